@@ -1,0 +1,49 @@
+# make run: install and run the default config.   make test: install and test.   make help: all targets.
+.PHONY: help setup setup-test run test lint docs bench clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+CORES ?= $(shell nproc 2>/dev/null || echo 2)
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+setup: $(VENV)/.installed ## create .venv with locked dependencies and compile the kernels
+
+$(VENV)/.created: envs/create-venv
+	PYTHON="$(PYTHON)" sh envs/create-venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.created envs/requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(BIN)/python -c "import blanketflow.kernels.trees, blanketflow.kernels.signed_rank"
+	touch $@
+
+setup-test: $(VENV)/.installed-test ## the same plus what the tests need
+
+$(VENV)/.installed-test: $(VENV)/.installed envs/requirements-test.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-test.lock
+	touch $@
+
+run: setup ## run config.yaml and print the blankets found
+	$(BIN)/blanketflow run --cores $(CORES)
+
+test: setup-test lint ## every check there is
+	$(BIN)/python -m pytest
+
+lint: setup-test ## style of Python and Snakemake files
+	$(BIN)/ruff check src scripts tests benchmarks
+	$(BIN)/ruff format --check src scripts tests benchmarks
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+docs: setup ## regenerate docs/config.md and config/schema.json from the declarations
+	$(BIN)/python -m blanketflow.schema
+
+bench: setup-test ## measure: per-job overhead, dry runs, the default run
+	$(BIN)/python benchmarks/overhead.py
+
+clean: ## remove results and caches, keep .venv
+	rm -rf results .snakemake

@@ -1,0 +1,47 @@
+"""blanketflow: from a table and a target to a Markov blanket, its honest evaluation and a report."""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+from blanketflow.core.errors import BlanketflowError
+from blanketflow.plan import make_plan
+
+min_version("9.27")
+
+# The example config is used unless another one is given, and is never merged with it.
+if "datasets" not in config:
+
+    configfile: "config.yaml"
+
+
+try:
+    plan = make_plan(config, Path(workflow.basedir) / "scripts")
+except BlanketflowError as error:
+    raise WorkflowError(str(error)) from None
+
+
+pathvars:
+    results=plan.config.output,
+    logs=f"{plan.config.output}/logs",
+    benchmarks=f"{plan.config.output}/benchmarks",
+
+
+include: "rules/common.smk"
+include: "rules/data.smk"
+include: "rules/select.smk"
+include: "rules/evaluate.smk"
+include: "rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "<results>/report.html",
+        "<results>/provenance.json",
+        expand(
+            "<results>/tables/{table}.{ending}",
+            table=TABLES,
+            ending=["parquet", "csv"],
+        ),

@@ -1,0 +1,150 @@
+# From splits to Markov blankets: ci_test -> grow -> shrink on every fold, then aggregate.
+#
+# inputs:  <results>/data/{dataset}/table.parquet, splits.parquet
+# outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
+#          <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
+#          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet
+#
+# The splits are `ancient`: params name the partition, so that another selector's number of folds reruns nothing here.
+# Where the plan's grain is `split`, one job does all K folds; its rules stand apart by what {dataset} may be.
+
+TABLE = "<results>/data/{dataset}/table.parquet"
+SPLITS = "<results>/data/{dataset}/splits.parquet"
+MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
+GROW = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet"
+SHRINK = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/shrink.parquet"
+
+
+rule ci_test:
+    """Test each feature against the target given nothing, on one fold; shared by all selectors of the test."""
+    input:
+        table=TABLE,
+        splits=ancient(SPLITS),
+    output:
+        marginal=[MARGINAL],
+    log:
+        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
+    benchmark:
+        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
+    wildcard_constraints:
+        dataset=plan.test_dataset_pattern("fold"),
+    params:
+        folds=lambda w: [w.fold],
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("ci_test", test=w.test),
+    script:
+        "../scripts/ci_test.py"
+
+
+for K in plan.grouped_test_folds:
+
+    rule:
+        name:
+            f"ci_test_{K}"
+        input:
+            table=TABLE,
+            splits=ancient(SPLITS),
+        output:
+            marginal=expand(MARGINAL, fold=plan.fold_ids(K), allow_missing=True),
+        log:
+            f"<logs>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.log",
+        benchmark:
+            f"<benchmarks>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.tsv"
+        wildcard_constraints:
+            dataset=plan.test_dataset_pattern("split"),
+        params:
+            folds=plan.fold_ids(K),
+            spec=lambda w: plan.test_spec(w.dataset, w.test),
+            code=lambda w: plan.code("ci_test", test=w.test),
+        script:
+            "../scripts/ci_test.py"
+
+
+rule grow:
+    """Admit candidates on one fold."""
+    input:
+        table=TABLE,
+        splits=ancient(SPLITS),
+        marginal=marginals,
+    output:
+        grow=GROW,
+    log:
+        "<logs>/grow/{dataset}/{split}/{selector}/fold-{fold}.log",
+    benchmark:
+        "<benchmarks>/grow/{dataset}/{split}/{selector}/fold-{fold}.tsv"
+    wildcard_constraints:
+        dataset=plan.dataset_pattern("fold"),
+    params:
+        spec=lambda w: plan.method_spec(w.dataset, w.selector),
+        code=lambda w: plan.code("grow", selector=w.selector),
+    script:
+        "../scripts/grow.py"
+
+
+rule shrink:
+    """Remove false positives on one fold."""
+    input:
+        table=TABLE,
+        splits=ancient(SPLITS),
+        marginal=marginals,
+        grow=GROW,
+    output:
+        shrink=SHRINK,
+    log:
+        "<logs>/shrink/{dataset}/{split}/{selector}/fold-{fold}.log",
+    benchmark:
+        "<benchmarks>/shrink/{dataset}/{split}/{selector}/fold-{fold}.tsv"
+    wildcard_constraints:
+        dataset=plan.dataset_pattern("fold"),
+    params:
+        spec=lambda w: plan.method_spec(w.dataset, w.selector),
+        code=lambda w: plan.code("shrink", selector=w.selector),
+    script:
+        "../scripts/shrink.py"
+
+
+for K in plan.grouped_folds:
+
+    rule:
+        name:
+            f"grow_shrink_{K}"
+        input:
+            table=TABLE,
+            splits=ancient(SPLITS),
+            marginal=marginals,
+        output:
+            grow=expand(GROW, fold=plan.fold_ids(K), allow_missing=True),
+            shrink=expand(SHRINK, fold=plan.fold_ids(K), allow_missing=True),
+        log:
+            f"<logs>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.log",
+        benchmark:
+            f"<benchmarks>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.tsv"
+        wildcard_constraints:
+            dataset=plan.dataset_pattern("split", K),
+        params:
+            folds=plan.fold_ids(K),
+            spec=lambda w: plan.method_spec(w.dataset, w.selector),
+            code=lambda w: plan.code("grow_shrink", selector=w.selector),
+        script:
+            "../scripts/grow_shrink.py"
+
+
+rule aggregate:
+    """Combine the folds' sets into the blanket of a split."""
+    input:
+        marginal=marginals,
+        grow=stage("grow"),
+        shrink=stage("shrink"),
+    output:
+        blanket="<results>/select/{dataset}/{split}/{selector}/blanket.parquet",
+        by_fold="<results>/select/{dataset}/{split}/{selector}/folds.parquet",
+    log:
+        "<logs>/aggregate/{dataset}/{split}/{selector}.log",
+    benchmark:
+        "<benchmarks>/aggregate/{dataset}/{split}/{selector}.tsv"
+    params:
+        folds=lambda w: plan.folds(w.selector),
+        spec=lambda w: plan.aggregate_spec(w.selector),
+        code=plan.code("aggregate"),
+    script:
+        "../scripts/aggregate.py"

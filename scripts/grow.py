@@ -1,0 +1,18 @@
+"""Rule grow: which features enter the candidate set, in which order, on one fold."""
+
+from pathlib import Path
+
+from blanketflow.stages import Fold, grow_fold
+
+
+def main(
+    table: Path, splits: Path, marginal: list[Path], grow: Path, dataset: str, split: str, fold: str, spec: str
+) -> None:
+    """Write grow.parquet; `marginal` is empty for methods without a CI test."""
+    grow_fold(Fold(table, splits, dataset, split, fold, spec), next(iter(marginal), None), grow)
+
+
+if "snakemake" in globals():
+    from blanketflow.stages import run_script
+
+    run_script(main, snakemake)  # noqa: F821

@@ -1,0 +1,30 @@
+"""Rule grow_shrink: both phases on all folds of a split in one job, for tables too small to pay a job a fold."""
+
+from pathlib import Path
+
+from blanketflow.stages import Fold, grow_fold, shrink_fold
+
+
+def main(
+    table: Path,
+    splits: Path,
+    marginal: list[Path],
+    grow: list[Path],
+    shrink: list[Path],
+    dataset: str,
+    split: str,
+    folds: list[str],
+    spec: str,
+) -> None:
+    """Write grow.parquet and shrink.parquet of each fold; `marginal` is empty for methods without a CI test."""
+    for i, name in enumerate(folds):
+        fold = Fold(table, splits, dataset, split, name, spec)
+        tested = marginal[i] if marginal else None
+        problem = grow_fold(fold, tested, grow[i])
+        shrink_fold(fold, tested, grow[i], shrink[i], problem)
+
+
+if "snakemake" in globals():
+    from blanketflow.stages import run_script
+
+    run_script(main, snakemake)  # noqa: F821

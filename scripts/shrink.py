@@ -1,0 +1,26 @@
+"""Rule shrink: which candidates are false positives, on one fold."""
+
+from pathlib import Path
+
+from blanketflow.stages import Fold, shrink_fold
+
+
+def main(
+    table: Path,
+    splits: Path,
+    marginal: list[Path],
+    grow: Path,
+    shrink: Path,
+    dataset: str,
+    split: str,
+    fold: str,
+    spec: str,
+) -> None:
+    """Write shrink.parquet; `marginal` is empty for methods without a CI test."""
+    shrink_fold(Fold(table, splits, dataset, split, fold, spec), next(iter(marginal), None), grow, shrink)
+
+
+if "snakemake" in globals():
+    from blanketflow.stages import run_script
+
+    run_script(main, snakemake)  # noqa: F821

@@ -1,0 +1,23 @@
+"""Rule table: read a source once and store it typed, with its card."""
+
+import json
+from pathlib import Path
+
+from blanketflow.artefacts import Provenance, write_json
+from blanketflow.data.card import make_card
+from blanketflow.data.sources import read_source
+from blanketflow.data.storage import write_table
+
+
+def main(table: Path, card: Path, dataset: str, spec: str) -> None:
+    """Write table.parquet and card.json."""
+    asked = json.loads(spec)
+    raw = read_source(dataset, asked, asked["seed"])
+    write_table(table, raw, Provenance(spec=spec, seed=asked["seed"]))
+    write_json(card, make_card(dataset, raw, asked))
+
+
+if "snakemake" in globals():
+    from blanketflow.stages import run_script
+
+    run_script(main, snakemake)  # noqa: F821

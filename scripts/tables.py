@@ -1,0 +1,37 @@
+"""Rule tables: one table a question, over all data sets and selectors."""
+
+from pathlib import Path
+
+from blanketflow import collect, compare
+from blanketflow.artefacts import Provenance
+
+
+def main(
+    cards: list[Path],
+    blankets: list[Path],
+    by_fold: list[Path],
+    evaluations: list[Path],
+    parquet: list[Path],
+    spec: str,
+) -> None:
+    """Write scores, blankets, stability, ranks, runtime and truth, as Parquet and CSV."""
+    known = collect.cards(cards)
+    found, folds = collect.blankets(blankets), collect.folds(by_fold)
+    scored = collect.evaluations(evaluations)
+    scores = compare.scores(scored)
+    frames = {
+        "scores": scores,
+        "blankets": compare.blankets_table(found, folds),
+        "stability": compare.stability(found, folds, known),
+        "ranks": compare.ranks(scores),
+        "runtime": compare.runtime(folds, scored),
+        "truth": compare.truth(found, folds, known),
+    }
+    for path in parquet:
+        collect.write_table(path, frames[path.stem], Provenance(spec=spec))
+
+
+if "snakemake" in globals():
+    from blanketflow.stages import run_script
+
+    run_script(main, snakemake)  # noqa: F821

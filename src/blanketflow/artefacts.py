@@ -1,0 +1,190 @@
+"""Artefacts: Parquet files that carry how they came about. Written whole or not at all; never a pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import __version__
+from .core.errors import DataError
+
+#: What a stage can say of itself.
+STATUSES = ("ok", "timeout", "unreliable", "error")
+_KEY = b"blanketflow"
+
+
+@dataclass
+class Provenance:
+    """The key-value metadata of an artefact.
+
+    Parameters
+    ----------
+    spec : str
+        Canonical JSON of everything that was asked for.
+    seed : int
+        The seed that the stage derived its random numbers from.
+    status : {"ok", "timeout", "unreliable", "error"}
+        ``error`` and ``timeout`` mean that the rows are not a result.
+    reason : str
+        Why the status is not ``ok``; empty otherwise.
+    n_tests : int
+        CI tests computed.
+    seconds : float
+        Wall seconds of the stage. Not part of what "equal results" means.
+    extra : dict
+        More facts of this artefact, JSON types only.
+    """
+
+    spec: str = "{}"
+    seed: int = 0
+    status: str = "ok"
+    reason: str = ""
+    n_tests: int = 0
+    seconds: float = 0.0
+    version: str = __version__
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the rows are a result."""
+        return self.status not in ("error", "timeout")
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
+
+    The process id is part of the name: after a SIGKILL a job's child lives on and may still write.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with open(temporary, "rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
+    """Write an Arrow table with its provenance as Parquet."""
+    import pyarrow.parquet as pq
+
+    metadata = {_KEY: json.dumps(asdict(provenance), sort_keys=True).encode()}
+    with replacing(path) as temporary:
+        pq.write_table(table.replace_schema_metadata(metadata), temporary, write_page_checksum=True)
+
+
+def write_columns(
+    path: str | Path, columns: Mapping[str, Sequence[Any]], types: Mapping[str, str], provenance: Provenance
+) -> None:
+    """Write columns as Parquet.
+
+    Parameters
+    ----------
+    path : path
+        Where to.
+    columns : mapping of str to sequence
+        Equal lengths; ``types`` has the same keys.
+    types : mapping of str to str
+        Arrow type names: ``string``, ``double``, ``int64``, ``bool`` or ``list<string>``. They fix the schema, so that
+        an artefact without rows has the same columns as one with rows.
+    provenance : Provenance
+        What the artefact says of itself.
+    """
+    import pyarrow as pa
+
+    write_arrow(path, pa.table({name: arrow_array(columns[name], kind) for name, kind in types.items()}), provenance)
+
+
+def arrow_array(values: Sequence[Any], kind: str) -> Any:
+    """Return values without nulls as an Arrow array of ``string``, ``double``, ``int64``, ``bool`` or ``list<string>``.
+
+    None and NaN are null in a ``double`` array.
+    """
+    # From buffers, because pa.array imports pandas, which would cost a small job more than its work.
+    import numpy as np
+    import pyarrow as pa
+
+    n = len(values)
+    if kind == "string":
+        encoded = [str(value).encode() for value in values]
+        buffers = [None, pa.py_buffer(_offsets(encoded)), pa.py_buffer(b"".join(encoded))]
+        return pa.Array.from_buffers(pa.string(), n, buffers)
+    if kind == "list<string>":
+        items = arrow_array([item for value in values for item in value], "string")
+        offsets = pa.Array.from_buffers(pa.int32(), n + 1, [None, pa.py_buffer(_offsets(values))])
+        return pa.ListArray.from_arrays(offsets, items)
+    if kind == "bool":
+        bits = np.packbits(np.asarray(values, dtype=bool), bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), n, [None, pa.py_buffer(bits)])
+    if kind == "int64":
+        whole = np.ascontiguousarray(values, dtype=np.int64)
+        return pa.Array.from_buffers(pa.int64(), n, [None, pa.py_buffer(whole)])
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    known = np.packbits(~np.isnan(numbers), bitorder="little")
+    return pa.Array.from_buffers(pa.float64(), n, [pa.py_buffer(known), pa.py_buffer(numbers)])
+
+
+def _offsets(parts: Sequence[Any]) -> Any:
+    import numpy as np
+
+    offsets = np.zeros(len(parts) + 1, dtype=np.int32)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return offsets
+
+
+def read_arrow(path: str | Path, columns: Sequence[str] | None = None) -> tuple[Any, Provenance]:
+    """Return the Arrow table and its provenance.
+
+    Raises
+    ------
+    DataError
+        If the file is no Parquet, is truncated or corrupted, or was not written by blanketflow.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # Not pq.read_table: it goes through pyarrow.dataset, which imports pandas.
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read(columns=columns)
+        metadata = json.loads(table.schema.metadata[_KEY])
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+    return table, Provenance(**metadata)
+
+
+def read_columns(path: str | Path) -> tuple[dict[str, list[Any]], Provenance]:
+    """Return the columns as lists, and the provenance."""
+    table, provenance = read_arrow(path)
+    return table.to_pydict(), provenance
+
+
+def read_provenance(path: str | Path) -> Provenance:
+    """Return an artefact's provenance without its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return Provenance(**json.loads(pq.read_schema(path).metadata[_KEY]))
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+
+
+def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file with sorted keys."""
+    write_text(path, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a UTF-8 text file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

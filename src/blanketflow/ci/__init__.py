@@ -1,0 +1,36 @@
+"""Conditional-independence tests and dependence measures: one a file, one interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.registry import look_up
+from .base import BoundTest, CITest
+
+__all__ = ["BoundTest", "CITest", "get_ci_test"]
+
+
+def get_ci_test(name: str, **options: Any) -> CITest:
+    """Return a configured CI test.
+
+    Parameters
+    ----------
+    name : str
+        An id such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
+    **options
+        Options of the test; `blanketflow.list_ci_tests` shows them.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such test.
+    ParameterError
+        If an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> get_ci_test("g2", dof="nominal").dof
+    'nominal'
+    """
+    test_class = look_up("blanketflow.ci", name, "CI test")
+    return test_class.from_options(f"CI test {name!r}", options)

@@ -1,0 +1,114 @@
+"""The predictive permutation independence (PPI) test: does permuting X worsen a model that knows X and Z?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.cards import Card
+from ..core.parameters import anything, choice, integer, number
+from ..core.results import CIResults
+from ..core.table import Table
+from .base import CITest
+from .repeats import draw_repeats
+from .significance import corrected_t, risk_differences, wilcoxon
+
+
+@dataclass
+class PPI(CITest):
+    """PPI test, Algorithm 1 of the PPFS paper.
+
+    In each of `n_repeats` random splits a model learns the target from X and the conditioning set; X is permuted among
+    the test rows; the paired risks (log-loss or squared error) are compared by a one-sided test.
+
+    The statistic is the mean risk difference, permuted minus original, rounded to 1e-12.
+
+    Notes
+    -----
+    Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
+    in 2 %, 12 %, 23 % and 32 % of the columns for 5, 10, 30 and 100 repeats (n = 100); ``corrected-t`` stays between
+    1 % and 4 %. X is permuted marginally, so a column that is correlated with Z may be rejected too often as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> X[:, 2] = X[:, 0] + 0.1 * rng.normal(size=200)
+    >>> test = PPI(n_repeats=10).bind(X)
+    >>> bool(test.test(0, 2).p_value < 0.01), bool(test.test(1, 2, given=[0]).p_value < 0.01)
+    (True, False)
+    """
+
+    card: ClassVar[Card] = Card(
+        id="ppi",
+        name="predictive permutation independence (PPI) test",
+        family="ci-test",
+        summary="Permutes X among the test rows of a model and compares risks, for any kind of column and any model.",
+        reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
+        "arXiv:2110.10713; corrected-t: Nadeau, Bengio (2003) 10.1023/A:1024068626366.",
+        guarantee="resampled p-values; wilcoxon is not calibrated (overlapping splits), corrected-t is conservative",
+        cost="n_repeats model fits a set of columns, shared by its members",
+        measures=("p-value",),
+    )
+
+    n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2)
+    model: Any = anything(
+        "tree", "The model: tree (own CART), another model id, 'module:Class', or a scikit-learn estimator."
+    )
+    test_size: float = number(0.2, "Share of rows in the test part of a repeat.", above=0, below=1)
+    significance: str = choice(
+        "wilcoxon", "wilcoxon (the paper) or corrected-t (calibrated).", ("wilcoxon", "corrected-t")
+    )
+
+    def prepare(self, table: Table, seed: int) -> _PPIEngine:
+        """Return the engine; `seed` fixes splits and permutations."""
+        return _PPIEngine(self, table, seed)
+
+
+class _PPIEngine:
+    def __init__(self, test: PPI, table: Table, seed: int) -> None:
+        self.test, self.table, self.seed = test, table, seed
+        self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed)
+        self._risks: dict[int, Any] = {}
+
+    def risks(self, target: int) -> Any:
+        """Return the source of risks for a target; one is kept for each."""
+        if target not in self._risks:
+            if self.test.model == "tree":
+                from .tree_risks import TreeRisks
+
+                self._risks[target] = TreeRisks(self.table, target, self.repeats, self.seed)
+            else:
+                from .estimator_risks import EstimatorRisks
+
+                self._risks[target] = EstimatorRisks(self.table, target, self.repeats, self.seed, self.test.model)
+        return self._risks[target]
+
+    def evaluate(self, candidates: Sequence[int], target: int, given: Sequence[int]) -> CIResults:
+        """Compare the risks of every repeat before and after each candidate is permuted."""
+        source = self.risks(target)
+        if given:
+            pairs = [source.conditional(candidate, given) for candidate in candidates]
+            risks, permuted = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+        else:
+            risks, permuted = source.marginal(candidates)
+        differences = risk_differences(risks, permuted)
+        if self.test.significance == "wilcoxon":
+            p_value, log_p = wilcoxon(differences)
+            dof = 1.0
+        else:
+            p_value, log_p = corrected_t(differences, self.repeats.test_share)
+            dof = self.test.n_repeats - 1.0
+        m = len(candidates)
+        return CIResults(
+            np.round(differences.mean(axis=1), 12),
+            p_value,
+            log_p,
+            np.full(m, dof),
+            np.full(m, self.table.n_rows),
+            np.ones(m, dtype=bool),
+        )

@@ -1,0 +1,57 @@
+"""The random train/test repeats of the PPI test, shared by all features of a fold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.errors import DataError
+from ..core.seeds import derive_rng
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """B random splits of n rows, and one permutation of each split's test rows.
+
+    Attributes
+    ----------
+    is_train : bool array of shape (B, n)
+    test_rows : int64 array of shape (B, m)
+    permuted_rows : int64 array of shape (B, m)
+        `test_rows` of each repeat in another order: row i of the permuted column is the value at `permuted_rows[b, i]`.
+    """
+
+    is_train: np.ndarray
+    test_rows: np.ndarray
+    permuted_rows: np.ndarray
+
+    @property
+    def test_share(self) -> float:
+        """Test rows over training rows, as the corrected t-test wants it."""
+        n_test = self.test_rows.shape[1]
+        return n_test / (self.is_train.shape[1] - n_test)
+
+
+def draw_repeats(n_rows: int, n_repeats: int, test_size: float, seed: int) -> Repeats:
+    """Draw the repeats of a fold.
+
+    Repeat b depends on the seed and on b only, so that more repeats extend fewer.
+
+    Raises
+    ------
+    DataError
+        If the training or test part would be empty.
+    """
+    n_test = math.ceil(test_size * n_rows)
+    if not 0 < n_test < n_rows:
+        raise DataError(f"{n_rows} rows cannot be split with test_size {test_size}. Use fewer folds or more rows.")
+    is_train = np.ones((n_repeats, n_rows), dtype=bool)
+    test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
+    permuted_rows = np.empty_like(test_rows)
+    for b in range(n_repeats):
+        test_rows[b] = np.sort(derive_rng(seed, "repeat", b, "split").permutation(n_rows)[:n_test])
+        permuted_rows[b] = derive_rng(seed, "repeat", b, "permutation").permutation(test_rows[b])
+        is_train[b, test_rows[b]] = False
+    return Repeats(is_train, test_rows, permuted_rows)

@@ -1,0 +1,108 @@
+"""The command line: ``blanketflow run`` and ``blanketflow list``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import __version__
+from .core.errors import BlanketflowError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage."""
+    parser = argparse.ArgumentParser(prog="blanketflow", description="Markov-blanket feature selection.")
+    parser.add_argument("--version", action="version", version=f"blanketflow {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser(
+        "run",
+        help="run the workflow and print the blankets found",
+        description="Runs Snakemake in this folder with the given arguments, after a killed run too, and prints the "
+        "features chosen per data set. All further arguments go to Snakemake, such as --cores 4 --configfile my.yaml.",
+    )
+    run.add_argument("snakemake", nargs=argparse.REMAINDER, help="arguments of Snakemake")
+    commands.add_parser("list", help="list methods and CI tests")
+    chosen, unknown = parser.parse_known_args(arguments)
+    try:
+        if chosen.command == "run":
+            return _run([*unknown, *chosen.snakemake])
+        if unknown:
+            parser.error(f"unknown arguments: {' '.join(unknown)}")
+        return _list()
+    except BlanketflowError as error:
+        print(f"blanketflow: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
+    others = _living_runs()
+    if others:
+        print(f"blanketflow: another run works in this folder (process {others[0]}). Wait for it.", file=sys.stderr)
+        return 1
+    snakemake = [sys.executable, "-m", "snakemake"]
+    if any(Path(".snakemake/locks").glob("*")):
+        print("blanketflow: an earlier run was killed; going on from where it was.", file=sys.stderr)
+        subprocess.run([*snakemake, *arguments, "--unlock"], check=True, capture_output=True)
+    outcome = subprocess.run([*snakemake, *(arguments or ["--cores", "all"])], check=False)
+    if outcome.returncode == 0:
+        _print_blankets(_output_folder(arguments))
+    return outcome.returncode
+
+
+def _living_runs() -> list[int]:
+    """Return the process ids of Snakemake runs in this folder."""
+    import psutil
+
+    here, found = Path.cwd(), []
+    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
+        words = process.info["cmdline"] or []
+        is_snakemake = any(Path(word).name == "snakemake" for word in words[:3])
+        if is_snakemake and process.info["cwd"] and Path(process.info["cwd"]) == here:
+            found.append(process.info["pid"])
+    return found
+
+
+def _output_folder(arguments: Sequence[str]) -> Path | None:
+    """Return the results folder that the workflow itself reports, or None where the run had another purpose."""
+    asked = subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments, "--summary"], check=False, capture_output=True, text=True
+    )
+    for line in asked.stdout.splitlines()[1:]:
+        path = Path(line.split("\t")[0])
+        if path.name == "report.html" and path.is_file():
+            return path.parent
+    return None
+
+
+def _print_blankets(results: Path | None) -> None:
+    if results is None:
+        return
+    from .artefacts import read_columns
+
+    columns, _ = read_columns(results / "tables" / "blankets.parquet")
+    found: dict[str, dict[str, list[str]]] = {}
+    for dataset, selector, feature in zip(*(columns[k] for k in ("dataset", "selector", "feature")), strict=True):
+        found.setdefault(dataset, {}).setdefault(selector, []).append(feature)
+    for dataset, selectors in found.items():
+        print(f"\n{dataset}")
+        for selector, features in selectors.items():
+            print(f"  {selector} ({len(features)}): {', '.join(features[:12])}{', ...' if len(features) > 12 else ''}")
+    print(f"\nReport: {results / 'report.html'}")
+
+
+def _list() -> int:
+    from .core.registry import discover
+
+    for title, package in (("Methods", "blanketflow.selectors"), ("CI tests", "blanketflow.ci")):
+        print(title)
+        for identifier, found in discover(package).items():
+            print(f"  {identifier:22} {found.card.summary}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""From artefacts to frames: many small files become one table with the ids that their paths hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .artefacts import Provenance, read_columns, read_provenance, write_arrow, write_text
+
+_OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
+
+
+def blankets(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable blanket.parquet with dataset, split and selector."""
+    return _select(paths)
+
+
+def folds(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable folds.parquet with dataset, split and selector."""
+    return _select(paths)
+
+
+def _select(paths: Sequence[Path]) -> pd.DataFrame:
+    frames = []
+    for path in paths:
+        columns, provenance = read_columns(path)
+        if provenance.usable:
+            dataset, split, selector = path.parts[-4:-1]
+            frames.append(pd.DataFrame(columns).assign(dataset=dataset, split=split, selector=selector))
+    return _joined(frames, ["dataset", "split", "selector"])
+
+
+def members(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the features kept by every shrink.parquet with dataset, split, selector and fold."""
+    rows = []
+    for path in paths:
+        columns, provenance = read_columns(path)
+        dataset, split, selector, fold = path.parts[-5:-1]
+        if provenance.usable:
+            kept = [f for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
+            rows += [(dataset, selector, split, fold.removeprefix("fold-"), feature) for feature in kept]
+    return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
+
+
+def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every evaluation with dataset and selector."""
+    frames = [pd.DataFrame(read_columns(path)[0]).assign(dataset=path.parts[-2], selector=path.stem) for path in paths]
+    return _joined(frames, ["dataset", "selector"])
+
+
+def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
+    """Return one row a stage whose status is not ``ok``, and one a model that failed on a split."""
+    rows = []
+    for path in select:
+        provenance = read_provenance(path)
+        if provenance.status != "ok":
+            dataset, split, selector = path.parts[-4:-1]
+            rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+    for path in evaluate:
+        columns, _ = read_columns(path)
+        failed = zip(*(columns[k] for k in ("split", "model", "status", "reason")), strict=True)
+        rows += [
+            (path.parts[-2], path.stem, split, f"evaluate {model}", status, reason)
+            for split, model, status, reason in dict.fromkeys(failed)
+            if status == "error"
+        ]
+    return pd.DataFrame(rows, columns=_OUTCOME)
+
+
+def cards(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """Return the data sets' cards by id."""
+    return {path.parts[-2]: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """Return result tables by name."""
+    return {path.stem: pd.read_parquet(path) for path in paths}
+
+
+def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:
+    """Write a result table as Parquet, and as CSV beside it."""
+    import pyarrow as pa
+
+    write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
+    write_text(path.with_suffix(".csv"), frame.to_csv(index=False))
+
+
+def _joined(frames: Sequence[pd.DataFrame], ids: Sequence[str]) -> pd.DataFrame:
+    filled = [frame for frame in frames if len(frame)]
+    if not filled:
+        return frames[0] if frames else pd.DataFrame(columns=list(ids))
+    return pd.concat(filled, ignore_index=True)
+
+
+def versions(names: Sequence[str]) -> Mapping[str, str]:
+    """Return the installed version of each package."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in names}

@@ -1,0 +1,98 @@
+"""The sets themselves: the final blanket of each selector, and how it compares with a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .tables import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINAL = "full"
+
+
+def chosen_sets(blankets: pd.DataFrame, folds: pd.DataFrame) -> dict[tuple[str, str, str], frozenset[str]]:
+    """Return the chosen features by (dataset, selector, split), in the order of `folds`.
+
+    `folds` says which splits were run: a split on which nothing was selected has no rows in `blankets`.
+    """
+    runs = folds[["dataset", "selector", "split"]].drop_duplicates()
+    sets: dict[tuple[str, str, str], set[str]] = {key: set() for key in runs.itertuples(index=False, name=None)}
+    chosen = blankets.loc[blankets["chosen"].astype(bool), ["dataset", "selector", "split", "feature"]]
+    for dataset, selector, split, feature in chosen.itertuples(index=False, name=None):
+        sets.setdefault((dataset, selector, split), set()).add(feature)
+    return {key: frozenset(features) for key, features in sets.items()}
+
+
+def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
+    """List the features of each selector's final blanket, most important first.
+
+    The final blanket is that of the split ``full``, selected on all rows. Where that split was not run there is no
+    final blanket, and none of the evaluation splits stands in for it.
+
+    Parameters
+    ----------
+    blankets : DataFrame
+        Columns dataset, selector, split, feature, chosen, frequency, importance, role.
+    folds : DataFrame
+        Columns dataset, selector, split, fold.
+    """
+    final = blankets[(blankets["split"] == FINAL) & blankets["chosen"].astype(bool)]
+    counts = folds[folds["split"] == FINAL].groupby(["dataset", "selector"], observed=True)["fold"].nunique()
+    rows = [
+        {
+            "dataset": dataset,
+            "selector": selector,
+            "feature": row.feature,
+            "importance": row.importance,
+            "frequency": row.frequency,
+            "n_folds": int(counts.get((dataset, selector), 0)),
+            "role": row.role,
+        }
+        for (dataset, selector), part in final.groupby(["dataset", "selector"], sort=False, observed=True)
+        for row in part.sort_values(
+            ["importance", "frequency"], ascending=False, kind="stable", na_position="last"
+        ).itertuples()
+    ]
+    return frame("blankets", rows)
+
+
+def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Compare each chosen set with the true Markov blanket, where a data set's card knows it.
+
+    Two empty sets agree: precision, recall and F1 are 1. Where only one of them is empty all three are 0, so that
+    selecting nothing is never precise.
+
+    Parameters
+    ----------
+    blankets, folds : DataFrame
+        As for :func:`blankets_table`; `folds` says which splits were run, also those that selected nothing.
+    cards : mapping of str to mapping
+        Data-set cards; ``card["truth"]["blanket"]`` is the true blanket.
+    """
+    rows = []
+    for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
+        known = (cards.get(dataset) or {}).get("truth")
+        if known:
+            rows.append({"dataset": dataset, "selector": selector, "split": split} | _agreement(chosen, known))
+    return frame("truth", rows)
+
+
+def _agreement(chosen: frozenset[str], known: Mapping[str, Any]) -> dict[str, float]:
+    true = frozenset(known["blanket"])
+    common = len(chosen & true)
+    both_empty = not chosen and not true
+
+    def share(whole: float) -> float:
+        return 1.0 if both_empty else common / whole if whole else 0.0
+
+    return {
+        "precision": share(len(chosen)),
+        "recall": share(len(true)),
+        "f1": share((len(chosen) + len(true)) / 2),
+        "n_chosen": len(chosen),
+        "n_true": len(true),
+        "n_common": common,
+    }

@@ -1,0 +1,38 @@
+"""What each selector cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .tables import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
+    """Sum tests and seconds over all splits and folds.
+
+    Parameters
+    ----------
+    folds : DataFrame
+        Columns dataset, selector, n_tests, seconds: one row a split and fold.
+    evaluations : DataFrame
+        Columns dataset, selector, split, model, seconds. The metrics of one fitted model share its seconds, which
+        count once.
+    """
+    pair = ["dataset", "selector"]
+    selection = folds.groupby(pair, sort=False, observed=True)[["n_tests", "seconds"]].sum()
+    fitted = evaluations.drop_duplicates([*pair, "split", "model"])
+    evaluation = fitted.groupby(pair, sort=False, observed=True)["seconds"].sum()
+    rows = [
+        {
+            "dataset": dataset,
+            "selector": selector,
+            "n_tests": int(cost.n_tests),
+            "selection_seconds": float(cost.seconds),
+            "evaluation_seconds": float(evaluation.get((dataset, selector), 0.0)),
+        }
+        for (dataset, selector), cost in zip(selection.index, selection.itertuples(index=False), strict=True)
+    ]
+    return frame("runtime", rows)

@@ -1,0 +1,117 @@
+"""How well models predict from each selector's features, beside all features and beside the other selectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..core.errors import UnknownNameError, did_you_mean
+from .tables import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Direction of each metric.
+HIGHER_IS_BETTER: dict[str, bool] = {
+    "accuracy": True,
+    "balanced-accuracy": True,
+    "kappa": True,
+    "roc-auc": True,
+    "r2": True,
+    "error": False,
+    "log-loss": False,
+    "mse": False,
+    "mae": False,
+}
+#: Means closer than this count as equal: they differ by the order of summation alone.
+_DECIMALS = 12
+
+
+def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
+    """Summarise each metric over the evaluation splits.
+
+    Parameters
+    ----------
+    evaluations : DataFrame
+        Columns dataset, selector, split, model, metric, value (missing where undefined), n_features.
+    baseline : str
+        Selector that keeps all features.
+
+    Returns
+    -------
+    DataFrame
+        One row a data set, selector, model and metric. ``sd`` (n - 1 in the denominator) is missing for one split,
+        because one value has no spread. ``difference`` is the mean of the differences to the baseline on the splits
+        that both have, in the metric's own unit; missing if there are none. ``best`` marks the best mean, ties
+        included, among the selectors scored on the most splits: who fails on the hard splits cannot win by it.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric is not in `HIGHER_IS_BETTER`.
+    """
+    import pandas as pd
+
+    evaluations = evaluations.dropna(subset=["model", "metric"])  # a failure before any model was fitted has neither
+    for metric in evaluations["metric"].unique():
+        _direction(metric)
+    evaluations = evaluations.assign(value=pd.to_numeric(evaluations["value"]))
+    keys = ["dataset", "split", "model", "metric"]
+    reference = evaluations.loc[evaluations["selector"] == baseline, [*keys, "value"]]
+    paired = evaluations.merge(reference.rename(columns={"value": "reference"}), on=keys, how="left")
+    paired["difference"] = paired["value"] - paired["reference"]
+    group = ["dataset", "selector", "model", "metric"]
+    rows = [
+        dict(zip(group, key, strict=True))
+        | {
+            "mean": part["value"].mean(),
+            "sd": part["value"].std(ddof=1),
+            "n_splits": int(part["value"].notna().sum()),
+            "n_features": part["n_features"].mean(),
+            "difference": part["difference"].mean(),
+            "best": False,
+        }
+        for key, part in paired.groupby(group, sort=False, observed=True)
+    ]
+    return _mark_best(frame("scores", rows))
+
+
+def _direction(metric: str) -> bool:
+    if metric not in HIGHER_IS_BETTER:
+        raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
+    return HIGHER_IS_BETTER[metric]
+
+
+def _mark_best(table: pd.DataFrame) -> pd.DataFrame:
+    for (_, _, metric), part in table.groupby(["dataset", "model", "metric"], sort=False):
+        means = part.loc[part["n_splits"] == part["n_splits"].max(), "mean"].dropna().round(_DECIMALS)
+        if len(means):
+            best = means.max() if _direction(metric) else means.min()
+            table.loc[means.index[means == best], "best"] = True
+    return table
+
+
+def ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    """Rank the selectors on each data set, 1 the best, ties averaged, and average over the data sets.
+
+    A selector is ranked among those that have a score on the same data set; ``n_datasets`` says on how many, and
+    mean ranks over different data sets do not compare.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As :func:`scores` returns.
+    """
+    import pandas as pd
+
+    known = scores.dropna(subset=["mean"])
+    sign = known["metric"].map(lambda metric: -1.0 if _direction(metric) else 1.0).astype("float64")
+    cost = (sign * known["mean"]).round(_DECIMALS)
+    rank = cost.groupby([known["dataset"], known["model"], known["metric"]]).rank(method="average")
+    table = pd.DataFrame(known[["metric", "model", "selector"]]).assign(rank=rank)
+    group = ["metric", "model", "selector"]
+    rows = [
+        dict(zip(group, key, strict=True)) | {"mean_rank": part["rank"].mean(), "n_datasets": len(part)}
+        for key, part in table.groupby(group, sort=False)
+    ]
+    out = frame("ranks", rows)
+    return out.sort_values(["metric", "model", "mean_rank", "selector"], kind="stable", ignore_index=True)

@@ -1,0 +1,129 @@
+"""How much the sets that a selector chooses vary from split to split.
+
+Nogueira, Sechidis and Brown (2018), On the stability of feature selection algorithms, JMLR 18(174).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .blankets import FINAL, chosen_sets
+from .tables import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: 97.5 % point of the standard normal distribution.
+_Z = 1.959963984540054
+
+
+class Stability(NamedTuple):
+    """The stability index with its 95 % confidence interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def nogueira(selected: np.ndarray) -> Stability:
+    """Return Nogueira's stability index of several feature sets, with its asymptotic 95 % interval.
+
+    1 means that all sets are equal, 0 what random sets of the same sizes would give on average. Sets that are all
+    empty or all complete are equal, so their index is 1 by definition, although the formula is 0 / 0 there. The
+    interval is cut at the index's bounds, -1 / (m - 1) and 1. It is too narrow for few sets: measured on independent
+    sets, a nominal 95 % covered 89 % for m = 20, 92 % for m = 40 and 94 % for m = 100.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (m, d)
+        Which of d features each of m >= 2 sets holds.
+
+    Examples
+    --------
+    >>> nogueira(np.array([[True, False, False, False], [False, True, False, False]])).value.round(3)
+    np.float64(-0.333)
+    """
+    z = np.asarray(selected, dtype=np.float64)
+    m, _ = z.shape
+    share = z.mean(axis=0)
+    density = share.mean()
+    chance = density * (1 - density)
+    if chance == 0:
+        return Stability(1.0, 1.0, 1.0)
+    index = 1 - m / (m - 1) * np.mean(share * (1 - share)) / chance
+    size = z.mean(axis=1)
+    phi = (z @ share / z.shape[1] - size * density + index / 2 * (2 * size * density - size - density + 1)) / chance
+    half = _Z * np.sqrt(4 / m**2 * np.sum((phi - phi.mean()) ** 2))
+    return Stability(index, max(index - half, -1 / (m - 1)), min(index + half, 1.0))
+
+
+def stability(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Compare the sets that each selector chooses on the evaluation splits.
+
+    Parameters
+    ----------
+    blankets : DataFrame
+        Columns dataset, selector, split, feature, chosen.
+    folds : DataFrame
+        Columns dataset, selector, split: which splits were run, also those that selected nothing.
+    cards : mapping of str to mapping
+        Data-set cards; ``card["n_features"]`` is the number of features that could be chosen.
+
+    Returns
+    -------
+    DataFrame
+        ``jaccard`` is the mean over pairs of sets, 1 for two empty ones. One set has nothing to be compared with:
+        index, interval, Jaccard and ``sd_size`` are missing. ``note`` names this and the other degenerate cases.
+    """
+    sets: dict[tuple[str, str], list[frozenset[str]]] = {}
+    for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
+        if split != FINAL:
+            sets.setdefault((dataset, selector), []).append(chosen)
+    rows = [
+        {"dataset": dataset, "selector": selector} | _summary(chosen, int(cards[dataset]["n_features"]))
+        for (dataset, selector), chosen in sets.items()
+    ]
+    return frame("stability", rows)
+
+
+def _summary(sets: Sequence[Set[str]], n_features: int) -> dict[str, Any]:
+    sizes = np.array([len(s) for s in sets], dtype=np.float64)
+    several = len(sets) > 1
+    index = nogueira(_membership(sets, n_features)) if several else Stability(np.nan, np.nan, np.nan)
+    return {
+        "stability": index.value,
+        "lower": index.lower,
+        "upper": index.upper,
+        "jaccard": float(np.mean([_jaccard(a, b) for a, b in combinations(sets, 2)])) if several else np.nan,
+        "mean_size": sizes.mean(),
+        "sd_size": sizes.std(ddof=1) if several else np.nan,
+        "n_sets": len(sets),
+        "note": _note(sizes, n_features),
+    }
+
+
+def _membership(sets: Sequence[Set[str]], n_features: int) -> np.ndarray:
+    # Columns of features that no set holds are all zero, so their names are not needed.
+    place = {feature: j for j, feature in enumerate(sorted(set().union(*sets)))}
+    out = np.zeros((len(sets), n_features), dtype=bool)
+    for i, members in enumerate(sets):
+        out[i, [place[feature] for feature in members]] = True
+    return out
+
+
+def _jaccard(a: Set[str], b: Set[str]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
+
+
+def _note(sizes: np.ndarray, n_features: int) -> str:
+    if len(sizes) == 1:
+        return "one set: nothing to compare"
+    if not sizes.any():
+        return "all sets empty"
+    if (sizes == n_features).all():
+        return "all features in every set"
+    return ""

@@ -1,0 +1,78 @@
+"""The columns of each result table, so that a table without rows has the same schema as one with rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PAIR = {"dataset": "string", "selector": "string"}
+
+#: Column types by table, in the type names of `blanketflow.artefacts.write_columns`.
+TABLES: dict[str, dict[str, str]] = {
+    "scores": _PAIR
+    | {
+        "model": "string",
+        "metric": "string",
+        "mean": "double",
+        "sd": "double",
+        "n_splits": "int64",
+        "n_features": "double",
+        "difference": "double",
+        "best": "bool",
+    },
+    "blankets": _PAIR
+    | {
+        "feature": "string",
+        "importance": "double",
+        "frequency": "double",
+        "n_folds": "int64",
+        "role": "string",
+    },
+    "stability": _PAIR
+    | {
+        "stability": "double",
+        "lower": "double",
+        "upper": "double",
+        "jaccard": "double",
+        "mean_size": "double",
+        "sd_size": "double",
+        "n_sets": "int64",
+        "note": "string",
+    },
+    "ranks": {
+        "metric": "string",
+        "model": "string",
+        "selector": "string",
+        "mean_rank": "double",
+        "n_datasets": "int64",
+    },
+    "runtime": _PAIR
+    | {
+        "n_tests": "int64",
+        "selection_seconds": "double",
+        "evaluation_seconds": "double",
+    },
+    "truth": _PAIR
+    | {
+        "split": "string",
+        "precision": "double",
+        "recall": "double",
+        "f1": "double",
+        "n_chosen": "int64",
+        "n_true": "int64",
+        "n_common": "int64",
+    },
+}
+_DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool"}
+
+
+def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return `rows` as a frame with the columns of `table`, also when there are none."""
+    import pandas as pd
+
+    types = TABLES[table]
+    rows = list(rows)
+    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=_DTYPES[types[name]]) for name in types})

@@ -1,0 +1,57 @@
+"""The card: what a method, test or model is, what it takes and what it promises. Readable without its dependencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: The kinds of column that a table can hold.
+NUMERIC, INTEGER, BOOLEAN, CATEGORICAL = "numeric", "integer", "boolean", "categorical"
+KINDS = (NUMERIC, INTEGER, BOOLEAN, CATEGORICAL)
+CLASSIFICATION, REGRESSION = "classification", "regression"
+TASKS = (CLASSIFICATION, REGRESSION)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Facts about a method, a CI test, a model or a simulated source.
+
+    Parameters
+    ----------
+    id : str
+        The name used in configs, artefacts and reports, ``[a-z0-9][a-z0-9-]*``.
+    name : str
+        The name that the literature uses.
+    family : str
+        ``causal``, ``filter``, ``kernel``, ``wrapper``, ``reference``, ``ci-test``, ``model`` or ``source``.
+    summary : str
+        One sentence.
+    reference : str
+        Citation with DOI where there is one.
+    kinds : tuple of str
+        Kinds of feature columns accepted, out of `KINDS`.
+    tasks : tuple of str
+        ``classification`` and/or ``regression``.
+    guarantee : str
+        What is proved, or ``none``; for tests, whether p-values are exact, asymptotic or resampled.
+    cost : str
+        Number of tests (methods) or work per test (tests), in d features and n rows.
+    symmetric : bool
+        For tests: swapping X and T changes nothing.
+    measures : tuple of str
+        For tests: what a method may read from the results, out of ``p-value`` and ``mutual-information``.
+    max_classes : int or None
+        Largest number of classes of a target, or of levels of a column, that is accepted. None: no limit.
+    """
+
+    id: str
+    name: str
+    family: str
+    summary: str
+    reference: str
+    kinds: tuple[str, ...] = KINDS
+    tasks: tuple[str, ...] = TASKS
+    guarantee: str = "none"
+    cost: str = ""
+    symmetric: bool = False
+    measures: tuple[str, ...] = ()
+    max_classes: int | None = None

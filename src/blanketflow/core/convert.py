@@ -1,0 +1,69 @@
+"""From what people hold (DataFrame, array, scipy sparse) to a `Table`, without importing pandas or scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .cards import BOOLEAN, INTEGER, NUMERIC
+from .errors import DataError
+from .table import Column, SparseValues, Table, column_from_array
+
+
+def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
+    """Return `X` as a `Table`.
+
+    Parameters
+    ----------
+    X : Table, DataFrame, ndarray of shape (n, d) or scipy sparse matrix of shape (n, d)
+        Columns of object, string, boolean or categorical dtype are discrete, all others numeric.
+    names : sequence of str, optional
+        Column names for an array; ``x0 .. x(d-1)`` by default, as scikit-learn names them.
+
+    Raises
+    ------
+    DataError
+        If `X` is not two-dimensional or two columns share a name.
+    """
+    if isinstance(X, Table):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return Table([_from_series(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns)])
+    if hasattr(X, "tocsc"):
+        return _from_sparse(X.tocsc(), names)
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise DataError(f"a table needs rows and columns, but this array has {X.ndim} dimension(s). Reshape it.")
+    names = names or [f"x{j}" for j in range(X.shape[1])]
+    return Table([column_from_array(name, _plain(X[:, j])) for j, name in enumerate(names)])
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Return an object column of numbers as numbers."""
+    if values.dtype.kind != "O":
+        return values
+    if all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values.tolist()):
+        return np.array(values.tolist())
+    return values
+
+
+def _from_series(name: str, series: Any) -> Column:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        return column_from_array(name, series.astype(object).to_numpy())
+    if getattr(dtype, "na_value", None) is not None and dtype.kind in "iufb" and series.isna().any():
+        return column_from_array(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if hasattr(dtype, "numpy_dtype") and dtype.kind in "iufb":  # pandas' nullable dtypes
+        return column_from_array(name, series.to_numpy(dtype=dtype.numpy_dtype))
+    return column_from_array(name, series.to_numpy())
+
+
+def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
+    X.sort_indices()
+    n, d = X.shape
+    names = names or [f"x{j}" for j in range(d)]
+    kind = {"b": BOOLEAN, "i": INTEGER, "u": INTEGER}.get(X.dtype.kind, NUMERIC)
+    parts = [slice(start, stop) for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+    return Table([Column(names[j], kind, SparseValues(X.indices[p], X.data[p], n)) for j, p in enumerate(parts)])

@@ -1,0 +1,201 @@
+"""Parameters declared as data beside the class: one declaration serves the check in `fit`, config and schema."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .cards import Card
+from .errors import ParameterError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """The declared kind and range of one parameter.
+
+    Parameters
+    ----------
+    kind : str
+        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``names`` or ``any``.
+    doc : str
+        One sentence for the docs.
+    at_least, at_most : float, optional
+        Closed bounds.
+    above, below : float, optional
+        Open bounds.
+    choices : tuple of str
+        Allowed texts of a ``choice``.
+    nullable : bool
+        Whether None is allowed.
+    """
+
+    kind: str
+    doc: str
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    nullable: bool = False
+
+    def check(self, where: str, name: str, value: Any) -> None:
+        """Raise `ParameterError` unless `value` lies in the declared range."""
+        if value is None and self.nullable:
+            return
+        if not (self._right_kind(value) and self._within_bounds(value)):
+            hint = " " + did_you_mean(value, self.choices) if self.choices and isinstance(value, str) else ""
+            raise ParameterError(f"{where}: {name} is {value!r}, but must be {self.wanted()}.{hint}")
+
+    def _right_kind(self, value: Any) -> bool:
+        if self.kind == "number":
+            return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+        if self.kind == "integer":
+            return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        if self.kind == "choice":
+            return isinstance(value, str) and value in self.choices
+        if self.kind == "flag":
+            return isinstance(value, bool)
+        if self.kind == "text":
+            return isinstance(value, str)
+        if self.kind == "names":
+            return isinstance(value, Mapping | Sequence) and not isinstance(value, str)
+        return True
+
+    def _within_bounds(self, value: Any) -> bool:
+        return (
+            (self.at_least is None or value >= self.at_least)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    def wanted(self) -> str:
+        """Return the range in words.
+
+        Examples
+        --------
+        >>> Parameter("number", "", above=0, below=1).wanted()
+        'a number above 0 and below 1'
+        """
+        names = {
+            "number": "a number",
+            "integer": "a whole number",
+            "flag": "true or false",
+            "text": "a text",
+            "names": "a list of names",
+        }
+        names["choice"] = "one of " + ", ".join(self.choices)
+        text = names.get(self.kind, "a valid value")
+        bounds = [
+            f"{word} {bound:g}"
+            for word, bound in (
+                ("above", self.above),
+                ("at least", self.at_least),
+                ("below", self.below),
+                ("at most", self.at_most),
+            )
+            if bound is not None
+        ]
+        text += (" " + " and ".join(bounds)) if bounds else ""
+        return text + (" or null" if self.nullable else "")
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON-schema fragment of this parameter."""
+        types = {"number": "number", "integer": "integer", "flag": "boolean", "text": "string", "choice": "string"}
+        fragment: dict[str, Any] = {"description": self.doc}
+        if self.kind in types:
+            fragment["type"] = [types[self.kind], "null"] if self.nullable else types[self.kind]
+        if self.choices:
+            fragment["enum"] = [*self.choices, None] if self.nullable else list(self.choices)
+        bounds = {
+            "minimum": self.at_least,
+            "maximum": self.at_most,
+            "exclusiveMinimum": self.above,
+            "exclusiveMaximum": self.below,
+        }
+        return fragment | {key: bound for key, bound in bounds.items() if bound is not None}
+
+
+def _declare(default: Any, parameter: Parameter) -> Any:
+    return dataclasses.field(default=default, metadata={"parameter": parameter})
+
+
+def number(default: float | None, doc: str, **bounds: Any) -> Any:
+    """Declare a real parameter."""
+    return _declare(default, Parameter("number", doc, **bounds))
+
+
+def integer(default: int | None, doc: str, **bounds: Any) -> Any:
+    """Declare a whole-number parameter."""
+    return _declare(default, Parameter("integer", doc, **bounds))
+
+
+def choice(default: str, doc: str, choices: tuple[str, ...]) -> Any:
+    """Declare a parameter that takes one of a few texts."""
+    return _declare(default, Parameter("choice", doc, choices=choices))
+
+
+def anything(default: Any, doc: str, kind: str = "any") -> Any:
+    """Declare a parameter whose values the class checks itself."""
+    return _declare(default, Parameter(kind, doc))
+
+
+@dataclass
+class Configurable:
+    """Base of methods, CI tests and models: a dataclass whose fields are declared parameters, plus a card."""
+
+    card: ClassVar[Card]
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """Return the declared parameters by name."""
+        return {f.name: f.metadata["parameter"] for f in dataclasses.fields(cls) if "parameter" in f.metadata}
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the default value of each parameter."""
+        return {f.name: f.default for f in dataclasses.fields(cls) if "parameter" in f.metadata}
+
+    @classmethod
+    def from_options(cls, where: str, options: Mapping[str, Any]) -> Configurable:
+        """Build an instance, refusing unknown names and values out of range.
+
+        Raises
+        ------
+        ParameterError
+            If a name is unknown or a value is out of range; the message begins with `where`.
+        """
+        known = cls.parameters()
+        for name in options:
+            if name not in known:
+                raise ParameterError(f"{where}: {cls.card.id} has no option {name!r}. {did_you_mean(name, known)}")
+        instance = cls(**options)
+        instance.check(where)
+        return instance
+
+    def check(self, where: str | None = None) -> None:
+        """Raise `ParameterError` if a value is out of its declared range."""
+        for name, parameter in self.parameters().items():
+            parameter.check(where or type(self).__name__, name, getattr(self, name))
+
+    def options(self) -> dict[str, Any]:
+        """Return the current value of every parameter."""
+        return {name: getattr(self, name) for name in self.parameters()}
+
+    # scikit-learn's clone and grid search reach into nested objects by these two.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn's estimators do."""
+        return self.options()
+
+    def set_params(self, **options: Any) -> Configurable:
+        """Set parameters in place, as scikit-learn's estimators do."""
+        known = self.parameters()
+        for name, value in options.items():
+            if name not in known:
+                raise ParameterError(f"{type(self).__name__} has no option {name!r}. {did_you_mean(name, known)}")
+            setattr(self, name, value)
+        return self

@@ -1,0 +1,74 @@
+"""Discovery of methods, CI tests and models: every module of a package is read, each class with a card is listed."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import MappingProxyType
+
+from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
+from .parameters import Configurable
+
+
+def _modules(package_name: str) -> Iterator[str]:
+    package = importlib.import_module(package_name)
+    for info in pkgutil.walk_packages(package.__path__, package_name + "."):
+        if not info.ispkg:
+            yield info.name
+
+
+@functools.cache
+def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
+    """Return the classes with a card that a package's modules define, by id, sorted.
+
+    Parameters
+    ----------
+    package_name : str
+        Such as ``"blanketflow.ci"``. Sub-packages are searched too.
+
+    Raises
+    ------
+    BlanketflowError
+        If two classes claim one id. A module that cannot be imported raises its own error.
+    """
+    found: dict[str, type[Configurable]] = {}
+    for module_name in _modules(package_name):
+        module = importlib.import_module(module_name)
+        for member in vars(module).values():
+            if isinstance(member, type) and "card" in vars(member) and member.__module__ == module_name:
+                identifier = member.card.id
+                if identifier in found:
+                    other = found[identifier].__module__
+                    raise BlanketflowError(f"{module_name} and {other} both define the id {identifier!r}: rename one.")
+                found[identifier] = member
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
+    """Return the class with this id, or the class that ``"module:Class"`` names.
+
+    Raises
+    ------
+    UnknownNameError
+        If neither exists; `what` ("method", "CI test", ...) says what was sought.
+    """
+    if ":" in identifier:
+        return import_name(identifier)
+    known = discover(package_name)
+    if identifier not in known:
+        raise UnknownNameError(f"unknown {what} {identifier!r}. {did_you_mean(identifier, known)}")
+    return known[identifier]
+
+
+def import_name(dotted: str) -> type:
+    """Import ``"package.module:Name"``. This runs the code of that module."""
+    module_name, _, attribute = dotted.partition(":")
+    try:
+        return getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"{dotted!r} cannot be imported ({error}). Write it as 'package.module:ClassName' and make sure "
+            "that the package is installed in the environment that runs blanketflow."
+        ) from error

@@ -1,0 +1,75 @@
+"""The one result type of every CI test and dependence measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+
+class CIResult(NamedTuple):
+    """The outcome of one test of X independent of Y given Z.
+
+    Attributes
+    ----------
+    statistic : float
+        Effect on the test's own scale; larger is stronger.
+    p_value : float
+        In 0..1, never NaN. 1.0 where the test was not reliable and its rule says ``independent``.
+    log_p : float
+        Natural logarithm of the p-value, kept where the p-value itself underflows to 0.
+    dof : float
+        Degrees of freedom (1 for tests that have none).
+    n : int
+        Rows used.
+    reliable : bool
+        False when the test's own sample-size rule is violated.
+    """
+
+    statistic: float
+    p_value: float
+    log_p: float
+    dof: float
+    n: int
+    reliable: bool
+
+
+@dataclass(frozen=True)
+class CIResults:
+    """Arrays of outcomes over m candidates, in the order asked; each attribute has shape (m,)."""
+
+    statistic: np.ndarray
+    p_value: np.ndarray
+    log_p: np.ndarray
+    dof: np.ndarray
+    n: np.ndarray
+    reliable: np.ndarray
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[CIResult]) -> CIResults:
+        """Stack single outcomes."""
+        columns = list(zip(*rows, strict=True)) or [()] * 6
+        kinds = (float, float, float, float, np.int64, bool)
+        return cls(*(np.asarray(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.statistic)
+
+    def __getitem__(self, i: int) -> CIResult:
+        return CIResult(
+            float(self.statistic[i]),
+            float(self.p_value[i]),
+            float(self.log_p[i]),
+            float(self.dof[i]),
+            int(self.n[i]),
+            bool(self.reliable[i]),
+        )
+
+    def __iter__(self) -> Iterator[CIResult]:
+        return (self[i] for i in range(len(self)))
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the arrays by name, in the order of the ci_test artefact."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -1,0 +1,67 @@
+"""Classification or regression: the one rule, with its reason in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
+from .errors import DataError
+from .table import Column, categorical
+
+#: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
+MAX_NUMERIC_CLASSES = 20
+ROWS_PER_NUMERIC_CLASS = 5
+
+
+class Task(NamedTuple):
+    """The task and why it was chosen."""
+
+    name: str
+    reason: str
+
+
+def infer_task(column: Column, asked: str = "auto") -> Task:
+    """Tell classification from regression.
+
+    Parameters
+    ----------
+    column : Column
+        The target, without missing cells.
+    asked : {"auto", "classification", "regression"}
+        A task given by the person is taken as it is.
+
+    Raises
+    ------
+    DataError
+        If regression is asked for a categorical target.
+    """
+    if asked != "auto":
+        if asked == REGRESSION and column.kind == CATEGORICAL:
+            raise DataError(
+                f"target {column.name!r} holds text, which regression cannot predict. "
+                "Use task: classification, or give a numeric target."
+            )
+        return Task(asked, "as asked")
+    if column.kind in (CATEGORICAL, BOOLEAN):
+        return Task(CLASSIFICATION, f"target {column.name!r} is {column.kind}")
+    values = column.numbers()
+    distinct = len(np.unique(values))
+    if distinct <= 2:
+        return Task(CLASSIFICATION, f"target {column.name!r} has {distinct} distinct values")
+    whole = bool(np.all(values == np.round(values)))
+    if whole and distinct <= MAX_NUMERIC_CLASSES and len(values) >= ROWS_PER_NUMERIC_CLASS * distinct:
+        return Task(CLASSIFICATION, f"target {column.name!r} has {distinct} distinct whole numbers")
+    return Task(REGRESSION, f"target {column.name!r} is numeric with {distinct} distinct values")
+
+
+def target_column(column: Column, task: str) -> Column:
+    """Return the target as methods want it: categorical for classification, numeric for regression."""
+    if task == REGRESSION:
+        return Column(column.name, NUMERIC, column.numbers())
+    if column.kind == CATEGORICAL:
+        return column
+    values = column.numbers()
+    labels = [str(int(v)) if v == int(v) else repr(float(v)) for v in values.tolist()]
+    return categorical(column.name, np.array(labels, dtype=object))

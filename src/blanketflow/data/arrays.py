@@ -1,0 +1,121 @@
+"""`.npz` files: a dense matrix `X` (numpy) or a sparse one (scipy), with the target inside or in a file beside it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, INTEGER, NUMERIC
+from ..core.convert import as_table
+from ..core.errors import DataError, did_you_mean
+from ..core.table import Column, column_from_array
+from .raw import setting
+from .text import read_text
+
+ZIP_MAGIC = b"PK\x03\x04"
+_SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
+
+
+@dataclass(frozen=True)
+class ArrayHeader:
+    """What the headers of an `.npz` file tell: column names, the kind of all columns, and the target."""
+
+    n_rows: int
+    names: list[str]
+    kind: str
+    target: Column
+
+
+def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> list[Column]:
+    """Return the columns of an `.npz` file, the target last.
+
+    Raises
+    ------
+    DataError
+        If arrays are missing, have the wrong shape or do not match the target.
+    """
+    header = read_npz_header(name, path, spec)
+    with _opened(name, path) as archive:
+        if "X" in archive:
+            X = np.asfortranarray(archive["X"])  # columns are what is read from now on
+        else:
+            from scipy.sparse import load_npz
+
+            X = load_npz(path).tocsc()
+            X.sum_duplicates()
+            X.eliminate_zeros()
+    return [*as_table(X, header.names).columns, header.target]
+
+
+def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHeader:
+    """Return shape, names, kind and target without loading the matrix; raises as `read_npz` does."""
+    with _opened(name, path) as archive:
+        if "X" in archive:
+            shape, dtype = _array_header(path, "X.npy")
+        elif set(archive) >= _SPARSE_KEYS:
+            shape, dtype = tuple(archive["shape"].tolist()), _array_header(path, "data.npy")[1]
+        else:
+            raise DataError(
+                f"{name}: {path} has no array 'X' and is no scipy sparse matrix (it holds {sorted(archive)}). "
+                "Save it with numpy.savez(path, X=..., y=...) or scipy.sparse.save_npz."
+            )
+        if len(shape) != 2:
+            raise DataError(f"{name}: 'X' in {path} has shape {shape}, but must have rows and columns.")
+        if dtype.kind not in "biuf":
+            raise DataError(f"{name}: 'X' in {path} has dtype {dtype}, but must hold numbers.")
+        names = [f"x{j}" for j in range(shape[1])]
+        if "feature_names" in archive:
+            names = [str(feature) for feature in archive["feature_names"].tolist()]
+        if len(names) != shape[1]:
+            raise DataError(f"{name}: {path} has {shape[1]} columns but {len(names)} feature_names.")
+        y = archive.get("y")
+    target = _target(name, path, spec, y)
+    if len(target.values) != shape[0]:
+        raise DataError(f"{name}: {path} has {shape[0]} rows, but its target {target.name!r} has {len(target.values)}.")
+    kind = {"b": BOOLEAN, "f": NUMERIC}.get(dtype.kind, INTEGER)
+    return ArrayHeader(shape[0], names, kind, target)
+
+
+def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None) -> Column:
+    wanted = spec.get("target") or "target"
+    if y is not None:
+        if y.ndim != 1:
+            raise DataError(f"{name}: 'y' in {path} has shape {y.shape}, but must have one dimension.")
+        return column_from_array(wanted, y)
+    companion = Path(spec.get("target_path") or path.with_suffix(".y.csv"))
+    if not companion.is_file():
+        raise DataError(
+            f"{name}: {path} has no array 'y' and there is no target file {companion}. Set target_path to a CSV file "
+            f"with a column {wanted!r}."
+        )
+    columns = {c.name: c for c in read_text(name, companion, setting(spec, "categorical"))}
+    if wanted not in columns:
+        raise DataError(
+            f"{name}: target names the column {wanted!r}, which is not in {companion}. {did_you_mean(wanted, columns)}"
+        )
+    return columns[wanted]
+
+
+def _array_header(path: Path, member: str) -> tuple[tuple[int, ...], np.dtype]:
+    with zipfile.ZipFile(path) as archive, archive.open(member) as handle:
+        version = np.lib.format.read_magic(handle)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(handle)
+    return shape, dtype
+
+
+@contextmanager
+def _opened(name: str, path: Path) -> Iterator[Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            yield archive
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{name}: {path} is not a readable .npz file of plain arrays ({error}).") from error

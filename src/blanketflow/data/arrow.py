@@ -1,0 +1,135 @@
+"""Between Arrow and `Column`, and Parquet files as a source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from ..core.errors import DataError
+from ..core.table import Column, sort_labels
+from .text import Head
+
+PARQUET_MAGIC = b"PAR1"
+#: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.
+HEAD_CELLS = 200_000
+
+
+def column_from_arrow(name: str, array: Any) -> Column:
+    """Make a column of an Arrow array without chunks.
+
+    Raises
+    ------
+    DataError
+        If its type is not a number, boolean or text.
+    """
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        array = array.dictionary_encode()
+        kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _categorical(name, array)
+    if pa.types.is_boolean(kind):
+        return Column(name, BOOLEAN, numbers_from_arrow(array.cast(pa.int8())))
+    if pa.types.is_integer(kind):
+        return Column(name, INTEGER, numbers_from_arrow(array))
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
+        return Column(name, NUMERIC, numbers_from_arrow(array.cast(pa.float64())))
+    raise DataError(f"column {name!r} has the type {kind}. Turn it into numbers or text, or list it under drop.")
+
+
+def column_to_arrow(column: Column) -> Any:
+    """Return a column as an Arrow array: dictionary of strings, bool, whole numbers or float64; missing is null."""
+    import pyarrow as pa
+
+    if column.kind == CATEGORICAL:
+        codes = pa.array(column.values, mask=column.values < 0 if column.n_missing() else None)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(column.levels, type=pa.string()))
+    sparse = not isinstance(column.values, np.ndarray)
+    values = _dense(column) if sparse else column.values
+    gaps = np.isnan(values) if column.n_missing() else None
+    if column.kind == NUMERIC:
+        return pa.array(values.astype(np.float64, copy=False), mask=gaps)
+    if values.dtype.kind == "f":
+        values = (np.where(gaps, 0, values) if gaps is not None else values).astype(np.int64)
+    return pa.array(values.astype(bool) if column.kind == BOOLEAN else values, mask=gaps)
+
+
+def read_parquet(name: str, path: Path) -> list[Column]:
+    """Return the columns of a Parquet file.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read or a column has a type that is neither number, boolean nor text.
+    """
+    return _columns(name, path, None)[0]
+
+
+def read_parquet_head(name: str, path: Path) -> Head:
+    """Return the columns of the first rows, of about `HEAD_CELLS` cells; raises as `read_parquet` does."""
+    columns, n_rows = _columns(name, path, HEAD_CELLS)
+    return Head(columns, n_rows / max(1, len(columns[0].values)) if columns else 1.0)
+
+
+def _columns(name: str, path: Path, n_cells: int | None) -> tuple[list[Column], int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            n_rows, width = file.metadata.num_rows, len(file.schema_arrow)
+            if n_cells is None or n_rows * width <= n_cells:
+                table = file.read()
+            else:
+                batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
+                table = pa.Table.from_batches([batch])
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name}: {path} is not a readable Parquet file ({error}).") from error
+    if not n_rows:
+        raise DataError(f"{name}: {path} has no rows.")
+    try:
+        return [column_from_arrow(c, joined(table.column(i))) for i, c in enumerate(table.column_names)], n_rows
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def joined(chunked: Any) -> Any:
+    """Return a chunked Arrow array as one array."""
+    return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+
+
+def numbers_from_arrow(array: Any) -> np.ndarray:
+    """Return an Arrow array of numbers: without a copy, or as float64 with NaN where any cell is null."""
+    # through dlpack, because pyarrow's own to_numpy imports pandas, which costs a job more than the reading
+    if not array.null_count:
+        return np.from_dlpack(array)
+    import pyarrow as pa
+
+    values = np.full(len(array), np.nan)
+    values[np.from_dlpack(array.is_valid().cast(pa.int8())) == 1] = np.from_dlpack(array.drop_null())
+    return values
+
+
+def _categorical(name: str, array: Any) -> Column:
+    import pyarrow as pa
+
+    labels = array.dictionary.cast(pa.string()).to_pylist()  # parts of a split column may repeat a label
+    levels = sort_labels({label for label in labels if label is not None})
+    place = {level: code for code, level in enumerate(levels)}
+    lookup = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int32)
+    codes = numbers_from_arrow(array.indices)
+    if array.indices.null_count:
+        codes = np.where(np.isnan(codes), -1, codes).astype(np.int32)
+    return Column(name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
+
+
+def _dense(column: Column) -> np.ndarray:
+    """Return a sparse column in full, of its own small dtype."""
+    values = np.zeros(column.values.n_rows, dtype=column.values.values.dtype)
+    values[column.values.rows] = column.values.values
+    return values

@@ -1,0 +1,73 @@
+"""Missing cells filled from the training rows only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ..core.errors import DataError
+from ..core.table import Column, SparseValues, Table
+
+_WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
+
+
+def impute(train: Table, table: Table) -> Table:
+    """Fill missing cells with statistics of the training rows.
+
+    Parameters
+    ----------
+    train : Table
+        The training rows.
+    table : Table
+        The rows to fill: the training rows themselves, or test rows. Same columns, same levels.
+
+    Returns
+    -------
+    Table
+        `table` without missing cells. Numbers get the lower median of the observed training values (a value that
+        occurs), categories the most frequent level, the first of equals. A column without any observed training
+        value gets 0, or its first level.
+
+    Raises
+    ------
+    DataError
+        If the levels of a column differ between the two tables.
+
+    Examples
+    --------
+    >>> train = Table([Column("a", "numeric", np.array([1.0, 2.0, 9.0, np.nan]))])
+    >>> impute(train, train)["a"].values
+    array([1., 2., 9., 2.])
+    """
+    return Table([_filled(train[column.name], column) for column in table.columns])
+
+
+def _filled(train: Column, column: Column) -> Column:
+    if column.kind == CATEGORICAL:
+        return _filled_levels(train, column)
+    if column.n_missing():
+        observed = train.numbers()
+        observed = observed[~np.isnan(observed)]
+        middle = (len(observed) - 1) // 2
+        fill = np.partition(observed, middle)[middle] if len(observed) else 0.0
+        values = column.numbers()
+        column = replace(column, values=np.where(np.isnan(values), fill, values))
+    # A whole-number column is stored as floats where any row of the data set lacks it.
+    if column.kind in _WHOLE and not isinstance(column.values, SparseValues) and column.values.dtype.kind == "f":
+        return replace(column, values=column.values.astype(_WHOLE[column.kind]))
+    return column
+
+
+def _filled_levels(train: Column, column: Column) -> Column:
+    if not column.n_missing():
+        return column
+    if train.levels != column.levels:
+        raise DataError(
+            f"column {column.name!r}: the training rows have the levels {list(train.levels)[:10]}, the rows to fill "
+            f"{list(column.levels)[:10]}. Take both from one table."
+        )
+    counts = np.bincount(train.values[train.values >= 0], minlength=max(1, len(column.levels)))
+    filled = np.where(column.values < 0, np.argmax(counts), column.values).astype(column.values.dtype)
+    return replace(column, values=filled, levels=column.levels or ("missing",))

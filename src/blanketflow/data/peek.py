@@ -1,0 +1,212 @@
+"""A cheap look at a data set, for the plan: shape, kinds, task, classes, and the errors that reading would raise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
+from ..core.table import Column
+from ..core.task import Task
+from .arrays import read_npz_header
+from .arrow import read_parquet_head
+from .bundled import TARGET, bundled_facts
+from .raw import (
+    RawTable,
+    as_categorical,
+    assemble,
+    check_finite,
+    check_names,
+    check_settings,
+    feature_names,
+    missing_cells,
+    prepare_target,
+    setting,
+)
+from .simulate import simulate
+from .sources import Source, locate, read_source, rows_asked, target_name
+from .text import HEAD_BYTES, read_head
+
+__all__ = ["HEAD_BYTES", "Facts", "peek"]
+
+#: Simulated sources with more rows are looked at through a smaller sample.
+HEAD_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the plan knows of a data set.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows; an estimate unless `exact`.
+    n_features : int
+        Features.
+    exact : bool
+        Whether all rows were looked at.
+    kinds : tuple of str
+        Distinct kinds of features, sorted; as seen in the rows looked at.
+    task, task_reason : str
+        Classification or regression, and why.
+    class_counts : dict of str to int, or None
+        Rows of each class, in the order of the labels. None for regression or if not all rows were looked at.
+    n_classes : int or None
+        Number of classes; of those seen, unless `exact`. None for regression.
+    n_missing : int or None
+        Missing cells in the features, None if not known.
+    n_groups : int or None
+        Number of groups, None without groups or if not known.
+    truth : dict or None
+        The target's true neighbourhood, where known.
+    feature_names : tuple of str or None
+        Names of the features.
+    max_levels : int or None
+        Most levels of a categorical feature seen, None without one or if not known.
+    """
+
+    n_rows: int
+    n_features: int
+    exact: bool
+    kinds: tuple[str, ...]
+    task: str
+    task_reason: str
+    class_counts: dict[str, int] | None
+    n_classes: int | None
+    n_missing: int | None
+    n_groups: int | None
+    truth: dict[str, Any] | None
+    feature_names: tuple[str, ...] | None
+    max_levels: int | None = None
+
+
+def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
+    """Look at a data set without reading more than needed.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    spec : mapping
+        Its spec, as for `read_source`.
+    seed : int
+        Seed of simulated sources.
+
+    Returns
+    -------
+    Facts
+        Exact for small files, estimated from the head of large ones. Cells of `.npz` matrices are not looked at.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `read_source` does, for everything that can be seen this way.
+
+    Examples
+    --------
+    >>> peek("wine", {"source": "sklearn:wine"}).class_counts
+    {'class_0': 59, 'class_1': 71, 'class_2': 48}
+    """
+    source = locate(name, spec)
+    if source.kind == "sklearn":
+        return _peek_bundled(name, source, spec, seed)
+    if source.kind == "npz":
+        return _peek_npz(name, source, spec)
+    if source.kind == "simulate":
+        rows = rows_asked(name, spec)
+        seen = min(rows, HEAD_ROWS)
+        table, target, truth = simulate(source.identifier, seen, seed, spec.get("target"), name)
+        return _facts(assemble(name, spec, table.columns, target, truth, whole=seen == rows), rows / seen)
+    if source.kind == "parquet":
+        head = read_parquet_head(name, source.path)
+    else:
+        head = read_head(name, source.path, setting(spec, "categorical"))
+    target = target_name(name, source, spec, head.columns)
+    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0)
+    return _facts(raw, head.rows_per_row)
+
+
+def _facts(raw: RawTable, rows_per_row: float) -> Facts:
+    exact = rows_per_row == 1.0
+    counts, n_classes = _classes(raw.target, raw.task)
+    return Facts(
+        n_rows=round(raw.features.n_rows * rows_per_row),
+        n_features=len(raw.features),
+        exact=exact,
+        kinds=tuple(sorted({column.kind for column in raw.features.columns})),
+        task=raw.task.name,
+        task_reason=raw.task.reason,
+        class_counts=counts if exact else None,
+        n_classes=n_classes,
+        n_missing=sum(column.n_missing() for column in raw.features.columns) if exact else None,
+        n_groups=len(np.unique(raw.groups)) if exact and raw.groups is not None else None,
+        truth=raw.truth,
+        feature_names=tuple(raw.features.names),
+        max_levels=max((len(c.levels) for c in raw.features.columns if c.kind == CATEGORICAL), default=None),
+    )
+
+
+def _classes(target: Column, task: Task) -> tuple[dict[str, int] | None, int | None]:
+    if task.name != CLASSIFICATION:
+        return None, None
+    counts = np.bincount(target.values, minlength=len(target.levels)).tolist()
+    return dict(zip(target.levels, counts, strict=True)), len(target.levels)
+
+
+def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    known = bundled_facts(name, source.identifier)
+    if (spec.get("target") or TARGET) != TARGET or spec.get("groups") is not None or setting(spec, "task") != "auto":
+        return _facts(read_source(name, spec, seed), 1.0)  # rarely asked, and not foreseen in the stored facts
+    check_settings(name, spec)
+    kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
+    if TARGET in setting(spec, "categorical"):
+        return _facts(read_source(name, spec, seed), 1.0)
+    return Facts(
+        n_rows=known.n_rows,
+        n_features=len(kept),
+        exact=True,
+        kinds=_kinds(NUMERIC, kept, spec),
+        task=known.task,
+        task_reason=known.task_reason,
+        class_counts=dict(known.class_counts) if known.class_counts else None,
+        n_classes=len(known.class_counts) if known.class_counts else None,
+        n_missing=0,
+        n_groups=None,
+        truth=None,
+        feature_names=tuple(kept),
+    )
+
+
+def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
+    check_settings(name, spec)
+    header = read_npz_header(name, source.path, spec)
+    names = [*header.names, header.target.name]
+    check_names(name, names)
+    kept = feature_names(name, spec, names, header.target.name)
+    target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
+    check_finite(name, target)
+    target, task = prepare_target(name, spec, target.take(np.flatnonzero(~missing_cells(target))))
+    counts, n_classes = _classes(target, task)
+    return Facts(
+        n_rows=len(target.values),
+        n_features=len(kept),
+        exact=True,
+        kinds=_kinds(header.kind, kept, spec),
+        task=task.name,
+        task_reason=task.reason,
+        class_counts=counts,
+        n_classes=n_classes,
+        n_missing=None if header.kind == NUMERIC else 0,
+        n_groups=None,
+        truth=None,
+        feature_names=tuple(kept),
+    )
+
+
+def _kinds(kind: str, features: list[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the kinds of features of which all but the forced ones are of one kind."""
+    forced = set(setting(spec, "categorical")) & set(features)
+    return tuple(sorted({CATEGORICAL} if len(forced) == len(features) else {kind, CATEGORICAL} if forced else {kind}))

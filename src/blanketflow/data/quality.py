@@ -1,0 +1,85 @@
+"""What a person should know of a table's columns: constants, duplicates, identifiers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL
+from ..core.table import Column, SparseValues, Table
+from .raw import RawTable
+
+#: A text column with at least this many levels, most of them seen once, looks like an identifier.
+_MIN_IDENTIFIER_LEVELS = 50
+_SHOWN = 5
+
+
+def with_findings(raw: RawTable) -> RawTable:
+    """Return a raw table with its constant and duplicate columns listed, and notes on them."""
+    constant = tuple(column.name for column in raw.features.columns if _is_constant(column))
+    apart = set(constant)  # constants are reported as such, not as copies of each other
+    duplicates = tuple(_duplicates([column for column in raw.features.columns if column.name not in apart]))
+    identifiers = [column.name for column in raw.features.columns if _is_identifier(column, raw.features.n_rows)]
+    notes = list(raw.notes)
+    if constant:
+        notes.append(f"{len(constant)} constant columns: {_some(constant)}")
+    if duplicates:
+        pairs = [f"{later} (= {first})" for first, later in duplicates]
+        notes.append(f"{len(duplicates)} columns repeat an earlier one: {_some(pairs)}")
+    if identifiers:
+        notes.append(f"{_some(identifiers)}: nearly every row has its own text; an identifier belongs under drop")
+    return replace(raw, constant=constant, duplicates=duplicates, notes=notes)
+
+
+def content_digest(column: Column) -> bytes:
+    """Return a hash of a column's values, whatever its name and number type; sparse and dense columns differ."""
+    digest = hashlib.blake2b(digest_size=16)
+    if column.kind == CATEGORICAL:
+        digest.update("\x1f".join(column.levels).encode())
+    values = column.values
+    if isinstance(values, SparseValues):
+        digest.update(np.asarray(values.rows, dtype=np.int64).tobytes())
+        values = values.values
+    digest.update((np.asarray(values, dtype=np.float64) + 0.0).tobytes())  # + 0.0 makes -0.0 equal 0.0
+    return digest.digest()
+
+
+def duplicate_columns(table: Table) -> list[tuple[str, str]]:
+    """Return pairs (first column, later column of equal content).
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 2.0])
+    >>> duplicate_columns(Table([Column("a", "numeric", values), Column("b", "numeric", values.copy())]))
+    [('a', 'b')]
+    """
+    return list(_duplicates(table.columns))
+
+
+def _duplicates(columns: tuple[Column, ...] | list[Column]) -> Iterator[tuple[str, str]]:
+    first: dict[bytes, str] = {}
+    for column in columns:
+        kept = first.setdefault(content_digest(column), column.name)
+        if kept != column.name:
+            yield kept, column.name
+
+
+def _is_constant(column: Column) -> bool:
+    values = column.values
+    if isinstance(values, SparseValues):
+        if 0 < len(values.values) < values.n_rows:
+            return False
+        values = values.values
+    values = values[values >= 0] if column.kind == CATEGORICAL else values[~np.isnan(values)]
+    return not len(values) or bool(values.min() == values.max())
+
+
+def _is_identifier(column: Column, n_rows: int) -> bool:
+    return column.kind == CATEGORICAL and len(column.levels) >= max(_MIN_IDENTIFIER_LEVELS, 0.9 * n_rows)
+
+
+def _some(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

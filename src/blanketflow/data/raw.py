@@ -1,0 +1,275 @@
+"""From columns and a data set's spec to features, target and groups: the rules that `peek` and `read_source` share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL, CLASSIFICATION, TASKS
+from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.table import Column, SparseValues, Table, categorical, sort_labels
+from ..core.task import Task, infer_task, target_column
+
+DEFAULTS: Mapping[str, Any] = {
+    "task": "auto",
+    "drop": (),
+    "categorical": (),
+    "groups": None,
+    "missing": "impute",
+    "rows": 1000,
+}
+MISSING_POLICIES = ("impute", "drop", "error")
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A data set as it was read, before any split.
+
+    Parameters
+    ----------
+    features : Table
+        The features, in the order of the source. Missing cells are still missing.
+    target : Column
+        Categorical for classification, numeric for regression; without missing cells.
+    task : Task
+        The task and why it was chosen.
+    groups : ndarray of int, shape (n,), or None
+        Rows with equal numbers stay in one part of every split.
+    truth : dict or None
+        The target's true neighbourhood, where the generating network is known.
+    missing : {"impute", "drop", "error"}
+        What was asked for missing cells.
+    constant : tuple of str
+        Features with at most one distinct value.
+    duplicates : tuple of (str, str)
+        Pairs (first column, later column of equal content).
+    notes : list of str
+        What a person should know of this table.
+    """
+
+    features: Table
+    target: Column
+    task: Task
+    groups: np.ndarray | None = None
+    truth: dict[str, Any] | None = None
+    missing: str = "impute"
+    constant: tuple[str, ...] = ()
+    duplicates: tuple[tuple[str, str], ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def setting(spec: Mapping[str, Any], key: str) -> Any:
+    """Return a key of a data set's spec, or its default where it is absent or null."""
+    value = spec.get(key)
+    return DEFAULTS[key] if value is None else value
+
+
+def check_names(name: str, names: Sequence[str]) -> None:
+    """Raise `DataError` if column names are blank or repeated."""
+    seen: set[str] = set()
+    for position, column in enumerate(names, 1):
+        if not column:
+            raise DataError(f"{name}: column {position} has no name. Give every column a name in the header.")
+        if column in seen:
+            raise DataError(f"{name}: column name {column!r} occurs more than once. Rename one of them.")
+        seen.add(column)
+
+
+def check_settings(name: str, spec: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` if `task` or `missing` is none of the known words."""
+    for key, known in (("task", ("auto", *TASKS)), ("missing", MISSING_POLICIES)):
+        if setting(spec, key) not in known:
+            raise ConfigError(f"{name}: {key} is {spec[key]!r}. {did_you_mean(spec[key], known)}")
+
+
+def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], target: str) -> list[str]:
+    """Return which columns are features, after checking every column that the spec names.
+
+    Raises
+    ------
+    DataError
+        If a named column does not exist, plays two parts, or no feature is left.
+    """
+    known, drop, groups = set(names), setting(spec, "drop"), setting(spec, "groups")
+    asked = [
+        ("target", target),
+        *(("drop", c) for c in drop),
+        *(("categorical", c) for c in setting(spec, "categorical")),
+    ]
+    asked += [("groups", groups)] if groups is not None else []
+    for key, column in asked:
+        if column not in known:
+            raise DataError(
+                f"{name}: {key} names the column {column!r}, which is not there. {did_you_mean(column, known)}"
+            )
+    if target in drop or target == groups:
+        raise DataError(
+            f"{name}: column {target!r} is the target and cannot also be under drop or groups. Remove it there."
+        )
+    apart = {target, groups, *drop}
+    kept = [column for column in names if column not in apart]
+    if not kept:
+        raise DataError(f"{name}: no features are left beside the target {target!r}. Drop fewer columns.")
+    return kept
+
+
+def assemble(
+    name: str,
+    spec: Mapping[str, Any],
+    columns: Sequence[Column],
+    target: str,
+    truth: dict[str, Any] | None = None,
+    whole: bool = True,
+) -> RawTable:
+    """Make a `RawTable` of the columns of a source.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    spec : mapping
+        Its spec.
+    columns : sequence of Column
+        All columns, the target among them.
+    target : str
+        The target's name.
+    truth : dict, optional
+        The target's true neighbourhood.
+    whole : bool
+        Whether all rows are here; what only all rows can show is checked only then.
+
+    Raises
+    ------
+    ConfigError, DataError
+        If the spec does not fit the columns or the table cannot be used.
+    """
+    check_settings(name, spec)
+    names = [column.name for column in columns]
+    check_names(name, names)
+    kept = set(feature_names(name, spec, names, target))
+    forced = set(setting(spec, "categorical"))
+    columns = [as_categorical(column) if column.name in forced else column for column in columns]
+    by_name = {column.name: column for column in columns}
+    features = Table([column for column in columns if column.name in kept])
+    for column in (*features.columns, by_name[target]):
+        check_finite(name, column)
+
+    notes: list[str] = []
+    rows = np.arange(features.n_rows)
+    known = ~missing_cells(by_name[target])
+    rows, dropped = rows[known], int(np.count_nonzero(~known))
+    if dropped:
+        notes.append(f"{dropped} rows have no target {target!r} and were dropped")
+    policy = setting(spec, "missing")
+    rows = _apply_policy(name, policy, features, rows, notes)
+    if len(rows) < features.n_rows:
+        features = features.take(rows)
+    y, task = prepare_target(name, spec, by_name[target].take(rows), whole)
+    features = Table([used_levels(column) for column in features.columns])
+    groups = _group_numbers(name, by_name[spec["groups"]].take(rows)) if spec.get("groups") is not None else None
+    if truth and not kept >= set(truth["blanket"]):
+        notes.append("the true blanket is not known because some of its features were dropped")
+        truth = None
+    return RawTable(features, y, task, groups, truth, policy, notes=notes)
+
+
+def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bool = True) -> tuple[Column, Task]:
+    """Return the target as methods want it, and the task.
+
+    Raises
+    ------
+    DataError
+        If no row is left, the task does not fit the target, or a classification has fewer than two classes.
+    """
+    n_rows = column.values.n_rows if isinstance(column.values, SparseValues) else len(column.values)
+    if not n_rows:
+        raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
+    try:
+        task = infer_task(column, setting(spec, "task"))
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
+    target = used_levels(target_column(column, task.name))
+    if task.name == CLASSIFICATION and len(target.levels) < 2 and whole:
+        raise DataError(
+            f"{name}: the target {column.name!r} has one class only, {target.levels[0]!r}. "
+            "Classification needs two: choose another target or add rows."
+        )
+    return target, task
+
+
+def as_categorical(column: Column) -> Column:
+    """Return a column with its values as labels."""
+    if column.kind == CATEGORICAL:
+        return column
+    labels = [
+        None if np.isnan(v) else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v)
+        for v in column.numbers().tolist()
+    ]
+    return categorical(column.name, np.array(labels, dtype=object))
+
+
+def used_levels(column: Column) -> Column:
+    """Return a categorical column with the levels that occur, sorted; any other column as it is."""
+    if column.kind != CATEGORICAL:
+        return column
+    present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
+    levels = sort_labels([column.levels[code] for code in present])
+    if tuple(levels) == column.levels:
+        return column
+    place = {level: code for code, level in enumerate(levels)}
+    lookup = np.array([place.get(level, -1) for level in column.levels] + [-1], dtype=np.int32)
+    return replace(column, values=lookup[column.values], levels=tuple(levels))  # code -1 finds the last entry
+
+
+def missing_cells(column: Column) -> np.ndarray:
+    """Return which cells are missing, shape (n,)."""
+    if column.kind == CATEGORICAL:
+        return column.values < 0
+    return np.isnan(column.numbers())
+
+
+def check_finite(name: str, column: Column) -> None:
+    """Raise `DataError` if a column holds infinite values."""
+    values = column.values.values if isinstance(column.values, SparseValues) else column.values
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise DataError(f"{name}: column {column.name!r} holds infinite values. Replace them or leave the cells empty.")
+
+
+def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, notes: list[str]) -> np.ndarray:
+    """Return the rows to keep, adding what was found to `notes`."""
+    gaps = [column for column in features.columns if column.n_missing()]
+    if not gaps:
+        return rows
+    missing = {column.name: missing_cells(column)[rows] for column in gaps}
+    n_missing = sum(int(np.count_nonzero(cells)) for cells in missing.values())
+    if not n_missing:
+        return rows
+    where = _listed(column for column, cells in missing.items() if cells.any())
+    if policy == "error":
+        raise DataError(
+            f"{name}: {n_missing} missing cells in {where}. Fill them, or set missing: impute or missing: drop."
+        )
+    if policy == "impute":
+        notes.append(f"{n_missing} missing cells in {where}, imputed from the training rows of each fold")
+        return rows
+    complete = ~np.any(list(missing.values()), axis=0)
+    if not complete.any():
+        raise DataError(f"{name}: no row is complete (missing cells in {where}). Use missing: impute.")
+    notes.append(f"{np.count_nonzero(~complete)} rows with missing cells in {where} were dropped")
+    return rows[complete]
+
+
+def _group_numbers(name: str, column: Column) -> np.ndarray:
+    n_missing = int(np.count_nonzero(missing_cells(column)))
+    if n_missing:
+        raise DataError(f"{name}: the groups column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
+    return np.unique(column.numbers(), return_inverse=True)[1].astype(np.int64)
+
+
+def _listed(names: Iterable[str], most: int = 5) -> str:
+    names = list(names)
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + rest

@@ -1,0 +1,287 @@
+"""Outer splits and inner folds: who trains on which rows. Making them needs scikit-learn, reading them numpy only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.errors import DataError, did_you_mean
+from ..core.seeds import seed_32
+from ..core.table import Column
+
+TRAIN, TEST = "train", "test"
+_FOLD_ID = re.compile(r"([1-9][0-9]*)of([1-9][0-9]*)").fullmatch
+
+
+def fold_of_rows(
+    y: Column,
+    n_folds: int,
+    seed: int,
+    groups: np.ndarray | None = None,
+    stratify: bool = True,
+    where: str = "data",
+) -> np.ndarray:
+    """Cut rows into folds of nearly equal size.
+
+    Parameters
+    ----------
+    y : Column
+        The target. Classes are spread evenly over the folds if it is categorical and `stratify` holds.
+    n_folds : int
+        Number of folds, at least 2.
+    seed : int
+        Any seed; it is reduced to the 31 bits that scikit-learn takes.
+    groups : ndarray of int, shape (n,), optional
+        Rows of one group stay in one fold.
+    stratify : bool
+        False leaves the classes to chance.
+    where : str
+        What is cut, for messages.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The fold 1 .. n_folds of each row.
+
+    Raises
+    ------
+    DataError
+        If a class, the groups or the rows are fewer than the folds.
+
+    Examples
+    --------
+    >>> y = Column("y", "categorical", np.array([0, 0, 1, 1]), ("a", "b"))
+    >>> folds = fold_of_rows(y, 2, seed=1)
+    >>> sorted(folds.tolist()), sorted(folds[:2].tolist())
+    ([1, 1, 2, 2], [1, 2])
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    values = np.asarray(y.values)
+    stratified = stratify and y.kind == CATEGORICAL
+    counts = (
+        dict(zip(y.levels, np.bincount(values, minlength=len(y.levels)).tolist(), strict=True)) if stratified else {}
+    )
+    n_groups = None if groups is None else len(np.unique(groups))
+    _check_size(where, n_folds, len(values), {c: n for c, n in counts.items() if n}, n_groups)
+    kinds = {
+        (False, False): KFold,
+        (True, False): StratifiedKFold,
+        (False, True): GroupKFold,
+        (True, True): StratifiedGroupKFold,
+    }
+    splitter = kinds[stratified, groups is not None](n_folds, shuffle=True, random_state=seed & 0x7FFFFFFF)
+    fold = np.empty(len(values), dtype=np.int64)
+    for k, (_, rows) in enumerate(splitter.split(np.zeros(len(values)), values, groups), 1):
+        fold[rows] = k
+    return fold
+
+
+def make_splits(
+    y: Column,
+    spec: Mapping[str, Any],
+    folds: Sequence[int],
+    seed: int,
+    dataset: str,
+    groups: np.ndarray | None = None,
+) -> dict[str, np.ndarray]:
+    """Make the outer splits of a data set and the inner folds of each.
+
+    Parameters
+    ----------
+    y : Column
+        The target.
+    spec : mapping
+        `evaluation` (outer folds, 0 for none), `repeats`, `final` (whether there is a split ``full``), `stratify`.
+    folds : sequence of int
+        The distinct numbers of inner folds; 0 is one fold of all training rows.
+    seed : int
+        The base seed.
+    dataset : str
+        Its id, part of every seed.
+    groups : ndarray of int, shape (n,), optional
+        Rows of one group stay together.
+
+    Returns
+    -------
+    dict of ndarray
+        Columns of ``splits.parquet``: `row`, `split`, `part`, `folds`, `fold`; one block of n rows for each split and
+        number of folds. `fold` is 0 for test rows and where `folds` is 0.
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, groups or rows of a class.
+    """
+    n, stratify = len(np.asarray(y.values)), spec.get("stratify", True)
+    blocks = []
+    for split, train in _outer(y, spec, seed, dataset, groups):
+        rows = np.flatnonzero(train)
+        for n_folds in sorted(set(folds)):
+            fold = np.zeros(n, dtype=np.int64)
+            if n_folds:
+                inner_seed = seed_32(seed, dataset, split, n_folds, "folds")
+                inner_groups = None if groups is None else groups[rows]
+                where = f"{dataset}, training rows of split {split}"
+                fold[rows] = fold_of_rows(y.take(rows), n_folds, inner_seed, inner_groups, stratify, where)
+            blocks.append(
+                {
+                    "row": np.arange(n),
+                    "split": np.full(n, split),
+                    "part": np.where(train, TRAIN, TEST),
+                    "folds": np.full(n, n_folds),
+                    "fold": fold,
+                }
+            )
+    if not blocks:
+        raise DataError(f"{dataset}: no splits are asked for. Set splits: evaluation to 2 or more, or final: true.")
+    return {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+
+
+def split_ids(spec: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the outer splits.
+
+    Examples
+    --------
+    >>> split_ids({"evaluation": 2, "repeats": 2, "final": True})
+    ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
+    """
+    evaluated = [f"cv-{i + 1}" for i in range(spec["evaluation"] * spec.get("repeats", 1))]
+    return (["full"] if spec.get("final", True) else []) + evaluated
+
+
+def _outer(
+    y: Column, spec: Mapping[str, Any], seed: int, dataset: str, groups: np.ndarray | None
+) -> list[tuple[str, np.ndarray]]:
+    """Return the id and training mask of each outer split, in the order of `split_ids`."""
+    masks = [np.ones(len(np.asarray(y.values)), dtype=bool)] if spec.get("final", True) else []
+    n_parts = spec["evaluation"]
+    for repeat in range(spec.get("repeats", 1) if n_parts else 0):
+        outer_seed = seed_32(seed, dataset, "outer", repeat)
+        part = fold_of_rows(y, n_parts, outer_seed, groups, spec.get("stratify", True), dataset)
+        masks += [part != k for k in range(1, n_parts + 1)]
+    return list(zip(split_ids(spec), masks, strict=True))
+
+
+def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], dataset: str) -> None:
+    """Raise, before any job runs, what `make_splits` would raise for this data set.
+
+    Parameters
+    ----------
+    facts : Facts
+        What `peek` returns. What it does not know is not checked.
+    spec : mapping
+        As for `make_splits`.
+    folds : sequence of int
+        The distinct numbers of inner folds.
+    dataset : str
+        Its id, for the message.
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, groups or rows of a class.
+    """
+    stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
+    counts = dict(facts.class_counts or {}) if stratified else {}
+    n_rows, n_groups, parts = facts.n_rows, facts.n_groups, spec["evaluation"]
+    where = f"{dataset}, training rows of split full"
+    if parts:
+        _check_size(dataset, parts, n_rows, counts, n_groups)
+        where = f"{dataset}, training rows of a split"
+        n_rows, n_groups = _left(n_rows, parts), None if n_groups is None else _left(n_groups, parts)
+        counts = {label: _left(count, parts) for label, count in counts.items()}
+    for n_folds in folds:
+        if n_folds:
+            _check_size(where, n_folds, n_rows, counts, n_groups)
+
+
+def _left(count: int, parts: int) -> int:
+    """Return how many things the poorest training part can have: some test part takes count / parts, rounded up."""
+    return count - -(-count // parts)
+
+
+def train_rows(splits: Mapping[str, Any], split: str) -> np.ndarray:
+    """Return the training rows of an outer split, ascending; raises as `fold_rows` does."""
+    return _rows(splits, split, TRAIN)
+
+
+def test_rows(splits: Mapping[str, Any], split: str) -> np.ndarray:
+    """Return the test rows of an outer split, ascending, none for ``full``; raises as `fold_rows` does."""
+    return _rows(splits, split, TEST)
+
+
+test_rows.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
+
+
+def fold_rows(splits: Mapping[str, Any], split: str, fold_id: str, how: str = TRAIN) -> np.ndarray:
+    """Return the rows that a fold's job works on.
+
+    Parameters
+    ----------
+    splits : mapping of str to array
+        The columns of ``splits.parquet``.
+    split : str
+        The outer split, such as ``cv-1``.
+    fold_id : str
+        ``0`` for all training rows, or such as ``3of5``.
+    how : {"train", "part"}
+        The training part of the k-th of K partitions, or the k-th part itself.
+
+    Returns
+    -------
+    ndarray of int
+        Row numbers, ascending.
+
+    Raises
+    ------
+    DataError
+        If there is no such split or fold.
+    """
+    if how not in ("train", "part"):
+        raise DataError(f"fold_rows is {how!r}. {did_you_mean(how, ('train', 'part'))}")
+    if fold_id == "0":
+        return train_rows(splits, split)
+    named = _FOLD_ID(fold_id)
+    k, n_folds = map(int, named.groups()) if named else (0, 0)
+    block = _block(splits, split) & (np.asarray(splits["folds"]) == n_folds)
+    if not 1 <= k <= n_folds or not block.any():
+        known = sorted({str(f) for f in np.unique(np.asarray(splits["folds"])[_block(splits, split)])})
+        raise DataError(f"split {split!r} has no fold {fold_id!r}; numbers of folds there: {', '.join(known)}.")
+    fold = np.asarray(splits["fold"])
+    chosen = block & (np.asarray(splits["part"]) == TRAIN) & (fold != k if how == TRAIN else fold == k)
+    return np.sort(np.asarray(splits["row"])[chosen])
+
+
+def _rows(splits: Mapping[str, Any], split: str, part: str) -> np.ndarray:
+    block, folds = _block(splits, split), np.asarray(splits["folds"])
+    block &= folds == folds[block].min()  # every number of folds repeats the same parts
+    return np.sort(np.asarray(splits["row"])[block & (np.asarray(splits["part"]) == part)])
+
+
+def _block(splits: Mapping[str, Any], split: str) -> np.ndarray:
+    block = np.asarray(splits["split"]) == split
+    if not block.any():
+        raise DataError(f"there is no split {split!r}. {did_you_mean(split, set(splits['split']))}")
+    return block
+
+
+def _check_size(where: str, n_folds: int, n_rows: int, counts: Mapping[str, int], n_groups: int | None) -> None:
+    """Raise `DataError` unless rows, groups and each class suffice for the folds."""
+    if n_folds < 2:
+        raise DataError(f"{where}: {n_folds} folds are asked for, but a partition needs at least 2.")
+    if n_folds > n_rows:
+        raise DataError(f"{where}: {n_rows} rows, fewer than the {n_folds} folds: use fewer folds.")
+    if n_groups is not None and n_folds > n_groups:
+        raise DataError(f"{where}: {n_groups} groups, fewer than the {n_folds} folds: use fewer folds or other groups.")
+    if counts and n_folds > min(counts.values()):
+        label = min(counts, key=lambda c: counts[c])
+        rows = "1 row" if counts[label] == 1 else f"{counts[label]} rows"
+        raise DataError(
+            f"{where}: class {label!r} has {rows}, fewer than the {n_folds} folds: use fewer folds, drop or merge the "
+            "class, or set stratify: false"
+        )

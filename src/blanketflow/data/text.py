@@ -1,0 +1,220 @@
+"""CSV and TSV files, whole or their head. One parser serves both, so that plan and jobs see the same columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from ..core.errors import DataError
+from ..core.table import Column, sort_labels
+from .raw import check_names
+
+#: Cells that count as missing in text files.
+MISSING_MARKERS = ("", "NA", "NaN", "nan", "N/A", "n/a", "null", "NULL", "None", "?")
+#: How much of a text file `read_head` looks at.
+HEAD_BYTES = 1_000_000
+DELIMITERS = ",;\t|"
+GZIP_MAGIC = b"\x1f\x8b"
+
+_SAMPLE_BYTES = 64_000
+_BATCH_ROWS = 4096
+_MIN_HEAD_LINES = 20
+_MISSING = frozenset(MISSING_MARKERS)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
+_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
+
+
+class Head(NamedTuple):
+    """The columns of a file's first rows, and how many rows the file has for each of them (1.0: these are all)."""
+
+    columns: list[Column]
+    rows_per_row: float
+
+
+def read_text(name: str, path: Path, as_text: Collection[str] = ()) -> list[Column]:
+    """Return the columns of a CSV or TSV file, gzipped or not.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    path : Path
+        The file. Its name does not matter: compression and delimiter are read from its content.
+    as_text : collection of str
+        Columns that are categorical whatever they hold.
+
+    Raises
+    ------
+    DataError
+        If the file is not UTF-8, is damaged, or its rows differ in length.
+    """
+    with _readable(name, path), _opened(path) as raw:
+        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES))
+        raw.seek(0)
+        return _parse(name, io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""), delimiter, as_text)
+
+
+def read_head(name: str, path: Path, as_text: Collection[str] = ()) -> Head:
+    """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
+    with _readable(name, path), open(path, "rb") as stored, _decompressed(stored) as raw:
+        head = raw.read(HEAD_BYTES)
+        ended = len(head) < HEAD_BYTES
+        while not ended and head.count(b"\n") < _MIN_HEAD_LINES:  # very wide files
+            more = raw.read(HEAD_BYTES)
+            head, ended = head + more, len(more) < HEAD_BYTES
+        read = min(stored.tell(), path.stat().st_size)
+        lines = head if ended else head[: head.rfind(b"\n") + 1]
+        text = io.StringIO(lines.decode("utf-8-sig"), newline="")
+        columns = _parse(name, text, _find_delimiter(head[:_SAMPLE_BYTES]), as_text, cut=not ended)
+        return Head(columns, 1.0 if ended else path.stat().st_size / read * len(head) / len(lines))
+
+
+def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str], as_text: bool = False) -> Column:
+    """Make a column from its distinct texts and, for each row, which of them it holds.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    column : str
+        The column's name.
+    codes : ndarray of int, shape (n,)
+        Positions in `texts`.
+    texts : list of str
+        Distinct cells; surrounding blanks do not count.
+    as_text : bool
+        Categorical whatever it holds.
+
+    Raises
+    ------
+    DataError
+        If the cells are numbers with decimal commas.
+
+    Examples
+    --------
+    >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
+    array([ 3.,  4., nan])
+    """
+    texts = [text.strip() for text in texts]
+    present = [text for text in texts if text not in _MISSING]
+    kind = CATEGORICAL if as_text else _kind_of_texts(present)
+    if kind == CATEGORICAL:
+        if not as_text and all(map(_DECIMAL_COMMA, present)):
+            raise DataError(
+                f"{name}: column {column!r} holds numbers with decimal commas. Write them with decimal points, "
+                "or list the column under categorical."
+            )
+        levels = sort_labels(set(present))
+        place = {level: code for code, level in enumerate(levels)}
+        lookup = np.array([place.get(text, -1) for text in texts], dtype=np.int32)
+        return Column(column, kind, lookup[codes], tuple(levels))
+    gaps = len(present) < len(texts)
+    if kind == BOOLEAN:
+        numbers, dtype = [float(t.lower() == "true") if t not in _MISSING else np.nan for t in texts], np.int8
+    elif kind == INTEGER and not gaps:
+        numbers, dtype = [int(t) for t in texts], np.int64
+    else:
+        numbers, dtype = [float(t) if t not in _MISSING else np.nan for t in texts], np.float64
+    return Column(column, kind, np.array(numbers, dtype=np.float64 if gaps else dtype)[codes])
+
+
+def _kind_of_texts(present: list[str]) -> str:
+    if not present:
+        return NUMERIC
+    if all(map(_WHOLE, present)):
+        return INTEGER
+    if all(map(_NUMBER, present)):
+        return NUMERIC
+    return BOOLEAN if all(t in ("True", "False", "true", "false", "TRUE", "FALSE") for t in present) else CATEGORICAL
+
+
+def _parse(
+    name: str, lines: Iterable[str], delimiter: str, as_text: Collection[str], cut: bool = False
+) -> list[Column]:
+    reader = csv.reader(lines, delimiter=delimiter)
+    header = [cell.strip() for cell in next(reader, [])]
+    if not header:
+        raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
+    check_names(name, header)
+    indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
+    for index in indexes:
+        index.default_factory = index.__len__  # a new text gets the next code
+    codes: list[list[np.ndarray]] = [[] for _ in header]
+    rows = _checked_rows(name, reader, len(header), cut)
+    while batch := list(itertools.islice(rows, _BATCH_ROWS)):
+        for index, parts, cells in zip(indexes, codes, zip(*batch, strict=True), strict=True):
+            parts.append(np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(batch)))
+    if not codes[0]:
+        raise DataError(f"{name}: the file has a header but no rows.")
+    return [
+        column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text)
+        for column, parts, index in zip(header, codes, indexes, strict=True)
+    ]
+
+
+def _checked_rows(name: str, reader: Iterator[list[str]], width: int, cut: bool) -> Iterator[list[str]]:
+    for row in reader:
+        if len(row) == width:
+            yield row
+        elif row:
+            line = reader.line_num  # type: ignore[attr-defined]
+            if cut and next(reader, None) is None:
+                return  # the head ends within a quoted cell
+            raise DataError(f"{name}: line {line} has {len(row)} cells, but the header has {width}. Mend that line.")
+
+
+def _find_delimiter(sample: bytes) -> str:
+    text = sample.decode("utf-8-sig", errors="ignore")
+    header = text.partition("\n")[0]
+    try:
+        found = csv.Sniffer().sniff(text, delimiters=DELIMITERS).delimiter
+    except csv.Error:
+        found = ""
+    # The sniffer can fail or be led astray by cells; a delimiter that the header lacks is none.
+    return found if found and found in header else max(DELIMITERS, key=header.count)
+
+
+@contextmanager
+def _decompressed(stored: BinaryIO) -> Iterator[BinaryIO]:
+    magic = stored.read(len(GZIP_MAGIC))
+    stored.seek(0)
+    if magic != GZIP_MAGIC:
+        yield stored
+        return
+    with gzip.open(stored, "rb") as raw:
+        yield raw
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    with open(path, "rb") as stored, _decompressed(stored) as raw:
+        yield raw
+
+
+@contextmanager
+def _readable(name: str, path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8 and try again."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{name}: {path} is a damaged gzip file ({error}). Fetch or compress it again.") from error
+    except csv.Error as error:
+        raise DataError(f"{name}: {path} is not a readable CSV file ({error}).") from error
+    except OSError as error:
+        raise DataError(f"{name}: {path} cannot be read ({error.strerror or error}). Check the key path.") from error

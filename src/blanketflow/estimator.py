@@ -1,0 +1,259 @@
+"""Methods as scikit-learn selectors: one class a method, made from its declared parameters."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from .aggregate import Member, aggregate, check_rule
+from .ci import get_ci_test
+from .ci.base import CITest
+from .core.cards import CLASSIFICATION, REGRESSION
+from .core.convert import as_table
+from .core.errors import DataError, UnsupportedError
+from .core.parameters import Parameter
+from .core.registry import discover
+from .core.table import Column, Table, column_from_array
+from .core.task import infer_task, target_column
+from .data.splits import fold_of_rows
+from .selectors.base import Method, members
+from .selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
+
+#: Parameters that every selector has besides its method's own.
+SHARED: dict[str, tuple[Any, Parameter]] = {
+    "n_folds": (
+        0,
+        Parameter("integer", "Inner folds whose blankets are aggregated; 0 uses all rows once.", at_least=0),
+    ),
+    "fold_rows": (
+        "train",
+        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=("train", "part")),
+    ),
+    "aggregate": ("best-blanket", Parameter("any", "Rule that combines the folds' blankets.")),
+    "task": ("auto", Parameter("choice", "Task.", choices=("auto", CLASSIFICATION, REGRESSION))),
+    "random_state": (0, Parameter("any", "Seed: a whole number, None or a RandomState.")),
+    "n_jobs": (None, Parameter("integer", "Folds run at a time; None is 1, -1 all cores.", nullable=True)),
+}
+
+
+class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
+    """Base of all selectors; see the subclasses.
+
+    Attributes
+    ----------
+    selected_features_ : list of str
+        Names, most important first.
+    roles_ : dict
+        Role of each selected feature: ``parent_or_child``, ``spouse`` or ``member``.
+    blankets_ : list of list of str
+        The selected features; with ``n_folds > 1`` the set of each fold.
+    importances_ : dict
+        Importance of each selected feature.
+    frequencies_ : dict
+        Share of folds that hold each feature of any fold.
+    candidates_ : list of str
+        What grow returned (on the winning, or the first, fold).
+    trace_ : DataFrame
+        Every admission and removal with its test: fold, stage, step, feature, kept, role, statistic, p_value, given.
+    n_tests_ : int
+        CI tests computed.
+    task_ : str
+        ``classification`` or ``regression``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, if `X` has names
+    """
+
+    method_class: ClassVar[type[Method]]
+
+    def fit(self, X: Any, y: Any) -> MarkovBlanketSelector:
+        """Find the Markov blanket of `y`.
+
+        Parameters
+        ----------
+        X : DataFrame, ndarray or sparse matrix of shape (n, d)
+            Text, boolean and categorical columns are discrete. Without missing cells.
+        y : array-like of shape (n,)
+            The target.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of range.
+        DataError, UnsupportedError
+            If the table cannot be used as asked.
+        """
+        method, test = self._configured()
+        features, target = self._read(X, y)
+        self.task_ = infer_task(target, self.task).name
+        if self.task_ not in method.card.tasks:
+            raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
+        target = target_column(target, self.task_)
+        seed = self._seed()
+        parts = self._parts(target, seed)
+        outcomes = Parallel(n_jobs=self.n_jobs)(
+            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold))
+            for fold, rows in parts
+        )
+        return self._collect(outcomes, [fold for fold, _ in parts])
+
+    def _configured(self) -> tuple[Method, CITest | None]:
+        where = type(self).__name__
+        for name, (_, parameter) in SHARED.items():
+            parameter.check(where, name, getattr(self, name))
+        check_rule(self.aggregate, where)
+        options = {name: getattr(self, name) for name in self.method_class.parameters()}
+        method = self.method_class.from_options(where, options)
+        if method.default_test is None:
+            return method, None
+        shorthands = {name: getattr(self, name) for name in method.test_shorthands}
+        given = {name: value for name, value in shorthands.items() if value is not None}
+        if isinstance(self.ci_test, CITest):
+            test = type(self.ci_test)(**{**self.ci_test.options(), **given})
+        else:
+            test = get_ci_test(self.ci_test, **given)
+        check_pair(method, test)
+        return method, test
+
+    def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
+        is_frame = hasattr(X, "columns")
+        checked, y = validate_data(
+            self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=not is_frame, ensure_min_samples=2
+        )
+        y = column_or_1d(y, warn=True)
+        if self.task == CLASSIFICATION or y.dtype.kind in "OUSb":
+            check_classification_targets(y)
+        table = as_table(X if is_frame else checked)
+        for column in table.columns:
+            if column.n_missing() or not np.isfinite(column.numbers()).all():
+                raise DataError(
+                    f"Input X contains NaN or infinity in column {column.name!r}. Impute it first, for example with "
+                    "sklearn.impute.SimpleImputer in a Pipeline, or drop those rows."
+                )
+        name = "target"
+        while name in table.names:
+            name = "_" + name
+        target = column_from_array(getattr(y, "name", None) or name, y)
+        return table, Column(name, target.kind, target.values, target.levels)
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        if self.random_state is None:
+            return int(np.random.default_rng().integers(2**31))
+        return int(self.random_state)
+
+    def _parts(self, target: Column, seed: int) -> list[tuple[str, np.ndarray]]:
+        n = len(target.numbers())
+        if self.n_folds == 0:
+            return [("0", np.arange(n))]
+        part = fold_of_rows(target, self.n_folds, seed, where=type(self).__name__)
+        chosen = (lambda k: part == k) if self.fold_rows == "part" else (lambda k: part != k)
+        return [(f"{k}of{self.n_folds}", np.flatnonzero(chosen(k))) for k in range(1, self.n_folds + 1)]
+
+    def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> MarkovBlanketSelector:
+        import pandas as pd
+
+        sets = [[Member(m.feature, m.importance, m.role) for m in members(o.decisions)] for o in outcomes]
+        combined = aggregate(sets, self.aggregate)
+        chosen = [feature for feature in combined.features if feature["chosen"]]
+        self.selected_features_ = [feature["feature"] for feature in chosen]
+        self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
+        self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
+        self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
+        self.blankets_ = [[member.feature for member in fold] for fold in sets]
+        self.candidates_ = [s.feature for s in outcomes[combined.best or 0].grown]
+        self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
+        rows = [
+            (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, list(s.given))
+            for fold, outcome in zip(folds, outcomes, strict=True)
+            for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
+            for i, s in enumerate(steps)
+        ]
+        names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
+        self.trace_ = pd.DataFrame(rows, columns=names)
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "selected_features_")
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
+        return np.isin(names, self.selected_features_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _signature(method_class: type[Method]) -> inspect.Signature:
+    defaults = dict(method_class.defaults())
+    if method_class.default_test is not None:
+        defaults = {"ci_test": method_class.default_test, **defaults, **dict.fromkeys(method_class.test_shorthands)}
+    defaults |= {name: default for name, (default, _) in SHARED.items()}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([own, *(inspect.Parameter(n, keyword, default=d) for n, d in defaults.items())])
+
+
+def _docstring(method_class: type[Method], signature: inspect.Signature) -> str:
+    """Return the method's docstring with a Parameters section made from the declarations."""
+    head, marker, tail = inspect.getdoc(method_class).partition("\n\n")
+    known = {n: p for n, (_, p) in SHARED.items()} | method_class.parameters()
+    lines = ["", "", "Parameters", "----------"]
+    for name, parameter in signature.parameters.items():
+        if name == "self":
+            continue
+        text = known[name].doc if name in known else "Option of the CI test; None leaves it as the test has it."
+        text = "Id of a CI test, or a configured test of `get_ci_test`." if name == "ci_test" else text
+        wanted = known[name].wanted() if name in known else "optional"
+        lines += [f"{name} : {wanted}, default={parameter.default!r}", f"    {text}"]
+    return head + "\n".join(lines) + marker + tail
+
+
+@functools.cache
+def estimator_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
+    """Return the scikit-learn selector class of a method."""
+    signature = _signature(method_class)
+
+    def __init__(self: Any, **parameters: Any) -> None:
+        bound = signature.bind(self, **parameters)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    __init__.__signature__ = signature
+    return type(
+        method_class.__name__,
+        (MarkovBlanketSelector,),
+        {
+            "__init__": __init__,
+            "__doc__": _docstring(method_class, signature),
+            "__module__": "blanketflow",
+            "method_class": method_class,
+        },
+    )
+
+
+def estimator_by_class_name(name: str) -> type[MarkovBlanketSelector] | None:
+    """Return the selector class called `name`, such as ``"GS"``, or None."""
+    for method_class in discover("blanketflow.selectors").values():
+        if method_class.__name__ == name:
+            return estimator_class(method_class)
+    return None

@@ -1,0 +1,57 @@
+"""Predictive models, one a file: the PPI test learns with them, and the evaluation measures selected features by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import ConfigError
+from ..core.registry import look_up
+from .base import Model
+from .outside import OutsideModel
+
+__all__ = ["Model", "build_estimator", "get_model"]
+
+
+def get_model(spec: Any) -> Model:
+    """Return a configured model.
+
+    Parameters
+    ----------
+    spec : str, mapping, Model or scikit-learn estimator
+        An id such as ``"svm"``; ``"package.module:Class"`` of any scikit-learn estimator; a mapping with the key
+        ``type`` (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or an object taken as it is.
+
+    Raises
+    ------
+    UnknownNameError
+        If no model has this id.
+    ConfigError
+        If a class cannot be imported or is no scikit-learn estimator, or a mapping has no ``type``.
+    ParameterError
+        If an option is unknown or out of its range.
+
+    Examples
+    --------
+    >>> get_model({"type": "knn", "n_neighbors": 3})
+    KNN(n_neighbors=3)
+    """
+    if isinstance(spec, Model):
+        return spec
+    if isinstance(spec, Mapping):
+        name, options = spec.get("type"), {key: value for key, value in spec.items() if key != "type"}
+        if not isinstance(name, str):
+            raise ConfigError(f"model {dict(spec)!r} has no type. Write it as {{type: svm, C: 10}}.")
+    elif isinstance(spec, str):
+        name, options = spec, {}
+    else:
+        return OutsideModel.of_instance(spec)
+    found = look_up("blanketflow.models", name, "model")
+    if isinstance(found, type) and issubclass(found, Model):
+        return found.from_options(f"model {name!r}", options)
+    return OutsideModel.of_class(name, found, options)
+
+
+def build_estimator(spec: Any, task: str, seed: int, n_jobs: int = 1) -> Any:
+    """Return the unfitted scikit-learn estimator of a model; see `get_model` and `Model.build`."""
+    return get_model(spec).build(task, seed, n_jobs)

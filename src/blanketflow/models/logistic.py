@@ -1,0 +1,36 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..core.cards import CLASSIFICATION, Card
+from ..core.parameters import integer, number
+from .base import Model
+
+
+@dataclass
+class Logistic(Model):
+    """L2-penalised (multinomial) logistic regression on standardised columns."""
+
+    card: ClassVar[Card] = Card(
+        id="logistic",
+        name="logistic regression",
+        family="model",
+        summary="A linear model of the log-odds with an L2 penalty, on standardised columns.",
+        reference="Cox (1958) The regression analysis of binary sequences, 10.1111/j.2517-6161.1958.tb00292.x.",
+        tasks=(CLASSIFICATION,),
+        cost="O(d n) an iteration",
+    )
+
+    C: float = number(1.0, "Inverse of the strength of the penalty.", above=0)
+    max_iter: int = integer(1000, "Most iterations of the solver.", at_least=1)
+
+    def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
+        """Return the pipeline; its solver (L-BFGS) uses no random numbers."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return make_pipeline(StandardScaler(), LogisticRegression(C=self.C, max_iter=self.max_iter))

@@ -1,0 +1,322 @@
+"""The plan: from a config and a look at the data to pairs, job grain, specs and code digests. Numpy only."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .config import Config, Selector, canonical_json, read_config
+from .core.cards import CATEGORICAL
+from .core.errors import ConfigError
+from .core.registry import look_up
+from .data.peek import Facts, peek
+from .data.splits import check_folds
+from .digest import code_digest
+
+#: A fold with at most this many cells, times the repeats of its test, is too small for a job of its own.
+SMALL_FOLD = 5_000_000
+#: Suffix of a test's id in artefacts where folds are the parts themselves.
+PART = "-part"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A pair that is not run, and why."""
+
+    dataset: str
+    selector: str
+    reason: str
+
+
+@dataclass
+class Plan:
+    """What will be run, and under which specs.
+
+    Attributes
+    ----------
+    config : Config
+    facts : dict of str to Facts
+        What a cheap look at each data set found.
+    pairs : list of (dataset, selector) ids
+    skipped : list of Skip
+    scripts : Path
+        Folder of the rules' scripts.
+    """
+
+    config: Config
+    facts: dict[str, Facts]
+    scripts: Path
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+
+    @cached_property
+    def splits(self) -> list[str]:
+        """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
+        return (["full"] if self.config.splits["final"] else []) + self.evaluation_splits
+
+    @cached_property
+    def evaluation_splits(self) -> list[str]:
+        """The splits that have test rows."""
+        n = self.config.splits["evaluation"] * self.config.splits["repeats"]
+        return [f"cv-{i}" for i in range(1, n + 1)]
+
+    def selector(self, selector: str) -> Selector:
+        """Return a configured selector."""
+        return self.config.selectors[selector]
+
+    def fold_ids(self, n_folds: int) -> list[str]:
+        """Return fold ids; they name their K since folds of different K hold different rows."""
+        return [f"{k}of{n_folds}" for k in range(1, n_folds + 1)] if n_folds else ["0"]
+
+    def folds(self, selector: str) -> list[str]:
+        """Return the fold ids of a selector."""
+        return self.fold_ids(self.selector(selector).folds)
+
+    def test_id(self, selector: str) -> str | None:
+        """Return the id of a selector's ci_test artefact."""
+        chosen = self.selector(selector)
+        is_part = chosen.fold_rows == "part" and chosen.folds
+        return chosen.ci_test and chosen.ci_test + (PART if is_part else "")
+
+    @cached_property
+    def test_ids(self) -> list[str]:
+        """Ids of all ci_test artefacts."""
+        return sorted({test for _, s in self.pairs if (test := self.test_id(s))})
+
+    # --- job grain -------------------------------------------------------------------------------------------------
+
+    def grain(self, dataset: str, selector: str) -> str:
+        """Return ``fold`` or ``split``; a matter of config and table shape alone."""
+        asked = self.selector(selector).grain
+        return self._auto_grain(dataset, self.selector(selector).ci_test) if asked == "auto" else asked
+
+    def test_grain(self, dataset: str, test: str) -> str:
+        """Return the grain of the ci_test stage."""
+        asked = self.config.grain
+        return self._auto_grain(dataset, test.removesuffix(PART)) if asked == "auto" else asked
+
+    def _auto_grain(self, dataset: str, test: str | None) -> str:
+        facts = self.facts[dataset]
+        repeats = getattr(self.config.ci_tests.get(test), "n_repeats", 1)
+        return "split" if facts.n_rows * facts.n_features * repeats <= SMALL_FOLD else "fold"
+
+    @cached_property
+    def grouped_folds(self) -> list[int]:
+        """Numbers of folds that some job runs together."""
+        return sorted({self.selector(s).folds for d, s in self.pairs if self.grain(d, s) == "split"})
+
+    @cached_property
+    def grouped_test_folds(self) -> list[int]:
+        """Numbers of folds whose ci_test stage some job runs together."""
+        pairs = ((d, s, self.test_id(s)) for d, s in self.pairs)
+        return sorted({self.selector(s).folds for d, s, t in pairs if t and self.test_grain(d, t) == "split"})
+
+    def dataset_pattern(self, grain: str, n_folds: int | None = None) -> str:
+        """Return the regular expression of ``{dataset}`` where ``{selector}``, ahead in the path, has this grain."""
+        chosen: dict[str, list[str]] = {}
+        for dataset, selector in self.pairs:
+            if self.grain(dataset, selector) == grain and n_folds in (None, self.selector(selector).folds):
+                chosen.setdefault(dataset, []).append(selector)
+        return _look_ahead(chosen, "/[^/]+/{}/")
+
+    def test_dataset_pattern(self, grain: str) -> str:
+        """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
+        chosen: dict[str, list[str]] = {}
+        for dataset, selector in self.pairs:
+            test = self.test_id(selector)
+            if test and self.test_grain(dataset, test) == grain:
+                chosen.setdefault(dataset, []).append(test)
+        return _look_ahead(chosen, r"/[^/]+/fold-[^/]+/{}\.")
+
+    # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
+
+    def source_files(self, dataset: str) -> list[str]:
+        """Return the files that a data set is read from."""
+        from .data.sources import source_files
+
+        return [str(path) for path in source_files(dataset, self.config.datasets[dataset])]
+
+    def table_spec(self, dataset: str) -> str:
+        """Return the spec of the table."""
+        return canonical_json({**self.config.datasets[dataset], "seed": self.config.seed})
+
+    def splits_spec(self, dataset: str) -> str:
+        """Return the spec of the splits: the partitions, and every number of inner folds in use."""
+        folds = sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
+        groups = self.config.datasets[dataset]["groups"]
+        return canonical_json({**self.config.splits, "folds": folds, "groups": groups, "seed": self.config.seed})
+
+    def test_spec(self, dataset: str, test: str) -> str:
+        """Return the spec of a ci_test artefact."""
+        return canonical_json(self._test(dataset, test))
+
+    def _test(self, dataset: str, test: str) -> dict[str, Any]:
+        configured = test.removesuffix(PART)
+        return {
+            "type": self.config.test_types[configured],
+            "options": self.config.ci_tests[configured].options(),
+            "fold_rows": "part" if test.endswith(PART) else "train",
+            "partition": self._partition(dataset),
+        }
+
+    def _partition(self, dataset: str) -> dict[str, Any]:
+        """Return what decides which rows a fold holds, the list of all inner folds left out."""
+        return {**self.config.splits, "groups": self.config.datasets[dataset]["groups"], "seed": self.config.seed}
+
+    def method_spec(self, dataset: str, selector: str) -> str:
+        """Return the spec of grow and shrink: the method, its options and its CI test."""
+        chosen = self.selector(selector)
+        options = chosen.method.options()
+        if chosen.method.card.id == "true-blanket" and not options["blanket"]:
+            options = {"blanket": self._true_roles(dataset)}
+        test = self.test_id(selector)
+        return canonical_json(
+            {
+                "method": getattr(chosen.method, "path", chosen.method.card.id),
+                "options": options,
+                "ci_test": self._test(dataset, test) if test else None,
+                "fold_rows": chosen.fold_rows,
+                "partition": self._partition(dataset),
+            }
+        )
+
+    def _true_roles(self, dataset: str) -> dict[str, str]:
+        truth = self.facts[dataset].truth
+        relatives = {*truth["parents"], *truth["children"]}
+        return {name: "parent_or_child" if name in relatives else "spouse" for name in truth["blanket"]}
+
+    def aggregate_spec(self, selector: str) -> str:
+        """Return the spec of the aggregation."""
+        return canonical_json({"aggregate": self.selector(selector).aggregate})
+
+    def evaluate_spec(self, dataset: str) -> str:
+        """Return the spec of the evaluation."""
+        return canonical_json(
+            {
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "splits": self.evaluation_splits,
+                "partition": self._partition(dataset),
+            }
+        )
+
+    def report_spec(self) -> str:
+        """Return everything that the report states of the run."""
+        selectors = {
+            name: {
+                "method": getattr(s.method, "path", s.method.card.id),
+                "options": s.method.options() if s.method.card.id != "true-blanket" else {},
+                "ci_test": s.ci_test,
+                "folds": s.folds,
+                "fold_rows": s.fold_rows,
+                "aggregate": s.aggregate,
+            }
+            for name, s in self.config.selectors.items()
+        }
+        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
+        return canonical_json(
+            {
+                "datasets": self.config.datasets,
+                "splits": self.config.splits,
+                "selectors": selectors,
+                "ci_tests": tests,
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "seed": self.config.seed,
+                "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
+            }
+        )
+
+    # --- code digests ------------------------------------------------------------------------------------------------
+
+    def code(self, script: str, *, selector: str | None = None, test: str | None = None) -> str:
+        """Return the digest of the source files that can change a job's result."""
+        files = [self.scripts / f"{script}.py"]
+        if selector is not None:
+            files.append(_source(type(self.selector(selector).method)))
+            path = getattr(self.selector(selector).method, "path", None)
+            files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
+            test = self.test_id(selector)
+        if test is not None:
+            files.append(_source(type(self.config.ci_tests[test.removesuffix(PART)])))
+        if script == "evaluate":
+            files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+        return code_digest(*files)
+
+
+def _source(found: type) -> Path:
+    return Path(inspect.getfile(found))
+
+
+def _look_ahead(chosen: Mapping[str, list[str]], path: str) -> str:
+    """Return a pattern of the data set ids, each only where one of its own ids follows; without ids it never matches.
+
+    Examples
+    --------
+    >>> bool(re.match(_look_ahead({"a": ["x"]}, "/{}/"), "a/x/")), bool(re.match(_look_ahead({}, "/{}/"), "a/x/"))
+    (True, False)
+    """
+    parts = [
+        f"{re.escape(dataset)}(?={path.format('(?:' + '|'.join(sorted(set(map(re.escape, ids)))) + ')')})"
+        for dataset, ids in chosen.items()
+    ]
+    return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
+
+
+def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
+    """Return the plan of a configuration.
+
+    Parameters
+    ----------
+    raw : mapping
+        The configuration, as YAML gives it.
+    scripts : path
+        Folder of the rules' scripts.
+
+    Raises
+    ------
+    ConfigError, DataError
+        If something is wrong that can be known before any job starts.
+    """
+    config = read_config(raw)
+    facts = {name: peek(name, spec, config.seed) for name, spec in config.datasets.items()}
+    plan = Plan(config, facts, Path(scripts))
+    for dataset in config.datasets:
+        for name, selector in config.selectors.items():
+            reason = _why_not(facts[dataset], selector, config)
+            if reason:
+                plan.skipped.append(Skip(dataset, name, reason))
+            else:
+                plan.pairs.append((dataset, name))
+        folds = sorted({config.selectors[s].folds for d, s in plan.pairs if d == dataset})
+        if not folds:
+            reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
+            raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
+        check_folds(facts[dataset], config.splits, folds, dataset)
+    return plan
+
+
+def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
+    """Return why a selector cannot run on a data set, or None if it can."""
+    method = selector.method
+    if facts.task not in method.card.tasks:
+        return f"{method.card.id} does not do {facts.task}"
+    if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
+        return "the true Markov blanket is not known"
+    if selector.ci_test is None:
+        return None
+    test = config.ci_tests[selector.ci_test].card
+    if test.max_classes is not None and (facts.n_classes or 0) > test.max_classes:
+        return f"{test.id} takes targets of at most {test.max_classes} classes, this one has {facts.n_classes}"
+    allowed = {*test.kinds, *([CATEGORICAL] if _levels_fit(facts, test.max_classes) else [])}
+    excluded = [kind for kind in facts.kinds if kind not in allowed]
+    return f"{test.id} takes no {' or '.join(excluded)} features" if excluded else None
+
+
+def _levels_fit(facts: Facts, limit: int | None) -> bool:
+    return limit is not None and facts.max_levels is not None and facts.max_levels <= limit

@@ -1,0 +1,51 @@
+"""Colours, fonts and sizes that all charts share."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import altair as alt
+
+#: Okabe and Ito's palette, which people with any colour vision can tell apart.
+BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
+#: Text and lines take the colour of the page that a chart stands in, so that it is legible on light and on dark.
+INK = "currentColor"
+FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
+#: Pixels of a chart that fills the width of a report.
+WIDTH = 860
+#: Pixels of one row of a chart with names on its y axis.
+STEP = 20
+
+_Chart = TypeVar("_Chart", bound=alt.TopLevelMixin)
+
+
+def themed(chart: _Chart) -> _Chart:
+    """Return the chart with the shared looks.
+
+    They are set on the chart and not as Altair's active theme, which would be a global of the process.
+    """
+    return (
+        chart.configure(background="transparent", font=FONT, padding=4)
+        .configure_view(stroke=None)
+        .configure_mark(aria=False)
+        .configure_axis(
+            aria=False,
+            domainColor=INK,
+            domainOpacity=0.35,
+            gridColor=INK,
+            gridOpacity=0.1,
+            labelColor=INK,
+            labelFontSize=12,
+            labelLimit=220,
+            labelOverlap=False,
+            tickColor=INK,
+            tickOpacity=0.35,
+            titleColor=INK,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+        )
+        .configure_header(labelColor=INK, labelFontSize=13, labelFontWeight="bold", titleColor=INK)
+        .configure_legend(aria=False, labelColor=INK, labelFontSize=12, titleColor=INK, orient="top", title=None)
+        .configure_title(color=INK, subtitleColor=INK, anchor="start", fontSize=13, subtitleFontSize=12)
+    )

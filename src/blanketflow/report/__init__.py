@@ -1,0 +1,7 @@
+"""The report: tables and charts to one HTML file that opens anywhere, offline. Only the report job imports it."""
+
+from .figures import draw
+from .render import render
+from .run import Run
+
+__all__ = ["Run", "draw", "render"]

@@ -1,0 +1,90 @@
+"""The first screen: what was asked and what was found, in plain sentences."""
+
+from __future__ import annotations
+
+from .run import FINAL, Run
+from .table import Cell, Table, cells
+from .text import NONE, count, fixed, mean_sd, number
+
+
+def asked(run: Run) -> str:
+    """Return what the run was asked to do."""
+    splits = sorted({split for split in run.folds["split"] if split != FINAL})
+    models = list(dict.fromkeys(run.tables["scores"]["model"]))
+    parts = [f"{count(len(run.cards), 'data set')} and {count(len(run.selectors), 'selector')}"]
+    if splits:
+        parts.append(f"each selector judged on {count(len(splits), 'split')} of rows that it had not seen")
+    if models:
+        parts.append(f"by {count(len(models), 'model')} ({', '.join(models)})")
+    return ", ".join(parts) + "."
+
+
+def sentence(run: Run, dataset: str) -> str:
+    """Return in one sentence what the first configured selector found on a data set."""
+    n_features = run.cards[dataset]["n_features"]
+    selector = lead(run, dataset)
+    if selector is None:
+        return f"No selector has a result on its {count(n_features, 'feature')}; the reasons are listed below."
+    text = f"Of {count(n_features, 'feature')}, {selector} keeps {_kept(run, dataset, selector)}"
+    metric, model = run.main_metric(dataset), run.main_model(dataset)
+    scores = run.rows(run.scores(dataset), metric=metric, model=model).dropna(subset=["mean"])
+    own, every = run.rows(scores, selector=selector), run.rows(scores, selector=run.baseline)
+    if own.empty:
+        return text + "."
+    row = own.iloc[0]
+    text += f"; {model} {metric} {mean_sd(row['mean'], row['sd'])}"
+    if len(every):
+        text += f" against {fixed(every.iloc[0]['mean'])} with all features"
+    return text + f" ({count(int(row['n_splits']), 'split')})."
+
+
+def lead(run: Run, dataset: str) -> str | None:
+    """Return the first selector of the config that has a result and is no reference."""
+    scored = set(run.scores(dataset).dropna(subset=["mean"])["selector"])
+    present = set(run.ran(dataset)) | scored
+    return next((name for name in run.selectors if name in present and not run.is_reference(name)), None)
+
+
+def _kept(run: Run, dataset: str, selector: str) -> str:
+    if selector in run.ran(dataset):
+        return number(len(run.blanket(dataset, selector))) if len(run.blanket(dataset, selector)) else "none"
+    sizes = run.rows(run.scores(dataset), selector=selector)["n_features"]
+    return f"{number(sizes.mean(), 1)} on average over the splits (no final blanket)"
+
+
+def summary(run: Run) -> Table:
+    """Return main score and blanket size of every selector on every data set."""
+    headers = ["selector", *(_header(run, dataset) for dataset in run.cards)]
+    rows = [[Cell(selector), *(_result(run, dataset, selector) for dataset in run.cards)] for selector in run.selectors]
+    return Table(headers, rows)
+
+
+def _header(run: Run, dataset: str) -> str:
+    name, metric = run.cards[dataset].get("name", dataset), run.main_metric(dataset)
+    return f"{name}: {run.main_model(dataset)} {metric}" if metric else name
+
+
+def _result(run: Run, dataset: str, selector: str) -> Cell:
+    if len(run.rows(run.skipped, dataset=dataset, selector=selector)):
+        return Cell("skipped")
+    size = count(len(run.blanket(dataset, selector)), "feature") if selector in run.ran(dataset) else ""
+    metric, model = run.main_metric(dataset), run.main_model(dataset)
+    score = run.rows(run.scores(dataset), selector=selector, metric=metric, model=model).dropna(subset=["mean"])
+    if len(score):
+        row = score.iloc[0]
+        return Cell(mean_sd(row["mean"], row["sd"]), size or "no final blanket", best=bool(row["best"]))
+    failed = len(run.rows(run.outcomes, dataset=dataset, selector=selector)) > 0
+    return Cell(size or ("failed" if failed else NONE))
+
+
+def failures(run: Run) -> tuple[Table, Table]:
+    """Return the stages that gave no clean result, and the pairs that were not run, each with its reason."""
+    ended = [
+        cells(row.dataset, row.selector, row.split, row.stage, row.status, row.reason)
+        for row in run.outcomes.itertuples()
+    ]
+    not_run = [cells(row.dataset, row.selector, row.reason) for row in run.skipped.itertuples()]
+    return (
+        Table(["data set", "selector", "split", "stage", "status", "reason"], ended, n_text=6),
+        Table(["data set", "selector", "reason"], not_run, n_text=3),
+    )

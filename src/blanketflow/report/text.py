@@ -1,0 +1,101 @@
+"""Numbers and references as a reader wants them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+
+NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\"<>]*[^\s,;.\"<>)\]])", re.IGNORECASE)
+
+
+def number(value: Any, decimals: int = 3) -> str:
+    """Return a number with as many decimals as its size asks for.
+
+    Examples
+    --------
+    >>> number(0.9684), number(12.3456), number(1234.5), number(12.0)
+    ('0.968', '12.35', '1,234', '12')
+    """
+    if value is None or value != value:
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    size = abs(value)
+    if float(value).is_integer() and size < 1e15:
+        text = f"{value:,.0f}"
+    elif size < 10**-decimals / 2:
+        text = f"{value:.1e}"
+    else:
+        text = f"{value:,.{max(0, decimals - max(0, math.floor(math.log10(size))))}f}"
+    return text.replace("-", MINUS)
+
+
+def fixed(value: Any, decimals: int = 3) -> str:
+    """Return a number with a fixed count of decimals, for columns of scores."""
+    if value is None or value != value or math.isinf(value) or abs(value) >= 100 or 0 < abs(value) < 10**-decimals / 2:
+        return number(value, decimals)
+    return f"{value:.{decimals}f}".replace("-", MINUS)
+
+
+def signed(value: Any) -> str:
+    """Return a difference with its sign."""
+    text = fixed(value)
+    return text if text == NONE or text.startswith(MINUS) or not value else "+" + text
+
+
+def mean_sd(mean: Any, sd: Any) -> str:
+    """Return mean ± standard deviation, or the mean alone where one value has no spread."""
+    return fixed(mean) if sd is None or sd != sd else f"{fixed(mean)} ± {fixed(sd)}"
+
+
+def seconds(value: Any) -> str:
+    """Return a duration.
+
+    Examples
+    --------
+    >>> seconds(0.04), seconds(75), seconds(7320)
+    ('0.04 s', '1 min 15 s', '2 h 2 min')
+    """
+    if value is None or value != value:
+        return NONE
+    if value < 60:
+        return f"{number(float(value), 2)} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def count(n: int, thing: str) -> str:
+    """Return a count with its noun, in the plural where it is not one."""
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+def plain(value: Any) -> str:
+    """Return a value of a spec or card as text."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {plain(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(plain(item) for item in value) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"{value:,}" if isinstance(value, int) and abs(value) >= 10_000 else str(value)
+
+
+def linked(reference: str) -> Markup:
+    """Return a reference with its DOIs as links, everything else escaped."""
+    parts, end = [], 0
+    for match in _DOI.finditer(reference):
+        parts += [
+            escape(reference[end : match.start()]),
+            Markup('<a href="https://doi.org/{0}">doi:{0}</a>').format(match[1]),
+        ]
+        end = match.end()
+    return Markup("").join([*parts, escape(reference[end:])])

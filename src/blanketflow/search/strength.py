@@ -1,0 +1,39 @@
+"""How strong a dependence is, and what a result says at a significance level."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..ci.base import BoundTest
+from ..core.results import CIResult, CIResults
+
+
+def strongest_first(results: CIResults) -> np.ndarray:
+    """Return candidate positions by log p, then statistic per degree of freedom, then column order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.ones(3)
+    >>> p = np.array([0.5, 0.01, 0.5])
+    >>> strongest_first(CIResults(np.array([1.0, 9.0, 2.0]), p, np.log(p), one, one, one)).tolist()
+    [1, 2, 0]
+    """
+    per_dof = np.abs(results.statistic) / np.maximum(results.dof, 1.0)
+    return np.lexsort((np.arange(len(results)), -per_dof, results.log_p))
+
+
+def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:
+    """Whether a result admits: p <= alpha, and reliable unless the test's rule is to use it as it is."""
+    return result.log_p <= math.log(alpha) and _counts(test, result)
+
+
+def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
+    """Whether a result removes: p > alpha. An undecided result neither admits nor removes."""
+    return result.log_p > math.log(alpha) and _counts(test, result)
+
+
+def _counts(test: BoundTest, result: CIResult) -> bool:
+    return result.reliable or test.unreliable != "undecided"

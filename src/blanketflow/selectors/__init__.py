@@ -1,0 +1,22 @@
+"""Methods: one a file, each with a card, declared parameters, `grow` and `shrink`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.registry import look_up
+from .base import Method, Problem
+from .external import External
+
+__all__ = ["Method", "Problem", "get_method"]
+
+
+def get_method(name: str, where: str, options: dict[str, Any]) -> Method:
+    """Return a configured method by id, or by ``"package.module:Class"`` (this imports that module).
+
+    A class that is no `Method` is taken as a scikit-learn selector.
+    """
+    found = look_up("blanketflow.selectors", name, "method")
+    if isinstance(found, type) and issubclass(found, Method):
+        return found.from_options(where, options)
+    return External(name, options)

@@ -1,0 +1,1 @@
+"""Methods that search for the Markov blanket by conditional-independence tests."""

@@ -1,0 +1,65 @@
+"""Any scikit-learn selector as a method of the workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import Card
+from ..core.errors import UnsupportedError
+from ..core.registry import import_name
+from ..search.steps import Step
+from .base import Method, Problem
+
+
+class External(Method):
+    """A scikit-learn selector named as ``"package.module:Class"``; the workflow fits it on each fold's rows.
+
+    Its features are those of `get_support`; their importance is taken from `feature_importances_`, `scores_` or
+    `ranking_` where it has one. Categorical columns reach it as level codes.
+    """
+
+    default_test = None
+
+    def __init__(self, path: str, options: Mapping[str, Any]) -> None:
+        self.path = path
+        self._options = dict(options)
+        self.card = Card(
+            id=path, name=path, family="external", summary="A selector named in the config.", reference="its own"
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that the class is built with."""
+        return dict(self._options)
+
+    def check(self, where: str | None = None) -> None:
+        """Leave the options to the class itself."""
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Fit the selector and admit what it supports, most important first."""
+        selector = import_name(self.path)(**self._options)
+        if not hasattr(selector, "get_support"):
+            raise UnsupportedError(
+                f"{self.path} has no get_support: name a scikit-learn selector, or a subclass of Method."
+            )
+        target = problem.table[problem.target]
+        y = np.array(target.levels)[target.values] if target.levels else target.numbers()
+        selector.fit(problem.table.matrix(problem.features), y)
+        importance = self._importance(selector, len(problem.features))
+        chosen = np.flatnonzero(selector.get_support())
+        ordered = chosen[np.argsort(-importance[chosen], kind="stable")]
+        return [Step(problem.features[i], importance=float(importance[i])) for i in ordered]
+
+    @staticmethod
+    def _importance(selector: Any, n_features: int) -> np.ndarray:
+        for name, sign in (("feature_importances_", 1.0), ("scores_", 1.0), ("ranking_", -1.0)):
+            values = np.asarray(getattr(selector, name, ()), dtype=np.float64)
+            if values.shape == (n_features,):
+                return np.nan_to_num(sign * values)
+        return np.zeros(n_features)
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+        """Remove nothing: the selector has decided."""
+        return candidates

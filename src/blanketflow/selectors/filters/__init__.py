@@ -1,0 +1,1 @@
+"""Methods that rank features by a criterion, without a model."""

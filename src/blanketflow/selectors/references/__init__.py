@@ -1,0 +1,1 @@
+"""What other selectors are measured against."""

@@ -1,0 +1,34 @@
+"""All features: the baseline of every evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.steps import Step
+from ..base import Method, Problem
+
+
+@dataclass
+class All(Method):
+    """Keep every feature."""
+
+    card: ClassVar[Card] = Card(
+        id="all",
+        name="all features",
+        family="reference",
+        summary="Keeps every feature: what models do without selection.",
+        reference="none",
+        guarantee="superset of the Markov blanket",
+        cost="no tests",
+    )
+    default_test: ClassVar[str | None] = None
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Admit everything, in table order."""
+        return [Step(feature) for feature in problem.features]
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+        """Remove nothing."""
+        return candidates

@@ -1,0 +1,238 @@
+"""What the stage scripts share: reading a fold, writing decisions, and turning a failure into a status."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .artefacts import Provenance, read_arrow, write_columns
+from .ci import get_ci_test
+from .core.results import CIResults
+from .core.table import Table
+from .data.arrow import joined, numbers_from_arrow
+from .data.impute import impute
+from .data.splits import fold_rows
+from .data.storage import read_table
+from .search.steps import Step
+from .selectors import get_method
+from .selectors.base import Method, Problem, members
+from .selectors.run import fold_seed
+
+logger = logging.getLogger("blanketflow")
+
+MARGINAL_TYPES = {
+    "feature": "string",
+    "statistic": "double",
+    "p_value": "double",
+    "log_p": "double",
+    "dof": "double",
+    "n": "int64",
+    "reliable": "bool",
+}
+_STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
+GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
+SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
+
+
+class EarlierFailure(Exception):
+    """An input of this stage carries no result; its reason is passed on."""
+
+
+@contextlib.contextmanager
+def recorded(provenance: Provenance) -> Iterator[None]:
+    """Time a stage; a failure of the method becomes the artefact's status and reason, so that the run goes on."""
+    begin = time.perf_counter()
+    try:
+        yield
+    except EarlierFailure as error:
+        provenance.status, provenance.reason = "error", str(error)
+    except Exception as error:
+        logger.exception("the stage failed")
+        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+    finally:
+        provenance.seconds = time.perf_counter() - begin
+
+
+def require(provenance: Provenance) -> None:
+    """Raise `EarlierFailure` unless an input is a result."""
+    if not provenance.usable:
+        raise EarlierFailure(provenance.reason)
+
+
+@dataclass
+class Fold:
+    """Where one fold's rows are, how they are identified, and the spec of the work on them."""
+
+    table: Path
+    splits: Path
+    dataset: str
+    split: str
+    fold: str
+    spec: str
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The spec, parsed."""
+        return json.loads(self.spec)
+
+    @property
+    def seed(self) -> int:
+        """The fold's seed."""
+        return fold_seed(self.asked["partition"]["seed"], self.dataset, self.split, self.fold)
+
+    def read(self) -> Table:
+        """Return the fold's rows, imputed on themselves: features, then target."""
+        stored = read_table(self.table)
+        rows = fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
+        features = stored.features.take(rows)
+        return Table([*impute(features, features).columns, stored.target.take(rows)])
+
+    def provenance(self) -> Provenance:
+        """Return a fresh provenance of work on this fold."""
+        return Provenance(spec=self.spec, seed=self.seed)
+
+
+def read_splits(path: Path) -> dict[str, Any]:
+    """Return splits.parquet as arrays."""
+    table, _ = read_arrow(path)
+    return {name: _array(table, name) for name in table.column_names}
+
+
+def _array(table: Any, name: str) -> np.ndarray:
+    """Return a column as an array; repeated texts are coded once, since splits.parquet has many rows."""
+    import pyarrow as pa
+
+    column = joined(table.column(name))
+    if pa.types.is_string(column.type):
+        coded = column.dictionary_encode()
+        return np.array(coded.dictionary.to_pylist())[numbers_from_arrow(coded.indices)]
+    if pa.types.is_boolean(column.type):
+        return numbers_from_arrow(column.cast(pa.int8())).astype(bool)
+    return numbers_from_arrow(column)
+
+
+def write_marginal(path: Path, features: Sequence[str], results: CIResults | None, provenance: Provenance) -> None:
+    """Write the ci_test artefact; no rows if there is no result."""
+    columns: dict[str, Any] = {name: [] for name in MARGINAL_TYPES}
+    if results is not None:
+        columns = {"feature": list(features), **results.columns()}
+    write_columns(path, columns, MARGINAL_TYPES, provenance)
+
+
+def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
+    """Return features and results of a ci_test artefact."""
+    table, provenance = read_arrow(path)
+    arrays = [_array(table, name) for name in MARGINAL_TYPES if name != "feature"]
+    return table.column("feature").to_pylist(), CIResults(*arrays), provenance
+
+
+def open_problem(fold: Fold, marginal: Path | None) -> tuple[Method, Problem]:
+    """Return the method of a spec and the problem of a fold. The table is read when the method first needs it.
+
+    Raises
+    ------
+    EarlierFailure
+        If the ci_test stage has no result.
+    """
+    asked = fold.asked
+    method = get_method(asked["method"], f"selector on {fold.dataset}", asked["options"])
+    if marginal is None:
+        table = fold.read()
+        return method, Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test)
+    features, results, provenance = read_marginal(marginal)
+    require(provenance)
+    test = get_ci_test(asked["ci_test"]["type"], **asked["ci_test"]["options"])
+    target = provenance.extra["target"]
+    return method, Problem(features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed))
+
+
+def _no_test(table: Table) -> Any:
+    raise RuntimeError("this method was configured without a CI test")
+
+
+def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
+    """Run a method's grow on a fold and write grow.parquet; return the problem for shrink to go on with."""
+    provenance, steps, problem = fold.provenance(), [], None
+    with recorded(provenance):
+        method, problem = open_problem(fold, marginal)
+        steps = method.grow(problem)
+        provenance.n_tests = problem.n_tests
+    write_grown(path, steps, provenance)
+    return problem
+
+
+def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, problem: Problem | None = None) -> None:
+    """Run a method's shrink on a fold and write shrink.parquet."""
+    provenance, decisions = fold.provenance(), []
+    with recorded(provenance):
+        candidates, earlier = read_grown(grown)
+        require(earlier)
+        method, fresh = open_problem(fold, marginal)
+        problem = problem or fresh
+        before = problem.n_tests
+        decisions = method.shrink(problem, candidates)
+        provenance.n_tests = problem.n_tests - before
+    write_decisions(path, decisions, provenance)
+
+
+def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance) -> None:
+    """Write grow.parquet."""
+    columns = _step_columns(steps) | {"order": list(range(len(steps)))}
+    write_columns(path, columns, GROW_TYPES, provenance)
+
+
+def read_grown(path: Path) -> tuple[list[Step], Provenance]:
+    """Return the candidates of grow.parquet."""
+    table, provenance = read_arrow(path)
+    fields = ("feature", "statistic", "p_value", "importance", "given", "role")
+    rows = zip(*(table.column(name).to_pylist() for name in fields), strict=True)
+    return [Step(f, s, p, i, tuple(g), r) for f, s, p, i, g, r in rows], provenance
+
+
+def read_members(path: Path) -> tuple[list[Step], Provenance]:
+    """Return the features that shrink.parquet keeps, most important first."""
+    table, provenance = read_arrow(path)
+    rows = zip(*(table.column(name).to_pylist() for name in ("feature", "importance", "role", "kept")), strict=True)
+    return members([Step(f, importance=i, role=r, kept=k) for f, i, r, k in rows]), provenance
+
+
+def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance) -> None:
+    """Write shrink.parquet."""
+    columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
+    write_columns(path, columns, SHRINK_TYPES, provenance)
+
+
+def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
+    names = ("feature", "role", "statistic", "p_value", "importance")
+    columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
+    return columns | {"given": [list(s.given) for s in steps]}
+
+
+def run_script(main: Callable[..., None], job: Any) -> None:
+    """Call a script's `main` with what Snakemake knows: inputs, outputs, params and wildcards, by name.
+
+    Log records, and what libraries print, go to the job's log file.
+    """
+    logging.basicConfig(filename=job.log[0], level=logging.INFO, format="%(levelname)s %(message)s")
+    sys.stdout = sys.stderr = open(job.log[0], "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+    known: dict[str, Any] = {}
+    for group, as_path in ((job.input, True), (job.output, True), (job.params, False), (job.wildcards, False)):
+        for name, value in group.items():
+            known[name] = _as_path(value) if as_path else value
+    known["threads"] = job.threads
+    wanted = inspect.signature(main).parameters
+    main(**{name: known[name] for name in wanted if name in known})
+
+
+def _as_path(value: Any) -> Any:
+    return Path(value) if isinstance(value, str) else [Path(v) for v in value]

@@ -1,0 +1,164 @@
+"""Splits and folds: partitions, stratified, grouped, deterministic; and errors that the plan can foresee."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from blanketflow.artefacts import Provenance, read_columns, write_columns
+from blanketflow.core.errors import DataError
+from blanketflow.core.table import Column, categorical
+from blanketflow.data import splits as sp
+
+SPEC = {"evaluation": 4, "repeats": 2, "final": True, "stratify": True}
+
+
+def classes(*counts):
+    labels = np.repeat(list("abcdefgh")[: len(counts)], counts).astype(object)
+    return categorical("y", np.random.default_rng(0).permutation(labels))
+
+
+def numbers(n):
+    return Column("y", "numeric", np.random.default_rng(0).normal(size=n))
+
+
+def test_folds_are_an_even_stratified_partition():
+    y = classes(40, 22, 10)
+    fold = sp.fold_of_rows(y, 5, seed=1)
+    for code, count in enumerate((40, 22, 10)):
+        sizes = np.bincount(fold[y.values == code], minlength=6)[1:]
+        assert sizes.sum() == count and sizes.max() - sizes.min() <= 1
+    assert np.array_equal(fold, sp.fold_of_rows(y, 5, seed=1))
+    assert not np.array_equal(fold, sp.fold_of_rows(y, 5, seed=2))
+    assert sp.fold_of_rows(y, 5, seed=2**62 + 1).max() == 5
+
+
+@pytest.mark.parametrize("y", [numbers(23), classes(20, 2, 1)], ids=["numeric", "rare classes, stratify off"])
+def test_folds_without_strata(y):
+    sizes = np.bincount(sp.fold_of_rows(y, 5, seed=1, stratify=False))[1:]
+    assert sorted(sizes.tolist()) == [4, 4, 5, 5, 5]
+
+
+@pytest.mark.parametrize("y", [numbers(60), classes(36, 24)], ids=["numeric", "classes"])
+def test_groups_stay_together(y):
+    groups = np.random.default_rng(1).integers(0, 12, size=60)
+    fold = sp.fold_of_rows(y, 4, seed=3, groups=groups)
+    assert set(fold) == {1, 2, 3, 4}
+    assert all(len(set(fold[groups == g])) == 1 for g in set(groups))
+    assert not np.array_equal(fold, sp.fold_of_rows(y, 4, seed=4, groups=groups))
+
+
+@pytest.mark.parametrize(
+    ("y", "n_folds", "groups", "message"),
+    [
+        (
+            classes(30, 2),
+            5,
+            None,
+            "ecoli: class 'b' has 2 rows, fewer than the 5 folds: use fewer folds, drop or merge",
+        ),
+        (classes(30, 1), 2, None, "ecoli: class 'b' has 1 row, fewer"),
+        (numbers(4), 5, None, "ecoli: 4 rows, fewer than the 5 folds"),
+        (numbers(9), 3, np.arange(9) % 2, "ecoli: 2 groups, fewer than the 3 folds"),
+        (numbers(9), 1, None, "ecoli: 1 folds are asked for"),
+    ],
+)
+def test_too_few(y, n_folds, groups, message):
+    with pytest.raises(DataError, match=message):
+        sp.fold_of_rows(y, n_folds, 0, groups, where="ecoli")
+
+
+def test_outer_splits_and_inner_folds(tmp_path):
+    y, n = classes(30, 20), 50
+    columns = sp.make_splits(y, SPEC, [0, 3, 2], 7, "demo")
+    assert len(columns["row"]) == 9 * 3 * n
+    types = {"row": "int64", "split": "string", "part": "string", "folds": "int64", "fold": "int64"}
+    write_columns(tmp_path / "splits.parquet", columns, types, Provenance())
+    columns, _ = read_columns(tmp_path / "splits.parquet")
+    assert list(dict.fromkeys(columns["split"])) == sp.split_ids(SPEC)
+    assert len(sp.train_rows(columns, "full")) == n and not len(sp.test_rows(columns, "full"))
+    for repeat in range(2):
+        tests = [sp.test_rows(columns, f"cv-{4 * repeat + k}") for k in range(1, 5)]
+        assert sorted(np.concatenate(tests)) == list(range(n))
+    assert not np.array_equal(sp.test_rows(columns, "cv-1"), sp.test_rows(columns, "cv-5"))
+    for split in sp.split_ids(SPEC):
+        train, test = sp.train_rows(columns, split), sp.test_rows(columns, split)
+        assert sorted([*train, *test]) == list(range(n))
+        assert np.array_equal(sp.fold_rows(columns, split, "0"), train)
+        parts = [sp.fold_rows(columns, split, f"{k}of3", "part") for k in (1, 2, 3)]
+        assert sorted(np.concatenate(parts)) == list(train)
+        for k, part in enumerate(parts, 1):
+            assert np.array_equal(sp.fold_rows(columns, split, f"{k}of3"), np.setdiff1d(train, part))
+
+
+def test_inner_folds_do_not_depend_on_what_else_is_asked():
+    y = classes(30, 20)
+    one = sp.make_splits(y, SPEC, [3], 7, "demo")
+    all_of_them = sp.make_splits(y, SPEC, [0, 2, 3], 7, "demo")
+    assert np.array_equal(sp.fold_rows(one, "cv-3", "2of3"), sp.fold_rows(all_of_them, "cv-3", "2of3"))
+    other = sp.make_splits(y, SPEC, [3], 7, "other")
+    assert not np.array_equal(sp.test_rows(one, "cv-1"), sp.test_rows(other, "cv-1"))
+
+
+def test_grouped_splits():
+    groups = np.random.default_rng(1).integers(0, 15, size=60)
+    columns = sp.make_splits(classes(36, 24), SPEC, [3], 7, "demo", groups)
+    for split in sp.split_ids(SPEC)[1:]:
+        assert not set(groups[sp.train_rows(columns, split)]) & set(groups[sp.test_rows(columns, split)])
+        inside, outside = (sp.fold_rows(columns, split, "1of3", how) for how in ("train", "part"))
+        assert not set(groups[inside]) & set(groups[outside])
+
+
+@pytest.mark.parametrize(
+    ("split", "fold", "how", "message"),
+    [
+        ("cv-9", "0", "train", "no split 'cv-9'. Did you mean"),
+        ("cv-1", "4of3", "train", "no fold '4of3'"),
+        ("cv-1", "1of5", "train", "no fold '1of5'; numbers of folds there: 3"),
+        ("cv-1", "x", "train", "no fold 'x'"),
+        ("cv-1", "1of3", "trian", "Did you mean 'train'"),
+    ],
+)
+def test_unknown_splits_and_folds(split, fold, how, message):
+    columns = sp.make_splits(classes(30, 20), SPEC, [3], 7, "demo")
+    with pytest.raises(DataError, match=message):
+        sp.fold_rows(columns, split, fold, how)
+
+
+def test_nothing_asked_for():
+    with pytest.raises(DataError, match="demo: no splits"):
+        sp.make_splits(classes(9, 9), SPEC | {"evaluation": 0, "final": False}, [0], 7, "demo")
+
+
+def facts(y, groups=None):
+    counts = dict(zip(y.levels, np.bincount(y.values, minlength=len(y.levels)).tolist(), strict=True))
+    n_groups = None if groups is None else len(set(groups.tolist()))
+    return SimpleNamespace(task="classification", class_counts=counts, n_rows=len(y.values), n_groups=n_groups)
+
+
+@pytest.mark.parametrize("smallest", range(1, 9))
+def test_the_plan_foresees_what_splitting_would_raise(smallest):
+    y = classes(25, smallest)
+    for parts in (0, 2, 3, 5):
+        for inner in (0, 2, 3, 5):
+            spec = {"evaluation": parts, "repeats": 1, "final": parts == 0, "stratify": True}
+            outcomes = []
+            for attempt in (
+                lambda: sp.make_splits(y, spec, [inner], 1, "demo"),  # noqa: B023
+                lambda: sp.check_folds(facts(y), spec, [inner], "demo"),  # noqa: B023
+            ):
+                try:
+                    attempt()
+                    outcomes.append("fine")
+                except DataError as error:
+                    outcomes.append(str(error).split("has")[0].split("class")[1])
+            assert outcomes[0] == outcomes[1], (parts, inner)
+
+
+def test_the_plan_does_not_check_what_it_does_not_know():
+    unknown = SimpleNamespace(task="classification", class_counts=None, n_rows=1000, n_groups=None)
+    sp.check_folds(unknown, SPEC, [5], "demo")
+    regression = SimpleNamespace(task="regression", class_counts=None, n_rows=8, n_groups=2)
+    with pytest.raises(DataError, match="demo: 2 groups, fewer than the 4 folds"):
+        sp.check_folds(regression, SPEC, [], "demo")
+    sp.check_folds(facts(classes(20, 2)), SPEC | {"stratify": False}, [5], "demo")

@@ -1,0 +1,137 @@
+"""Each chart shows the right data by the right channels, and draws to the same SVG each time."""
+
+import re
+
+import pytest
+from report_frames import HOSTILE, HOSTILE_FEATURE, run
+
+from blanketflow import compare, plots
+from blanketflow.plots import theme
+
+
+@pytest.fixture(scope="module")
+def made():
+    return run(datasets=("one",))
+
+
+@pytest.fixture(scope="module")
+def scores(made):
+    return compare.scores(made["evaluations"])
+
+
+def heatmap(made, limit=30):
+    folds, members = (
+        frame[(frame["selector"] == "ppfs") & (frame["split"] == "full")] for frame in (made["folds"], made["members"])
+    )
+    final = made["blankets"].query("selector == 'ppfs' and split == 'full' and chosen")
+    return plots.selection_frequency(members, folds, list(final["feature"]), limit), members, final
+
+
+def rows_of(chart, *columns):
+    """Return every dataset of a chart that has these columns."""
+    datasets = chart.to_dict()["datasets"].values()
+    return next(rows for rows in datasets if rows and set(columns) <= set(rows[0]))
+
+
+def texts(svg):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+def test_scores_are_drawn_as_mean_and_one_sd_each_side(scores):
+    chart = plots.score_by_selector(scores, "accuracy")
+    drawn = {(row["selector"], row["model"]): row for row in rows_of(chart, "low")}
+    known = scores[scores["metric"] == "accuracy"].set_index(["selector", "model"])
+    assert len(drawn) == len(known) == 9
+    for key, row in known.iterrows():
+        assert drawn[key]["mean"] == pytest.approx(row["mean"])
+        assert drawn[key]["low"] == pytest.approx(row["mean"] - row["sd"])
+        assert drawn[key]["high"] == pytest.approx(row["mean"] + row["sd"])
+        assert drawn[key]["baseline"] == pytest.approx(known.loc[("all", key[1]), "mean"])
+
+
+def test_scores_have_a_panel_for_each_model_and_a_row_for_each_selector(scores):
+    spec = plots.score_by_selector(scores, "accuracy").to_dict()
+    assert spec["facet"]["field"] == "model"
+    assert spec["facet"]["sort"] == ["tree", "svm", "knn"]
+    assert spec["spec"]["layer"][1]["encoding"]["y"]["sort"] == ["ppfs", "hiton-mb", "all"]
+    assert {"ppfs", "hiton-mb", "all", "tree", "svm", "knn"} <= set(
+        texts(plots.svg(plots.score_by_selector(scores, "accuracy")))
+    )
+
+
+def test_one_split_has_a_point_without_a_spread(scores):
+    single = scores.assign(sd=float("nan"))
+    assert all(
+        row["low"] == row["mean"] == row["high"] for row in rows_of(plots.score_by_selector(single, "accuracy"), "low")
+    )
+
+
+def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
+    chart, members, final = heatmap(made)
+    drawn = rows_of(chart, "kind")
+    assert {(row["fold"] + "of5", row["feature"]) for row in drawn} == set(
+        zip(members["fold"], members["feature"], strict=True)
+    )
+    inside = {row["feature"] for row in drawn if row["kind"] == "in the final blanket"}
+    assert inside == set(final["feature"])
+    spec = chart.to_dict()["layer"][0]["encoding"]
+    assert spec["x"]["scale"]["domain"] == ["1", "2", "3", "4", "5"]
+    assert spec["y"]["scale"]["domain"][:2] == [HOSTILE_FEATURE, HOSTILE]  # in all five folds
+
+
+def test_the_heatmap_says_how_many_features_it_leaves_out(made):
+    chart, members, _ = heatmap(made, limit=4)
+    assert len({row["feature"] for row in rows_of(chart, "kind")}) == 4
+    assert f"4 of {members['feature'].nunique()} features" in chart.to_dict()["title"]["subtitle"]
+
+
+def test_folds_are_ordered_by_number(made):
+    _, members, _ = heatmap(made)
+    folds = members[["fold"]].drop_duplicates().assign(fold=[f"{k}of12" for k in (10, 2, 1, 12, 3)])
+    domain = plots.selection_frequency(members[:0], folds, []).to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"]
+    assert domain == ["1", "2", "3", "10", "12"]
+
+
+def test_size_against_score_shares_a_label_at_one_point(scores):
+    same = scores.copy()
+    same.loc[same["selector"].isin(["ppfs", "hiton-mb"]), ["mean", "n_features"]] = (0.9, 4)
+    rows = rows_of(plots.size_against_score(same, "accuracy", "svm"), "label")
+    assert {row["label"]: row["is_baseline"] for row in rows} == {"ppfs, hiton-mb": False, "all": True}
+
+
+def test_labels_of_near_points_do_not_overlap(scores):
+    one = scores.query("metric == 'accuracy' and model == 'svm'")
+    crowd = one.iloc[[0] * 6].assign(
+        selector=[f"selector-{i}" for i in range(6)], mean=[0.9 + i / 1e4 for i in range(6)], n_features=5.0
+    )
+    rows = rows_of(plots.size_against_score(crowd, "accuracy", "svm"), "label")
+    assert len({(row["side"], round(row["label_y"], 6)) for row in rows}) == 6
+
+
+def test_wide_ranges_of_size_get_a_logarithmic_axis(scores):
+    def kind(largest):
+        wide = scores.assign(n_features=scores["selector"].map({"ppfs": 4, "hiton-mb": 5, "all": largest}))
+        return plots.size_against_score(wide, "accuracy", "svm").to_dict()["layer"][0]["encoding"]["x"]["scale"]["type"]
+
+    assert (kind(30), kind(3000)) == ("linear", "log")
+
+
+@pytest.mark.parametrize("n_selectors", [2, 20])
+def test_charts_draw_every_selector_name(n_selectors):
+    made = run(tuple(f"selector-{i}" for i in range(n_selectors)), datasets=("one",), models=("svm",))
+    scores = compare.scores(made["evaluations"])
+    for chart in (plots.score_by_selector(scores, "accuracy"), plots.size_against_score(scores, "accuracy", "svm")):
+        words = set(", ".join(texts(plots.svg(chart))).split(", "))
+        assert {f"selector-{i}" for i in range(n_selectors)} <= words
+
+
+def test_equal_charts_give_equal_svg_with_names_escaped(made):
+    svg = plots.svg(heatmap(made)[0])
+    assert svg == plots.svg(heatmap(made)[0])
+    assert "<script" not in svg and "<img" not in svg
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg
+
+
+def test_text_takes_the_colour_of_the_page(made):
+    svg = plots.svg(heatmap(made)[0])
+    assert set(re.findall(r'<text[^>]* fill="([^"]*)"', svg)) == {theme.INK}

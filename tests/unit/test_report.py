@@ -1,0 +1,210 @@
+"""The report says what it must, keeps names as text and loads nothing."""
+
+import dataclasses
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
+
+from blanketflow.report import draw, overview, render, text
+from blanketflow.report.methods import calibration
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text outside style and SVG."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.words, self.hidden = [], [], 0
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self.hidden += tag in ("style", "svg")
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in ("style", "svg")
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def run():
+    return report_run()
+
+
+@pytest.fixture(scope="module")
+def source(run):
+    return render(run)
+
+
+@pytest.fixture(scope="module")
+def page(source):
+    return Page(source)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "2 data sets and 3 selectors, each selector judged on 5 splits",
+        "Of 30 features, ppfs keeps",
+        "with all features (5 splits).",
+        "569",
+        "30 (29 numeric, 1 categorical)",
+        "benign 357 (63%)",
+        "3 in 1 column (policy: impute)",
+        "copy repeats",
+        "2 rows without a target were left out",
+        "parent or child",
+        "5 of 5",
+        "Recovery of the true blanket",
+        "accuracy, mean ± sd over 5 splits",
+        "log-loss, mean ± sd over 5 splits",
+        "mean rank, n data sets",
+        "95 % interval",
+        "stopped after 60 s",
+        "fisher-z needs numeric features",
+        "sound under faithfulness and correct tests",
+        "20 to 23 % with B = 30",
+        "This selector used B = 30",
+        "scikit-learn",
+        "2026",
+    ],
+)
+def test_the_report_says(page, phrase):
+    assert phrase in page.text
+
+
+def test_numbers_are_those_of_the_tables(run, page):
+    score = run.tables["scores"].query("dataset == 'breast-cancer' and metric == 'accuracy'")
+    for row in score.itertuples():
+        assert text.mean_sd(row.mean, row.sd) in page.text
+    for row in run.tables["stability"].itertuples():
+        assert f"{row.stability:.2f}".replace("-", text.MINUS) in page.text
+
+
+def test_it_holds_the_charts(page):
+    # Per data set: scores, sizes and a heatmap for each of the two selectors that ran on several folds.
+    assert sum(tag == "svg" for tag, _ in page.tags) == 2 * (2 + 2)
+
+
+def test_hostile_names_stay_text(page, source):
+    assert not [tag for tag, _ in page.tags if tag in ("script", "img", "iframe", "object", "embed")]
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert HOSTILE in page.text and HOSTILE_FEATURE in page.text
+    assert HOSTILE not in source
+
+
+def test_it_loads_nothing(page, source):
+    loading = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
+    assert not [(tag, a) for tag, a in page.tags if tag == "link" or any(name in a for name in loading)]
+    links = [a["href"] for _, a in page.tags if "href" in a]
+    assert all(link.startswith(("#", "https://doi.org/10.")) for link in links)
+    assert "url(" not in source and "@import" not in source
+    assert "default-src 'none'" in source
+
+
+def test_every_link_inside_the_page_arrives(page):
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for _, a in page.tags if a.get("href", "").startswith("#")} <= set(ids)
+
+
+def test_equal_runs_give_equal_pages(run, source):
+    assert render(run, draw(run)) == source
+
+
+def test_a_selector_without_features_is_said_to_keep_none(run):
+    empty = run.tables["blankets"].query("selector != 'ppfs'")
+    without = dataclasses.replace(run, tables={**run.tables, "blankets": empty})
+    assert "ppfs keeps none;" in overview.sentence(without, "breast-cancer")
+    assert "no feature was kept" in Page(render(without, {})).text
+
+
+def test_without_the_full_split_there_is_no_final_blanket(run):
+    without = dataclasses.replace(
+        run,
+        tables={**run.tables, "blankets": run.tables["blankets"][:0]},
+        folds=run.folds.query("split != 'full'"),
+        members=run.members.query("split != 'full'"),
+    )
+    page = Page(render(without)).text
+    assert "on average over the splits (no final blanket)" in page
+    assert "No final blanket: the split on all rows was not run" in page
+
+
+def test_a_run_in_which_nothing_ended_well_still_has_its_report(run):
+    nothing = dataclasses.replace(
+        run,
+        tables={name: table[:0] for name, table in run.tables.items()},
+        folds=run.folds[:0],
+        members=run.members[:0],
+    )
+    page = Page(render(nothing)).text
+    assert "No selector has a result on its 30 features" in page
+    assert "stopped after 60 s" in page
+
+
+def test_a_run_without_failures_says_so(run):
+    clean = dataclasses.replace(run, outcomes=run.outcomes[:0], skipped=run.skipped[:0])
+    assert "every stage ended well" in Page(render(clean, {})).text
+
+
+def test_columns_without_rows_may_lack_types(run):
+    bare = pd.DataFrame(columns=["dataset", "selector", "reason"])
+    render(dataclasses.replace(run, skipped=bare), {})
+
+
+def test_the_model_of_the_sentence_is_the_best_on_all_features(run):
+    score = run.tables["scores"].query("dataset == 'breast-cancer' and metric == 'accuracy' and selector == 'all'")
+    assert run.main_model("breast-cancer") == score.loc[score["mean"].idxmax(), "model"]
+
+
+def test_long_blankets_are_cut_and_named_below():
+    long = report_run(n_features=60, datasets=("one",), models=("svm",))
+    names = [f"feature number {j}" for j in range(2, 47)]
+    row = long.tables["blankets"].query("selector == 'ppfs'").iloc[0]
+    blanket = pd.DataFrame([row.to_dict() | {"feature": name, "importance": 50.0 - i} for i, name in enumerate(names)])
+    page = Page(render(dataclasses.replace(long, tables={**long.tables, "blankets": blanket}), {})).text
+    assert "And 15 features of lesser importance: feature number 32," in page
+
+
+def test_a_numeric_target_is_described_by_its_range(run):
+    target = {"name": "y", "min": 1.0, "mean": 2.5, "max": 9.123456, "sd": 0.5}
+    cards = {name: card | {"task": "regression", "target": target} for name, card in run.cards.items()}
+    assert "y: min 1, mean 2.500, max 9.123, sd 0.500" in Page(render(dataclasses.replace(run, cards=cards), {})).text
+
+
+def test_corrected_t_has_its_own_rate():
+    assert "1 to 4 %" in calibration({"significance": "corrected-t", "n_repeats": 30})
+    assert "32" not in calibration({"significance": "corrected-t", "n_repeats": 30})
+
+
+@pytest.mark.parametrize(
+    ("reference", "links"),
+    [
+        ("A (2003). doi:10.1000/182.", ["https://doi.org/10.1000/182"]),
+        ("A (2003). https://doi.org/10.1000/x(1)y", ["https://doi.org/10.1000/x(1)y"]),
+        ("A <b>bold</b> claim", []),
+        ('doi:10.1000/a"onclick="x', ["https://doi.org/10.1000/a"]),
+    ],
+)
+def test_dois_become_links_and_nothing_else_does(reference, links):
+    page = Page(str(text.linked(reference)))
+    assert [attributes["href"] for _, attributes in page.tags] == links
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "N"), (float("nan"), "N"), (0.5, "0.500"), (-0.25, "-0.250"), (0.00001, "1.0e-05"), (float("-inf"), "-∞")],
+)
+def test_numbers(value, shown):
+    assert text.fixed(value).replace(text.NONE, "N").replace(text.MINUS, "-") == shown
