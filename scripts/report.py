@@ -37,9 +37,10 @@ def main(
         "config": asked,
     }
     selectors = {
-        name: {**s, **s["options"], "ci_test": asked["ci_tests"].get(s["ci_test"])}
-        for name, s in asked["selectors"].items()
+        name: {**(s := asked["selectors"][name]), **s["options"], "ci_test": asked["ci_tests"].get(s["ci_test"])}
+        for name in asked["order"]["selectors"]
     }
+    known = collect.cards(cards)
     found = {**discover("blanketflow.selectors"), **discover("blanketflow.ci")}
     run = Run(
         tables=collect.tables(tables),
@@ -47,7 +48,7 @@ def main(
         members=collect.members(shrink),
         outcomes=collect.outcomes(blankets, evaluations),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
-        cards=collect.cards(cards),
+        cards={name: known[name] for name in asked["order"]["datasets"]},
         selectors=selectors,
         method_cards={identifier: method.card for identifier, method in found.items()},
         provenance=facts,

@@ -221,6 +221,7 @@ class Plan:
         tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
         return canonical_json(
             {
+                "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
                 "datasets": self.config.datasets,
                 "splits": self.config.splits,
                 "selectors": selectors,

@@ -42,7 +42,7 @@ class Predictions:
         return self.probabilities[:, at[0]] if len(at) else np.zeros(len(self.y_true))
 
 
-class Undefined(Exception):  # noqa: N818 - a metric's answer, not an error
+class Undefined(Exception):
     """A metric has no value on these rows; the message says why."""
 
 

@@ -24,17 +24,19 @@ def _between(low, high):
     return low if middle >= high else middle
 
 
-@njit("Tuple((float64, float64))(float64[::1], int32[::1], int64, int64, int64[::1], int64)", cache=True)
-def _best_cut_of_classes(values, rows, start, stop, classes, n_classes):
+@njit(
+    "Tuple((float64, float64))(float64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int64[:, ::1])",
+    cache=True,
+)
+def _best_cut_of_classes(values, rows, start, stop, classes, counts, scratch):
     """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
-    left = np.zeros(n_classes, dtype=np.int64)
-    right = np.zeros(n_classes, dtype=np.int64)
-    for i in range(start, stop):
-        right[classes[rows[i]]] += 1
+    left, right = scratch[0], scratch[1]
     squares_left = np.int64(0)
     squares_right = np.int64(0)
-    for c in range(n_classes):
-        squares_right += right[c] * right[c]
+    for c in range(len(counts)):
+        left[c] = 0
+        right[c] = counts[c]
+        squares_right += counts[c] * counts[c]
     best, threshold = -1.0, 0.0
     for i in range(start, stop - 1):
         c = classes[rows[i]]
@@ -71,15 +73,18 @@ def _best_cut_of_numbers(values, rows, start, stop, target):
     return best, threshold
 
 
-@njit("boolean(int32[::1], int64, int64, int64[::1], float64[::1], int64)", cache=True)
-def _is_pure(rows, start, stop, classes, target, n_classes):
-    for i in range(start + 1, stop):
-        if n_classes > 0:
-            if classes[rows[i]] != classes[rows[start]]:
+@njit("boolean(int32[::1], int64, int64, int64[::1], float64[::1], int64[::1])", cache=True)
+def _is_pure(rows, start, stop, classes, target, counts):
+    """Return whether a node's rows share one class or number, and fill `counts` with its rows of each class."""
+    if len(counts) == 0:
+        for i in range(start + 1, stop):
+            if target[rows[i]] != target[rows[start]]:
                 return False
-        elif target[rows[i]] != target[rows[start]]:
-            return False
-    return True
+        return True
+    counts[:] = 0
+    for i in range(start, stop):
+        counts[classes[rows[i]]] += 1
+    return counts[classes[rows[start]]] == stop - start
 
 
 @njit("void(int32[:, ::1], int64, int64, boolean[::1], int32[::1])", cache=True)
@@ -156,15 +161,19 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
     stops[0] = n_train
     goes_left = np.zeros(values.shape[1], dtype=np.bool_)
     scratch = np.empty(n_train, dtype=np.int32)
+    counts = np.zeros(n_classes, dtype=np.int64)
+    count_scratch = np.empty((2, n_classes), dtype=np.int64)
     n_nodes, node = 1, 0
     while node < n_nodes:
         start, stop = starts[node], stops[node]
         best, best_column, best_threshold = -1.0, -1, 0.0
-        if not _is_pure(sorted_rows[0], start, stop, classes, target, n_classes):
+        if not _is_pure(sorted_rows[0], start, stop, classes, target, counts):
             for k in range(n_columns):
                 column = values[columns[k]]
                 if n_classes > 0:
-                    score, cut = _best_cut_of_classes(column, sorted_rows[k], start, stop, classes, n_classes)
+                    score, cut = _best_cut_of_classes(
+                        column, sorted_rows[k], start, stop, classes, counts, count_scratch
+                    )
                 else:
                     score, cut = _best_cut_of_numbers(column, sorted_rows[k], start, stop, target)
                 if score > best:
@@ -172,10 +181,8 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
         if best_column < 0:
             share = 1.0 / (stop - start)
             if n_classes > 0:
-                for i in range(start, stop):
-                    leaf[node, classes[sorted_rows[0, i]]] += 1.0
                 for c in range(n_classes):
-                    leaf[node, c] *= share
+                    leaf[node, c] = counts[c] * share
             else:
                 total = 0.0
                 for i in range(start, stop):

@@ -1,4 +1,4 @@
-"""Predictive models, one a file: the PPI test learns with them, and the evaluation measures selected features by them."""
+"""Predictive models, one a file: the PPI test learns with them, the evaluation measures by them."""
 
 from __future__ import annotations
 

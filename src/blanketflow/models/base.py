@@ -33,7 +33,7 @@ class Model(Configurable):
         """
         if task not in self.card.tasks:
             raise UnsupportedError(
-                f"model {self.card.id!r} does not do {task}, only {' and '.join(self.card.tasks)}. Choose another model."
+                f"model {self.card.id!r} does not do {task}, only {' and '.join(self.card.tasks)}. Choose another."
             )
         return self.assemble(task, seed, n_jobs)
 

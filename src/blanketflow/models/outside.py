@@ -27,9 +27,9 @@ class OutsideModel(Model):
     name: str
 
     def __post_init__(self) -> None:
-        if not all(hasattr(self.template, method) for method in ("fit", "predict", "get_params")):
+        if not all(hasattr(self.template, method) for method in ("fit", "predict", "get_params", "__sklearn_tags__")):
             raise ConfigError(
-                f"model {self.name!r} is no scikit-learn estimator: it needs fit, predict and get_params. "
+                f"model {self.name!r} is no scikit-learn estimator: it needs fit, predict, get_params and tags. "
                 "Derive it from sklearn.base.BaseEstimator, or choose a model of blanketflow such as tree."
             )
         self.card = Card(self.name, self.name, "model", "An estimator from another package.", "", tasks=self._tasks())

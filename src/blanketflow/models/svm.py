@@ -42,7 +42,7 @@ class SVM(Model):
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator; the seed shuffles the calibration folds."""
         if task == CLASSIFICATION:
-            return CalibratedSVC(partial(_calibrated, self.C, seed, n_jobs), task)
+            return CalibratedSVC(partial(_calibrated, self.C, seed), task)
 
         from sklearn.compose import TransformedTargetRegressor
         from sklearn.pipeline import make_pipeline
@@ -61,7 +61,7 @@ class CalibratedSVC(Deferred):
         return self.estimator_.calibrated_classifiers_[0].estimator.predict(X)
 
 
-def _calibrated(C: float, seed: int, n_jobs: int, X: np.ndarray, y: np.ndarray) -> Any:
+def _calibrated(C: float, seed: int, X: np.ndarray, y: np.ndarray) -> Any:
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.model_selection import StratifiedKFold
     from sklearn.pipeline import make_pipeline
@@ -72,5 +72,6 @@ def _calibrated(C: float, seed: int, n_jobs: int, X: np.ndarray, y: np.ndarray) 
     rows = np.arange(len(y))
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed) if n_folds > 1 else [(rows, rows)]
     machine = make_pipeline(StandardScaler(), SVC(C=C))
-    # Without an ensemble the machine inside is the one fitted on all training rows.
-    return CalibratedClassifierCV(machine, cv=folds, ensemble=False, n_jobs=n_jobs)
+    # Without an ensemble the machine inside is the one fitted on all training rows. One core: starting processes costs
+    # more than the folds of a usual table.
+    return CalibratedClassifierCV(machine, cv=folds, ensemble=False)
