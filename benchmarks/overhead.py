@@ -57,11 +57,11 @@ def grow_job(folder: Path) -> dict[str, float]:
     config = write(folder, base)
     ready = [f"results/ci_test/wine/full/fold-{k}of{n_jobs}/ppi.parquet" for k in range(1, n_jobs + 1)]
     grown = [f"results/select/wine/full/ppfs/fold-{k}of{n_jobs}/grow.parquet" for k in range(1, n_jobs + 1)]
-    snakemake(folder, "--cores", "1", "--configfile", config, *ready)
-    idle = median([snakemake(folder, "--cores", "1", "--configfile", config, *ready) for _ in range(REPEATS)])
+    snakemake(folder, *ready, "--cores", "1", "--configfile", config)
+    idle = median([snakemake(folder, *ready, "--cores", "1", "--configfile", config) for _ in range(REPEATS)])
     runs = []
     for _ in range(REPEATS):
-        runs.append(snakemake(folder, "--cores", "1", "--configfile", config, *grown))
+        runs.append(snakemake(folder, *grown, "--cores", "1", "--configfile", config))
         for path in grown:
             (folder / path).unlink()
     busy = median(runs)

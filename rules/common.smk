@@ -1,4 +1,4 @@
-# What the other rule files share: wildcards of the plan, and the paths that depend on it.
+# What the other files of this folder share: wildcards of the plan, and the paths that depend on it.
 #
 # inputs:  the plan, made by the Snakefile
 # outputs: none
@@ -12,6 +12,7 @@ wildcard_constraints:
     selector="[a-z0-9][a-z0-9-]*",
 
 
+ENVIRONMENT = "../envs/blanketflow.yaml"
 TABLES = ["scores", "blankets", "stability", "ranks", "runtime", "truth"]
 
 

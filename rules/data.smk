@@ -17,6 +17,8 @@ rule table:
         "<logs>/table/{dataset}.log",
     benchmark:
         "<benchmarks>/table/{dataset}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         spec=lambda w: plan.table_spec(w.dataset),
         code=plan.code("table"),
@@ -34,6 +36,8 @@ rule splits:
         "<logs>/splits/{dataset}.log",
     benchmark:
         "<benchmarks>/splits/{dataset}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         spec=lambda w: plan.splits_spec(w.dataset),
         code=plan.code("splits"),

@@ -21,6 +21,8 @@ rule evaluate:
         "<logs>/evaluate/{dataset}/{selector}.log",
     benchmark:
         "<benchmarks>/evaluate/{dataset}/{selector}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         spec=lambda w: plan.evaluate_spec(w.dataset),
         code=plan.code("evaluate"),

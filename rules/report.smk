@@ -33,6 +33,8 @@ rule tables:
         "<logs>/tables.log",
     benchmark:
         "<benchmarks>/tables.tsv"
+    conda:
+        ENVIRONMENT
     params:
         spec=plan.report_spec(),
         code=plan.code("tables"),
@@ -57,6 +59,8 @@ rule report:
         "<logs>/report.log",
     benchmark:
         "<benchmarks>/report.tsv"
+    conda:
+        ENVIRONMENT
     params:
         spec=plan.report_spec(),
         code=plan.code("report"),

@@ -28,6 +28,8 @@ rule ci_test:
         "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
     wildcard_constraints:
         dataset=plan.test_dataset_pattern("fold"),
+    conda:
+        ENVIRONMENT
     params:
         folds=lambda w: [w.fold],
         spec=lambda w: plan.test_spec(w.dataset, w.test),
@@ -52,6 +54,8 @@ for K in plan.grouped_test_folds:
             f"<benchmarks>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.tsv"
         wildcard_constraints:
             dataset=plan.test_dataset_pattern("split"),
+        conda:
+            ENVIRONMENT
         params:
             folds=plan.fold_ids(K),
             spec=lambda w: plan.test_spec(w.dataset, w.test),
@@ -74,6 +78,8 @@ rule grow:
         "<benchmarks>/grow/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
         dataset=plan.dataset_pattern("fold"),
+    conda:
+        ENVIRONMENT
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
         code=lambda w: plan.code("grow", selector=w.selector),
@@ -96,6 +102,8 @@ rule shrink:
         "<benchmarks>/shrink/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
         dataset=plan.dataset_pattern("fold"),
+    conda:
+        ENVIRONMENT
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
         code=lambda w: plan.code("shrink", selector=w.selector),
@@ -121,6 +129,8 @@ for K in plan.grouped_folds:
             f"<benchmarks>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.tsv"
         wildcard_constraints:
             dataset=plan.dataset_pattern("split", K),
+        conda:
+            ENVIRONMENT
         params:
             folds=plan.fold_ids(K),
             spec=lambda w: plan.method_spec(w.dataset, w.selector),
@@ -142,6 +152,8 @@ rule aggregate:
         "<logs>/aggregate/{dataset}/{split}/{selector}.log",
     benchmark:
         "<benchmarks>/aggregate/{dataset}/{split}/{selector}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         folds=lambda w: plan.folds(w.selector),
         spec=lambda w: plan.aggregate_spec(w.selector),

@@ -16,6 +16,7 @@ PACKAGE = "blanketflow"
 ROOT = Path(__file__).parent
 
 
+@functools.cache
 def code_digest(*starts: Path) -> str:
     """Return a digest of files and of every module of this package that they import, in functions too.
 
@@ -65,6 +66,8 @@ def _imports(path: Path) -> tuple[Path, ...]:
 def _absolute(path: Path, node: ast.ImportFrom) -> str:
     if not node.level:
         return node.module or ""
+    if ROOT not in path.parents:
+        return ""  # a plug-in's own package
     package = path.parent
     for _ in range(node.level - 1):
         package = package.parent

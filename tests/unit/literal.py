@@ -1,0 +1,190 @@
+"""Slow, literal renderings of what the library computes fast. Nothing here is shared with it but the random splits."""
+
+import itertools
+import math
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+
+def golden(name):
+    """Return the path of a recorded peer result, or skip."""
+    beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    path = Path(os.environ.get("BLANKETFLOW_DATA", beside)).parent / "golden" / name
+    if not path.exists():
+        pytest.skip(f"recorded result {path} is not there")
+    return path
+
+
+class LiteralCart:
+    """CART to purity by whole numbers: table order, first maximum, lowest threshold, no gain needed to split."""
+
+    def fit(self, X, y):
+        rows = [([float(v) for v in x], label) for x, label in zip(X, y, strict=True)]
+        self.classes_ = sorted(set(y.tolist()))
+        self.tree = self._grow(rows)
+        return self
+
+    def _grow(self, rows):
+        labels = [label for _, label in rows]
+        best = None
+        if len(set(labels)) > 1:
+            for j in range(len(rows[0][0])):
+                values = sorted({x[j] for x, _ in rows})
+                for low, high in itertools.pairwise(values):
+                    left = Counter(label for x, label in rows if x[j] <= low)
+                    right = Counter(labels) - left
+                    n_left, n_right = left.total(), right.total()
+                    # Maximal purity gain is minimal Gini impurity, that is maximal sum of squares / size.
+                    a, b = sum(c * c for c in left.values()), sum(c * c for c in right.values())
+                    score = Fraction(a * n_right + b * n_left, n_left * n_right)
+                    if best is None or score > best[0]:
+                        best = (score, j, (low + high) / 2)
+        if best is None:
+            return Counter(labels)
+        _, j, cut = best
+        left, right = [r for r in rows if r[0][j] <= cut], [r for r in rows if r[0][j] > cut]
+        return j, cut, self._grow(left), self._grow(right)
+
+    def predict_proba(self, X):
+        return np.array([self._shares(x) for x in X])
+
+    def _shares(self, x):
+        node = self.tree
+        while isinstance(node, tuple):
+            j, cut, left, right = node
+            node = left if x[j] <= cut else right
+        return [node[label] / node.total() for label in self.classes_]
+
+
+def mean_loss(model, X, y, task):
+    """Return the mean log-loss with probabilities clipped at 1e-15, or the mean squared error."""
+    if task == "regression":
+        return math.fsum((float(p) - float(t)) ** 2 for p, t in zip(model.predict(X), y, strict=True)) / len(y)
+    place = {label: k for k, label in enumerate(model.classes_)}
+    losses = []
+    for shares, label in zip(model.predict_proba(X), y, strict=True):
+        share = shares[place[label]] if label in place else 0.0
+        losses.append(-math.log(min(max(share, 1e-15), 1.0)))
+    return math.fsum(losses) / len(y)
+
+
+class OnlyClass:
+    """What is learnt from one class."""
+
+    def fit(self, X, y):
+        self.classes_ = [y[0]]
+        return self
+
+    def predict_proba(self, X):
+        return np.ones((len(X), 1))
+
+
+def ppi_risks(X, y, tested, given, repeats, make_model, task):
+    """Algorithm 1, lines 1-15: risks and permuted risks of each repeat, one fit a repeat."""
+    columns = sorted({tested, *given})
+    risks, permuted_risks = [], []
+    for is_train, test_rows, permuted_rows in zip(
+        repeats.is_train, repeats.test_rows, repeats.permuted_rows, strict=True
+    ):
+        train_rows = [i for i in range(len(y)) if is_train[i]]
+        one_class = task == "classification" and len({y[i] for i in train_rows}) == 1
+        model = OnlyClass() if one_class else make_model()
+        model.fit(X[np.ix_(train_rows, columns)], y[train_rows])
+        test = X[np.ix_(test_rows, columns)]
+        shuffled = test.copy()
+        for i, source in enumerate(permuted_rows):
+            shuffled[i, columns.index(tested)] = X[source, tested]
+        risks.append(mean_loss(model, test, y[test_rows], task))
+        permuted_risks.append(mean_loss(model, shuffled, y[test_rows], task))
+    return risks, permuted_risks
+
+
+def signed_rank_by_flips(differences):
+    """One-sided Wilcoxon p by all sign flips; the ranks of zeros are split between both signs."""
+    if not any(differences):
+        return 1.0
+    sizes = [abs(d) for d in differences]
+    ranks = [sum(s < size for s in sizes) + (sizes.count(size) + 1) / 2 for size in sizes]
+
+    def positive_sum(signs):
+        return sum(r if s > 0 else r / 2 if s == 0 else 0.0 for s, r in zip(signs, ranks, strict=True))
+
+    observed = positive_sum([(d > 0) - (d < 0) for d in differences])
+    flips = list(itertools.product(*[(-1, 1) if d else (0,) for d in differences]))
+    return sum(positive_sum(signs) >= observed for signs in flips) / len(flips)
+
+
+def significance_of(differences, how, test_share):
+    """Return the one-sided p-value of "the differences lie above zero"."""
+    n = len(differences)
+    if not any(differences):
+        return 1.0
+    if how == "corrected-t":
+        mean = sum(differences) / n
+        variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+        return float(stats.t.sf(mean / math.sqrt((1 / n + test_share) * variance), n - 1))
+    if n <= 13:
+        return signed_rank_by_flips(differences)
+    test = stats.wilcoxon(differences, zero_method="zsplit", alternative="greater", method="asymptotic")
+    return float(test.pvalue)
+
+
+def ppi(X, y, tested, given, repeats, make_model, task, significance="wilcoxon"):
+    """Algorithm 1: return the p-value and the mean risk difference."""
+    risks, permuted = ppi_risks(X, y, tested, given, repeats, make_model, task)
+    differences = [round(b - a, 12) for a, b in zip(risks, permuted, strict=True)]
+    share = len(repeats.test_rows[0]) / (len(y) - len(repeats.test_rows[0]))
+    return significance_of(differences, significance, share), round(sum(differences) / len(differences), 12)
+
+
+def ppfs_fold(X, y, repeats, make_model, task, alpha, significance="wilcoxon"):
+    """Algorithm 2, lines 4-20: return admissions (most important first) and decisions (feature, p, kept) in order."""
+
+    def test(i, given):
+        return ppi(X, y, i, given, repeats, make_model, task, significance)
+
+    grown = []
+    for i in range(X.shape[1]):
+        p, mean = test(i, [])
+        if p <= alpha:
+            grown.append((i, p, mean))
+    grown.sort(key=lambda found: (found[1], -found[2], found[0]))
+    blanket, decisions = [i for i, _, _ in grown], []
+    for i, p, _ in reversed(grown):
+        rest = [other for other in blanket if other != i]
+        if rest:
+            p, _ = test(i, rest)
+        kept = not rest or p <= alpha
+        decisions.append((i, p, kept))
+        blanket = blanket if kept else rest
+    return grown, decisions, blanket
+
+
+def best_of(blankets):
+    """Eq. 6-8: return the index of the blanket with the highest score, the first on ties."""
+    frequency = Counter(feature for blanket in blankets for feature in blanket)
+    z = [Fraction(sum(frequency[f] for f in b), len(b)) if b else Fraction(0) for b in blankets]
+    return z.index(max(z))
+
+
+def mutual_information(x, y):
+    """Return the plug-in mutual information of two discrete columns in nats."""
+    n, joint, of_x, of_y = len(x), Counter(zip(x, y, strict=True)), Counter(x), Counter(y)
+    return math.fsum(c / n * math.log(c * n / (of_x[a] * of_y[b])) for (a, b), c in joint.items())
+
+
+def g2_by_hand(x, y, given=()):
+    """Return G2 = 2 sum O log(O/E) over the strata of the given columns."""
+    strata = list(zip(*given, strict=True)) if len(given) else [()] * len(x)
+    total = []
+    for stratum in set(strata):
+        pairs = [(a, b) for a, b, s in zip(x, y, strata, strict=True) if s == stratum]
+        of_x, of_y, n = Counter(a for a, _ in pairs), Counter(b for _, b in pairs), len(pairs)
+        total += [2 * c * math.log(c * n / (of_x[a] * of_y[b])) for (a, b), c in Counter(pairs).items()]
+    return math.fsum(total)

@@ -1,0 +1,27 @@
+import pytest
+from workflow_runs import configure, snakemake
+
+
+@pytest.fixture(scope="session")
+def base_config():
+    """Small, but with every stage: two methods, the baseline, two CI tests, two evaluation splits, two folds."""
+    return {
+        "datasets": {"wine": {"source": "sklearn:wine"}},
+        "splits": {"evaluation": 2},
+        "folds": 2,
+        "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
+        "selectors": {
+            "ppfs": {"method": "ppfs", "ci_test": "quick"},
+            "mrmr": {"method": "mrmr", "n_features": 3},
+            "all": {"method": "all"},
+        },
+        "models": ["tree"],
+    }
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, base_config):
+    """The folder of an undisturbed run on two cores. Tests that change something work on a copy."""
+    folder = configure(tmp_path_factory.mktemp("finished"), base_config)
+    snakemake(folder, "--cores", "2")
+    return folder

@@ -1,0 +1,53 @@
+"""The README's commands, run as they are written, in a copy of the project."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+REPO = Path(__file__).parents[2]
+TEXT = (REPO / "README.md").read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines() if line]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readme") / "project"
+    skipped = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", ".pytest_cache", "__pycache__")
+    shutil.copytree(REPO, folder, ignore=skipped)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def run(command, folder):
+    return subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_readme_has_commands():
+    assert any("--cores 16" in command for command in COMMANDS)
+    assert any("--configfile" in command for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command(project, command):
+    outcome = run(command, project)
+    assert outcome.returncode == 0, outcome.stdout[-2000:] + outcome.stderr[-2000:]
+
+
+def test_afterwards_the_default_results_are_there_and_a_further_run_does_nothing(project):
+    assert (project / "results" / "report.html").is_file()
+    outcome = run(".venv/bin/blanketflow run --cores 2", project)
+    assert outcome.returncode == 0
+    assert "Nothing to be done" in outcome.stdout + outcome.stderr
+    shown = outcome.stdout
+    for expected in ("breast-cancer", "clinic", "ppfs (", "Report: results/report.html"):
+        assert expected in shown, shown[-2000:]
+
+
+def test_make_knows_the_targets_that_the_readme_names(project):
+    for target in ("run", "test", "bench", "docs"):
+        assert run(f"make -n {target}", project).returncode == 0

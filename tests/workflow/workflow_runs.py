@@ -1,0 +1,123 @@
+"""Running the real workflow in a folder of its own, and reading what it planned, did and left behind."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import yaml
+
+PROJECT = Path(__file__).parents[2]
+TABLES = ("scores", "blankets", "stability", "ranks", "runtime", "truth")
+# A rule's heading, and its wildcards until the blank or dated line that ends its entry.
+_JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
+
+
+def environment(project=PROJECT, *more_paths):
+    """The environment of a run that imports blanketflow, and any plug-ins, from these folders."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [project / "src", *more_paths]))}
+
+
+def command(folder, *arguments, project=PROJECT):
+    """The Snakemake call that a person would type in `folder`; profiles/default is found beside the Snakefile."""
+    own = ["--snakefile", project / "Snakefile", "--configfile", folder / "my.yaml"]
+    return [sys.executable, "-m", "snakemake", *map(str, own), *map(str, arguments)]
+
+
+def snakemake(folder, *arguments, project=PROJECT, plug_ins=(), check=True):
+    """Run Snakemake to its end; `text` holds everything that it printed."""
+    outcome = subprocess.run(
+        command(folder, *arguments, project=project),
+        cwd=folder,
+        env=environment(project, *plug_ins),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    assert not check or outcome.returncode == 0, outcome.stdout
+    return outcome
+
+
+def jobs(outcome):
+    """The jobs that a run or dry run lists: (rule, wildcards) each, the target rule left out."""
+    found = []
+    for rule, entry in _JOB.findall(outcome.stdout):
+        listed = re.search(r"^    wildcards: (.*)$", entry, re.MULTILINE)
+        wildcards = dict(item.split("=") for item in listed[1].split(", ")) if listed else {}
+        found += [(rule, wildcards)] if rule != "all" else []
+    return found
+
+
+def counts(listed, *wildcards):
+    """How often each rule is listed, or each rule with the values of some wildcards."""
+    return Counter((rule, *(own.get(name) for name in wildcards)) if wildcards else rule for rule, own in listed)
+
+
+def planned(folder, *arguments, **how):
+    """The jobs of a dry run."""
+    outcome = snakemake(folder, "-n", *arguments, **how)
+    listed = jobs(outcome)
+    assert listed or "Nothing to be done" in outcome.stdout, outcome.stdout
+    return listed
+
+
+def ran(folder, *arguments, **how):
+    """The jobs of a real run on two cores."""
+    return jobs(snakemake(folder, "--cores", "2", *arguments, **how))
+
+
+def configure(folder, config):
+    """Write my.yaml."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "my.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return folder
+
+
+def changed(folder, to, change):
+    """Copy a finished folder, times included, and change its configuration in place by `change`."""
+    shutil.copytree(folder, to)
+    config = yaml.safe_load((to / "my.yaml").read_text(encoding="utf-8"))
+    change(config)
+    return configure(to, config)
+
+
+def provenance(path):
+    """What an artefact says of itself."""
+    return json.loads(pq.read_schema(path).metadata[b"blanketflow"])
+
+
+def columns(path):
+    """An artefact's columns as lists."""
+    return pq.ParquetFile(path).read().to_pydict()
+
+
+def chosen(results, dataset, split, selector):
+    """The features of a blanket."""
+    found = columns(results / f"select/{dataset}/{split}/{selector}/blanket.parquet")
+    return [feature for feature, taken in zip(found["feature"], found["chosen"], strict=True) if taken]
+
+
+def content(path):
+    """Everything in a Parquet file that equal results have in common: all but seconds. Floats to the last digit."""
+    table = pq.ParquetFile(path).read()
+    kept = {name: table.column(name).to_pylist() for name in table.column_names if "seconds" not in name}
+    said = {key: value for key, value in provenance(path).items() if key != "seconds"}
+    return repr((kept, [str(field.type) for field in table.schema], said))
+
+
+def contents(results):
+    """The content of every Parquet file below a folder, by its path."""
+    return {str(path.relative_to(results)): content(path) for path in sorted(results.rglob("*.parquet"))}
+
+
+def assert_equal_results(found, expected):
+    """Assert equal files with equal content, naming those that differ."""
+    assert expected
+    assert found.keys() == expected.keys()
+    assert [path for path in found if found[path] != expected[path]] == []
