@@ -3,7 +3,6 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 
 help: ## list the targets
@@ -12,7 +11,7 @@ help: ## list the targets
 setup: $(VENV)/.installed ## create .venv with locked dependencies and compile the kernels
 
 $(VENV)/.created: envs/create-venv
-	PYTHON="$(PYTHON)" sh envs/create-venv $(VENV)
+	@PYTHON="$(PYTHON)" sh envs/create-venv $(VENV)
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.created envs/requirements.lock pyproject.toml
