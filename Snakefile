@@ -11,7 +11,7 @@ from blanketflow.plan import make_plan
 min_version("9.27")
 
 # The example config is used unless another one is given, and is never merged with it.
-if "datasets" not in config:
+if not workflow.overwrite_configfiles:
 
     configfile: "config.yaml"
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from blanketflow.aggregate import Member, aggregate
-from blanketflow.artefacts import Provenance, read_provenance, write_columns
-from blanketflow.stages import read_members, recorded, require
+from blanketflow.artefacts import Provenance, read_columns, read_provenance, write_columns
+from blanketflow.jobs import recorded, require
 
 BLANKET_TYPES = {"feature": "string", "chosen": "bool", "frequency": "double", "importance": "double", "role": "string"}
 FOLD_TYPES = {
@@ -30,26 +30,28 @@ def main(
     """Write blanket.parquet and folds.parquet."""
     stages = [list(map(read_provenance, paths)) for paths in (marginal, grow, shrink) if paths]
     total = Provenance(spec=spec)
-    features, rows = [], []
+    features, by_folds = [], []
     with recorded(total):
         kept = []
         for path in shrink:
-            members, provenance = read_members(path)
+            columns, provenance = read_columns(path)
             require(provenance)
-            kept.append([Member(m.feature, m.importance, m.role) for m in members])
+            rows = zip(*(columns[name] for name in ("feature", "importance", "role", "kept")), strict=True)
+            members = [Member(feature, importance, role) for feature, importance, role, is_kept in rows if is_kept]
+            kept.append(sorted(members, key=lambda m: -m.importance))
         combined = aggregate(kept, json.loads(spec)["aggregate"])
         features = combined.features
         for i, name in enumerate(folds):
             own = [stage[i] for stage in stages]
             tests, seconds = sum(p.n_tests for p in own), sum(p.seconds for p in own)
-            rows.append((name, len(kept[i]), combined.z[i], combined.best == i, tests, seconds))
-        total.n_tests = sum(row[4] for row in rows)
+            by_folds.append((name, len(kept[i]), combined.z[i], combined.best == i, tests, seconds))
+        total.n_tests = sum(row[4] for row in by_folds)
     write_columns(blanket, {c: [f[c] for f in features] for c in BLANKET_TYPES}, BLANKET_TYPES, total)
-    columns = dict(zip(FOLD_TYPES, zip(*rows, strict=True) if rows else [[]] * len(FOLD_TYPES), strict=True))
+    columns = dict(zip(FOLD_TYPES, zip(*by_folds, strict=True) if by_folds else [[]] * len(FOLD_TYPES), strict=True))
     write_columns(by_fold, columns, FOLD_TYPES, total)
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from blanketflow.ci import get_ci_test
+from blanketflow.jobs import recorded
 from blanketflow.selectors.run import marginal_pass
-from blanketflow.stages import Fold, recorded, write_marginal
+from blanketflow.stages import Fold, write_marginal
 
 
 def main(
@@ -24,6 +25,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

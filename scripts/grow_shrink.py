@@ -25,6 +25,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

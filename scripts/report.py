@@ -54,6 +54,7 @@ def main(
         provenance=facts,
     )
     drawn = draw(run)
+    figures.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
     for name, svg in drawn.items():
         write_text(figures / f"{name.replace('/', '-')}.svg", svg)
     write_text(report, render(run, drawn))
@@ -61,6 +62,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -19,6 +19,6 @@ def main(table: Path, splits: Path, dataset: str, spec: str) -> None:
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -18,6 +18,6 @@ def main(table: Path, card: Path, dataset: str, spec: str) -> None:
 
 
 if "snakemake" in globals():
-    from blanketflow.stages import run_script
+    from blanketflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from .core.errors import DataError
 
 #: What a stage can say of itself.
 STATUSES = ("ok", "timeout", "unreliable", "error")
-_KEY = b"blanketflow"
 
 
 @dataclass
@@ -49,6 +48,18 @@ class Provenance:
     version: str = __version__
     extra: dict[str, Any] = field(default_factory=dict)
 
+    def to_metadata(self) -> dict[bytes, bytes]:
+        """Return the key-value metadata of a Parquet file: one text a key, `extra` as JSON."""
+        texts = {**asdict(self), "extra": json.dumps(self.extra, sort_keys=True)}
+        return {name.encode(): str(text).encode() for name, text in texts.items()}
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[bytes, bytes]) -> Provenance:
+        """Return the provenance that `to_metadata` wrote; KeyError or ValueError if it is not one."""
+        texts = {f.name: metadata[f.name.encode()].decode() for f in fields(cls)}
+        numbers = {"seed": int(texts["seed"]), "n_tests": int(texts["n_tests"]), "seconds": float(texts["seconds"])}
+        return cls(**{**texts, **numbers, "extra": json.loads(texts["extra"])})
+
     @property
     def usable(self) -> bool:
         """Whether the rows are a result."""
@@ -77,9 +88,8 @@ def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
     """Write an Arrow table with its provenance as Parquet."""
     import pyarrow.parquet as pq
 
-    metadata = {_KEY: json.dumps(asdict(provenance), sort_keys=True).encode()}
     with replacing(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(metadata), temporary, write_page_checksum=True)
+        pq.write_table(table.replace_schema_metadata(provenance.to_metadata()), temporary, write_page_checksum=True)
 
 
 def write_columns(
@@ -156,10 +166,9 @@ def read_arrow(path: str | Path, columns: Sequence[str] | None = None) -> tuple[
         # Not pq.read_table: it goes through pyarrow.dataset, which imports pandas.
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             table = file.read(columns=columns)
-        metadata = json.loads(table.schema.metadata[_KEY])
+        return table, Provenance.from_metadata(table.schema.metadata or {})
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
-    return table, Provenance(**metadata)
 
 
 def read_columns(path: str | Path) -> tuple[dict[str, list[Any]], Provenance]:
@@ -174,7 +183,7 @@ def read_provenance(path: str | Path) -> Provenance:
     import pyarrow.parquet as pq
 
     try:
-        return Provenance(**json.loads(pq.read_schema(path).metadata[_KEY]))
+        return Provenance.from_metadata(pq.read_schema(path).metadata or {})
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
 

@@ -12,6 +12,7 @@ import pandas as pd
 from .artefacts import Provenance, read_columns, read_provenance, write_arrow, write_text
 
 _OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
+_SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
 
 
 def blankets(paths: Sequence[Path]) -> pd.DataFrame:
@@ -28,9 +29,9 @@ def _select(paths: Sequence[Path]) -> pd.DataFrame:
     frames = []
     for path in paths:
         columns, provenance = read_columns(path)
-        if provenance.usable:
-            dataset, split, selector = path.parts[-4:-1]
-            frames.append(pd.DataFrame(columns).assign(dataset=dataset, split=split, selector=selector))
+        dataset, split, selector = path.parts[-4:-1]
+        rows = pd.DataFrame(columns)[: None if provenance.usable else 0]
+        frames.append(rows.assign(dataset=dataset, split=split, selector=selector))
     return _joined(frames, ["dataset", "split", "selector"])
 
 
@@ -47,9 +48,9 @@ def members(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every evaluation with dataset and selector."""
+    """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
     frames = [pd.DataFrame(read_columns(path)[0]).assign(dataset=path.parts[-2], selector=path.stem) for path in paths]
-    return _joined(frames, ["dataset", "selector"])
+    return _joined(frames, [*_SCORES, "dataset", "selector"]).replace({"model": {"": None}, "metric": {"": None}})
 
 
 def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:

@@ -85,6 +85,8 @@ class Selector:
     ----------
     id, method
         Its name and its configured method.
+    method_name : str
+        The method as the config names it: an id, or ``package.module:Class``.
     ci_test : str or None
         Id of its CI test in `Config.ci_tests`.
     folds, fold_rows, aggregate, grain
@@ -93,6 +95,7 @@ class Selector:
 
     id: str
     method: Method
+    method_name: str
     ci_test: str | None
     folds: int
     fold_rows: str
@@ -238,6 +241,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
     return Selector(
         id=name,
         method=method,
+        method_name=shared["method"],
         ci_test=test_id,
         folds=top["folds"] if shared["folds"] is None else shared["folds"],
         fold_rows=shared["fold_rows"] or top["fold_rows"],

@@ -1,7 +1,7 @@
 """Digests of source code: which files can change a rule's result, and what they hold.
 
-Snakemake does not see imported modules, so each rule gets the digest of the files that its script, method and test reach
-by imports.
+Snakemake does not see imported modules, so each rule gets the digest of the files that its script, method and test
+reach by imports.
 """
 
 from __future__ import annotations

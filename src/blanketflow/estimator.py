@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import numbers
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from .ci import get_ci_test
 from .ci.base import CITest
 from .core.cards import CLASSIFICATION, REGRESSION
 from .core.convert import as_table
-from .core.errors import DataError, UnsupportedError
+from .core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
 from .core.parameters import Parameter
 from .core.registry import discover
 from .core.table import Column, Table, column_from_array
@@ -122,30 +123,35 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         given = {name: value for name, value in shorthands.items() if value is not None}
         if isinstance(self.ci_test, CITest):
             test = type(self.ci_test)(**{**self.ci_test.options(), **given})
-        else:
+        elif isinstance(self.ci_test, str):
             test = get_ci_test(self.ci_test, **given)
+        else:
+            raise ParameterError(f"{where}: ci_test is {self.ci_test!r}, but must be an id or a test of get_ci_test.")
         check_pair(method, test)
         return method, test
 
     def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
         is_frame = hasattr(X, "columns")
+        name = str(getattr(y, "name", None) or "target")
         checked, y = validate_data(
-            self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=not is_frame, ensure_min_samples=2
+            self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
         )
         y = column_or_1d(y, warn=True)
+        target = column_from_array(name, y)
+        if target.n_missing():
+            raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
         if self.task == CLASSIFICATION or y.dtype.kind in "OUSb":
             check_classification_targets(y)
         table = as_table(X if is_frame else checked)
+        self._table_names = table.names
         for column in table.columns:
             if column.n_missing() or not np.isfinite(column.numbers()).all():
                 raise DataError(
                     f"Input X contains NaN or infinity in column {column.name!r}. Impute it first, for example with "
                     "sklearn.impute.SimpleImputer in a Pipeline, or drop those rows."
                 )
-        name = "target"
         while name in table.names:
             name = "_" + name
-        target = column_from_array(getattr(y, "name", None) or name, y)
         return table, Column(name, target.kind, target.values, target.levels)
 
     def _seed(self) -> int:
@@ -153,7 +159,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             return int(self.random_state.randint(2**31))
         if self.random_state is None:
             return int(np.random.default_rng().integers(2**31))
-        return int(self.random_state)
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        raise ParameterError(f"random_state is {self.random_state!r}, but must be a whole number, None or RandomState.")
 
     def _parts(self, target: Column, seed: int) -> list[tuple[str, np.ndarray]]:
         n = len(target.numbers())
@@ -188,9 +196,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "selected_features_")
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
-        return np.isin(names, self.selected_features_)
+        chosen = set(self.selected_features_)
+        return np.array([name in chosen for name in self._table_names], dtype=bool)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -228,10 +235,22 @@ def _docstring(method_class: type[Method], signature: inspect.Signature) -> str:
 
 @functools.cache
 def estimator_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    """Return the scikit-learn selector class of a method."""
+    """Return the scikit-learn selector class of a method.
+
+    Raises
+    ------
+    ConfigError
+        If the class is no `Method`.
+    """
+    if not (isinstance(method_class, type) and issubclass(method_class, Method)):
+        raise ConfigError(f"{method_class!r} is no blanketflow method: derive it from blanketflow.selectors.Method.")
     signature = _signature(method_class)
 
     def __init__(self: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in signature.parameters:
+                hint = did_you_mean(name, set(signature.parameters) - {"self"})
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {hint}")
         bound = signature.bind(self, **parameters)
         bound.apply_defaults()
         for name, value in bound.arguments.items():

@@ -177,7 +177,7 @@ class Plan:
         test = self.test_id(selector)
         return canonical_json(
             {
-                "method": getattr(chosen.method, "path", chosen.method.card.id),
+                "method": chosen.method_name,
                 "options": options,
                 "ci_test": self._test(dataset, test) if test else None,
                 "fold_rows": chosen.fold_rows,
@@ -209,7 +209,7 @@ class Plan:
         """Return everything that the report states of the run."""
         selectors = {
             name: {
-                "method": getattr(s.method, "path", s.method.card.id),
+                "method": s.method_name,
                 "options": s.method.options() if s.method.card.id != "true-blanket" else {},
                 "ci_test": s.ci_test,
                 "folds": s.folds,

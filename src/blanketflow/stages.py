@@ -1,14 +1,9 @@
-"""What the stage scripts share: reading a fold, writing decisions, and turning a failure into a status."""
+"""What the stages of a fold share: reading its rows, running a method on them, and writing its decisions."""
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import json
-import logging
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +18,11 @@ from .data.arrow import joined, numbers_from_arrow
 from .data.impute import impute
 from .data.splits import fold_rows
 from .data.storage import read_table
+from .jobs import recorded, require
 from .search.steps import Step
 from .selectors import get_method
-from .selectors.base import Method, Problem, members
+from .selectors.base import Method, Problem
 from .selectors.run import fold_seed
-
-logger = logging.getLogger("blanketflow")
 
 MARGINAL_TYPES = {
     "feature": "string",
@@ -42,31 +36,6 @@ MARGINAL_TYPES = {
 _STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
 GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
 SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
-
-
-class EarlierFailure(Exception):
-    """An input of this stage carries no result; its reason is passed on."""
-
-
-@contextlib.contextmanager
-def recorded(provenance: Provenance) -> Iterator[None]:
-    """Time a stage; a failure of the method becomes the artefact's status and reason, so that the run goes on."""
-    begin = time.perf_counter()
-    try:
-        yield
-    except EarlierFailure as error:
-        provenance.status, provenance.reason = "error", str(error)
-    except Exception as error:
-        logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
-    finally:
-        provenance.seconds = time.perf_counter() - begin
-
-
-def require(provenance: Provenance) -> None:
-    """Raise `EarlierFailure` unless an input is a result."""
-    if not provenance.usable:
-        raise EarlierFailure(provenance.reason)
 
 
 @dataclass
@@ -199,13 +168,6 @@ def read_grown(path: Path) -> tuple[list[Step], Provenance]:
     return [Step(f, s, p, i, tuple(g), r) for f, s, p, i, g, r in rows], provenance
 
 
-def read_members(path: Path) -> tuple[list[Step], Provenance]:
-    """Return the features that shrink.parquet keeps, most important first."""
-    table, provenance = read_arrow(path)
-    rows = zip(*(table.column(name).to_pylist() for name in ("feature", "importance", "role", "kept")), strict=True)
-    return members([Step(f, importance=i, role=r, kept=k) for f, i, r, k in rows]), provenance
-
-
 def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance) -> None:
     """Write shrink.parquet."""
     columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
@@ -216,23 +178,3 @@ def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
     names = ("feature", "role", "statistic", "p_value", "importance")
     columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
     return columns | {"given": [list(s.given) for s in steps]}
-
-
-def run_script(main: Callable[..., None], job: Any) -> None:
-    """Call a script's `main` with what Snakemake knows: inputs, outputs, params and wildcards, by name.
-
-    Log records, and what libraries print, go to the job's log file.
-    """
-    logging.basicConfig(filename=job.log[0], level=logging.INFO, format="%(levelname)s %(message)s")
-    sys.stdout = sys.stderr = open(job.log[0], "a", encoding="utf-8", buffering=1)  # noqa: SIM115
-    known: dict[str, Any] = {}
-    for group, as_path in ((job.input, True), (job.output, True), (job.params, False), (job.wildcards, False)):
-        for name, value in group.items():
-            known[name] = _as_path(value) if as_path else value
-    known["threads"] = job.threads
-    wanted = inspect.signature(main).parameters
-    main(**{name: known[name] for name in wanted if name in known})
-
-
-def _as_path(value: Any) -> Any:
-    return Path(value) if isinstance(value, str) else [Path(v) for v in value]

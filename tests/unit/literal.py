@@ -1,15 +1,22 @@
-"""Slow, literal renderings of what the library computes fast. Nothing here is shared with it but the random splits."""
+"""Slow, literal renderings of what the library computes fast. Nothing is shared with it but the random splits."""
 
 import itertools
 import math
 import os
 from collections import Counter
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from scipy import stats
+
+from blanketflow.ci.base import CITest
+from blanketflow.core.cards import Card
+from blanketflow.core.parameters import anything
+from blanketflow.core.results import CIResult, CIResults
 
 
 def golden(name):
@@ -21,45 +28,61 @@ def golden(name):
     return path
 
 
-class LiteralCart:
-    """CART to purity by whole numbers: table order, first maximum, lowest threshold, no gain needed to split."""
+class LiteralTree:
+    """CART to purity by exact fractions: table order, first maximum, lowest threshold, no gain needed to split."""
 
     def fit(self, X, y):
-        rows = [([float(v) for v in x], label) for x, label in zip(X, y, strict=True)]
         self.classes_ = sorted(set(y.tolist()))
-        self.tree = self._grow(rows)
+        self.tree = self._grow([([float(v) for v in x], self.target(t)) for x, t in zip(X, y, strict=True)])
         return self
 
     def _grow(self, rows):
-        labels = [label for _, label in rows]
+        targets = [target for _, target in rows]
         best = None
-        if len(set(labels)) > 1:
+        if len(set(targets)) > 1:
             for j in range(len(rows[0][0])):
                 values = sorted({x[j] for x, _ in rows})
                 for low, high in itertools.pairwise(values):
-                    left = Counter(label for x, label in rows if x[j] <= low)
-                    right = Counter(labels) - left
-                    n_left, n_right = left.total(), right.total()
-                    # Maximal purity gain is minimal Gini impurity, that is maximal sum of squares / size.
-                    a, b = sum(c * c for c in left.values()), sum(c * c for c in right.values())
-                    score = Fraction(a * n_right + b * n_left, n_left * n_right)
+                    sides = [t for x, t in rows if x[j] <= low], [t for x, t in rows if x[j] > low]
+                    score = sum(Fraction(self.squares(side)) / len(side) for side in sides)
                     if best is None or score > best[0]:
                         best = (score, j, (low + high) / 2)
         if best is None:
-            return Counter(labels)
+            return targets
         _, j, cut = best
         left, right = [r for r in rows if r[0][j] <= cut], [r for r in rows if r[0][j] > cut]
         return j, cut, self._grow(left), self._grow(right)
 
-    def predict_proba(self, X):
-        return np.array([self._shares(x) for x in X])
-
-    def _shares(self, x):
+    def leaf(self, x):
         node = self.tree
         while isinstance(node, tuple):
             j, cut, left, right = node
             node = left if x[j] <= cut else right
-        return [node[label] / node.total() for label in self.classes_]
+        return node
+
+
+class LiteralCart(LiteralTree):
+    """Classes: least Gini impurity is largest sum of squared counts over size."""
+
+    target = staticmethod(lambda t: t)
+
+    def squares(self, side):
+        return sum(count * count for count in Counter(side).values())
+
+    def predict_proba(self, X):
+        return np.array([[self.leaf(x).count(c) / len(self.leaf(x)) for c in self.classes_] for x in X])
+
+
+class LiteralRegression(LiteralTree):
+    """Numbers: least squared error is largest squared sum over size."""
+
+    target = staticmethod(lambda t: Fraction(float(t)))
+
+    def squares(self, side):
+        return sum(side) ** 2
+
+    def predict(self, X):
+        return [float(sum(self.leaf(x)) / len(self.leaf(x))) for x in X]
 
 
 def mean_loss(model, X, y, task):
@@ -128,6 +151,8 @@ def significance_of(differences, how, test_share):
     if how == "corrected-t":
         mean = sum(differences) / n
         variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+        if variance < 1e-30:
+            return 0.0 if mean > 0 else 1.0
         return float(stats.t.sf(mean / math.sqrt((1 / n + test_share) * variance), n - 1))
     if n <= 13:
         return signed_rank_by_flips(differences)
@@ -135,10 +160,15 @@ def significance_of(differences, how, test_share):
     return float(test.pvalue)
 
 
+def literal_differences(X, y, tested, given, repeats, make_model, task):
+    """Return permuted minus original risk of each repeat, rounded to 1e-12."""
+    risks, permuted = ppi_risks(X, y, tested, given, repeats, make_model, task)
+    return [round(b - a, 12) for a, b in zip(risks, permuted, strict=True)]
+
+
 def ppi(X, y, tested, given, repeats, make_model, task, significance="wilcoxon"):
     """Algorithm 1: return the p-value and the mean risk difference."""
-    risks, permuted = ppi_risks(X, y, tested, given, repeats, make_model, task)
-    differences = [round(b - a, 12) for a, b in zip(risks, permuted, strict=True)]
+    differences = literal_differences(X, y, tested, given, repeats, make_model, task)
     share = len(repeats.test_rows[0]) / (len(y) - len(repeats.test_rows[0]))
     return significance_of(differences, significance, share), round(sum(differences) / len(differences), 12)
 
@@ -188,3 +218,61 @@ def g2_by_hand(x, y, given=()):
         of_x, of_y, n = Counter(a for a, _ in pairs), Counter(b for _, b in pairs), len(pairs)
         total += [2 * c * math.log(c * n / (of_x[a] * of_y[b])) for (a, b), c in Counter(pairs).items()]
     return math.fsum(total)
+
+
+@dataclass
+class KnownTest(CITest):
+    """A CI test whose p-values are known: `answer(x, y, given)` by name. It is not symmetric."""
+
+    card: ClassVar[Card] = Card("known", "known", "ci-test", "Known answers.", "none", measures=("p-value",))
+    answer: Any = anything(None, "From names to p.")
+    unreliable: str = "use"
+    is_reliable: Any = anything(None, "From names to whether the test is reliable.")
+
+    def prepare(self, table, seed):
+        return _KnownEngine(self, table)
+
+
+class _KnownEngine:
+    def __init__(self, test, table):
+        self.test, self.table = test, table
+        self.asked = []
+
+    def evaluate(self, candidates, target, given):
+        return CIResults.from_rows(self._result(x, target, given) for x in candidates)
+
+    def _result(self, x, y, given):
+        query = (self.table.names[x], self.table.names[y], frozenset(self.table.names[z] for z in given))
+        self.asked.append(query)
+        p = self.test.answer(*query)
+        return CIResult(0.0, p, math.log(p), 1.0, 10, self.test.is_reliable is None or self.test.is_reliable(*query))
+
+
+class Separation:
+    """d-separation in a DAG by the moral graph of the ancestors; p is 1 where separated, else 1e-9."""
+
+    def __init__(self, arcs):
+        self.arcs, self.known = arcs, {}
+
+    def __call__(self, x, y, given):
+        query = (frozenset((x, y)), given)
+        if query not in self.known:
+            self.known[query] = 1.0 if self._separated(x, y, given) else 1e-9
+        return self.known[query]
+
+    def _separated(self, x, y, given):
+        ancestors, size = {x, y, *given}, 0
+        while size < len(ancestors):
+            size = len(ancestors)
+            ancestors |= {parent for parent, child in self.arcs if child in ancestors}
+        edges = [arc for arc in self.arcs if arc[1] in ancestors]
+        edges += [(a, b) for a, c in edges for b, d in edges if c == d and a != b]
+        reached, size = {x}, 0
+        while size < len(reached):
+            size = len(reached)
+            for a, b in edges:
+                if a in reached and b not in given:
+                    reached.add(b)
+                if b in reached and a not in given:
+                    reached.add(a)
+        return y not in reached

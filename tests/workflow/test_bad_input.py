@@ -11,7 +11,7 @@ pytestmark = pytest.mark.workflow
 GOOD = {
     "datasets": {"study": {"path": "study.csv", "target": "outcome"}},
     "splits": {"evaluation": 0},
-    "folds": 2,
+    "folds": 3,
     "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
     "selectors": {"mine": {"method": "ppfs", "ci_test": "quick"}},
 }
@@ -29,13 +29,13 @@ WRONG = {
     "no features": (
         "datasets study drop",
         ["a", "b", "few", "same", "gaps"],
-        ["study", "drop", "feature"],
+        ["study", "no features", "'outcome'"],
     ),
     "unknown dropped column": ("datasets study drop", ["aa"], ["study", "drop", "'aa'"]),
     "missing cells": ("datasets study missing", "error", ["study", "'gaps'", "impute"]),
     "unknown source": ("datasets study", {"source": "sklearn:win"}, ["study", "win", "'wine'"]),
     "source and path": ("datasets study source", "sklearn:wine", ["study", "source", "path"]),
-    "unknown key of a data set": ("datasets study targets", "outcome", ["study", "'targets'", "Did you mean 'target'?"]),
+    "unknown key of a data set": ("datasets study targets", "outcome", ["study", "'targets'", "Did you mean 'target'"]),
     "id with a slash": ("datasets a/b", {"source": "sklearn:wine"}, ["datasets", "'a/b'", "hyphens"]),
     "class smaller than K": ("datasets study target", "few", ["study", "class 'rare'", "2 rows", "use fewer folds"]),
     "more folds than rows": ("folds", 500, ["study", "folds"]),
@@ -48,12 +48,16 @@ WRONG = {
     "unknown type of a CI test": ("ci_tests quick type", "pip", ["quick", "'pip'", "'ppi'"]),
     "wrong test for the method": ("selectors mine method", "mrmr", ["mine", "mutual-information", "ppi"]),
     "unknown model of a CI test": ("ci_tests quick model", "treee", ["quick", "'treee'", "'tree'"]),
-    "plug-in that is not there": ("selectors mine", {"method": "no_such.module:Mine"}, ["mine", "no_such", "installed"]),
+    "plug-in that is not there": (
+        "selectors mine",
+        {"method": "no_such.module:Mine"},
+        ["mine", "no_such", "installed"],
+    ),
     "unknown key": ("selector", {}, ["'selector'", "Did you mean 'selectors'?"]),
     "unknown model": ("models", ["tre"], ["models", "'tre'", "'tree'"]),
     "unknown metric": ("metrics", ["acuracy"], ["'acuracy'", "'accuracy'"]),
     "unknown aggregation": ("aggregate", "unionn", ["aggregate", "'unionn'", "union"]),
-    "frequency out of range": ("aggregate", {"frequency": 2}, ["frequency", "2"]),
+    "frequency out of range": ("aggregate", {"frequency": 2}, ["frequency", "share <= 1"]),
     "unknown grain": ("grain", "row", ["grain", "'row'", "fold", "split"]),
     "nothing to do": ("splits final", False, ["splits", "final: true"]),
     "no selectors": ("selectors", {}, ["selectors", "at least one entry"]),
@@ -121,8 +125,8 @@ def assert_refused(folder, words):
 
 
 def test_a_config_without_data_sets_is_refused_and_not_filled_from_the_example(folder):
-    config = {key: value for key, value in GOOD.items() if key != "datasets"} | {"dataset": GOOD["datasets"]}
-    assert_refused(configure(folder, config), ["'dataset'", "Did you mean 'datasets'?"])
+    config = {key: value for key, value in GOOD.items() if key != "datasets"}
+    assert_refused(configure(folder, config), ["datasets must name at least one entry"])
 
 
 def test_a_config_replaces_the_example(folder):

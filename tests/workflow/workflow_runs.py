@@ -88,8 +88,10 @@ def changed(folder, to, change):
 
 
 def provenance(path):
-    """What an artefact says of itself."""
-    return json.loads(pq.read_schema(path).metadata[b"blanketflow"])
+    """What an artefact says of itself: the key-value metadata of its Parquet file."""
+    said = {key.decode(): value.decode() for key, value in pq.read_schema(path).metadata.items()}
+    numbers = {"seed": int(said["seed"]), "n_tests": int(said["n_tests"]), "seconds": float(said["seconds"])}
+    return {**said, **numbers, "extra": json.loads(said["extra"])}
 
 
 def columns(path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.errors import ConfigError
 from ..core.registry import look_up
 from .base import BoundTest, CITest
 
@@ -26,6 +27,8 @@ def get_ci_test(name: str, **options: Any) -> CITest:
         If there is no such test.
     ParameterError
         If an option is unknown or out of range.
+    ConfigError
+        If the class cannot be imported or is no CI test.
 
     Examples
     --------
@@ -33,4 +36,6 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     'nominal'
     """
     test_class = look_up("blanketflow.ci", name, "CI test")
+    if not (isinstance(test_class, type) and issubclass(test_class, CITest)):
+        raise ConfigError(f"{name!r} is no CI test: derive it from blanketflow.ci.CITest.")
     return test_class.from_options(f"CI test {name!r}", options)

@@ -118,7 +118,7 @@ def _g2(counts: np.ndarray) -> tuple[float, int]:
     dof = ((np.count_nonzero(rows, axis=1) - 1) * (np.count_nonzero(columns, axis=1) - 1)).sum()
 
     def entropy_term(c: np.ndarray) -> float:
-        positive = c[c > 0].astype(np.float64)
+        positive = np.sort(c[c > 0]).astype(np.float64)  # so that relabelled columns tie to the last bit
         return float(np.sum(positive * np.log(positive)))
 
     g2 = 2.0 * (entropy_term(counts) - entropy_term(rows) - entropy_term(columns) + entropy_term(rows.sum(axis=1)))

@@ -164,7 +164,8 @@ def column_from_array(name: str, values: np.ndarray) -> Column:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or value != value or str(value) in ("<NA>", "NaT")
+    # pandas' NA answers comparisons with itself, so types come first.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def categorical(name: str, labels: np.ndarray) -> Column:

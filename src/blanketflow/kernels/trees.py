@@ -4,7 +4,8 @@ A tree is CART: Gini for classes, squared error for numbers. Every column is exa
 the first maximum wins, and within a column the lowest threshold. An impure node is split even when the best cut gains
 nothing. So a column that a tree does not use can be taken away without changing that tree.
 
-Cuts of classes are scored by whole numbers and one rounded division, so that equal cuts compare as equal.
+Cuts of classes are scored by whole numbers and one rounded division, cuts of numbers in steps of about 2^-32 of the
+node's sum of squares, so that equal cuts compare as equal.
 """
 
 from __future__ import annotations
@@ -18,16 +19,13 @@ from numba import njit
 SMALLEST_PROBABILITY = 1e-15
 
 
-@njit("float64(float64, float64)", cache=True)
+@njit
 def _between(low, high):
     middle = 0.5 * low + 0.5 * high
     return low if middle >= high else middle
 
 
-@njit(
-    "Tuple((float64, float64))(float64[::1], int32[::1], int64, int64, int64[::1], int64[::1], int64[:, ::1])",
-    cache=True,
-)
+@njit
 def _best_cut_of_classes(values, rows, start, stop, classes, counts, scratch):
     """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
     left, right = scratch[0], scratch[1]
@@ -53,13 +51,22 @@ def _best_cut_of_classes(values, rows, start, stop, classes, counts, scratch):
     return best, threshold
 
 
-@njit("Tuple((float64, float64))(float64[::1], int32[::1], int64, int64, float64[::1])", cache=True)
-def _best_cut_of_numbers(values, rows, start, stop, target):
-    """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
-    total = 0.0
+@njit
+def _mean_and_grain(rows, start, stop, target):
+    """Return a node's mean target, and the step to which the scores of its cuts are rounded."""
+    total, squares = 0.0, 0.0
     for i in range(start, stop):
         total += target[rows[i]]
     mean = total / (stop - start)
+    for i in range(start, stop):
+        squares += (target[rows[i]] - mean) ** 2
+    grain = math.ldexp(1.0, math.frexp(squares)[1] - 32)
+    return mean, grain if grain > 0.0 else 1.0
+
+
+@njit
+def _best_cut_of_numbers(values, rows, start, stop, target, mean, grain):
+    """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
     sum_left, best, threshold = 0.0, -1.0, 0.0
     for i in range(start, stop - 1):
         sum_left += target[rows[i]] - mean
@@ -67,13 +74,14 @@ def _best_cut_of_numbers(values, rows, start, stop, target):
         if here < there:
             n_left, n_right = i + 1 - start, stop - i - 1
             # Around the node's mean the right sum is the negative of the left one.
-            score = sum_left * sum_left * (stop - start) / (float(n_left) * float(n_right))
+            gain = sum_left * sum_left * (stop - start) / (float(n_left) * float(n_right))
+            score = np.rint(gain / grain)
             if score > best:
                 best, threshold = score, _between(here, there)
     return best, threshold
 
 
-@njit("boolean(int32[::1], int64, int64, int64[::1], float64[::1], int64[::1])", cache=True)
+@njit
 def _is_pure(rows, start, stop, classes, target, counts):
     """Return whether a node's rows share one class or number, and fill `counts` with its rows of each class."""
     if len(counts) == 0:
@@ -87,7 +95,7 @@ def _is_pure(rows, start, stop, classes, target, counts):
     return counts[classes[rows[start]]] == stop - start
 
 
-@njit("void(int32[:, ::1], int64, int64, boolean[::1], int32[::1])", cache=True)
+@njit
 def _partition(sorted_rows, start, stop, goes_left, scratch):
     """Move the rows that go left before the others, in every column, keeping their order."""
     for k in range(sorted_rows.shape[0]):
@@ -144,13 +152,17 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
     for row in range(values.shape[1]):
         n_train += is_train[row]
     n_columns = len(columns)
-    sorted_rows = np.empty((n_columns, n_train), dtype=np.int32)
+    # Numbers are summed in row order, which one more line keeps, so that sums do not depend on the columns offered.
+    in_row_order = n_columns if n_classes == 0 else 0
+    sorted_rows = np.empty((n_columns + (n_classes == 0), n_train), dtype=np.int32)
     for k in range(n_columns):
         filled = 0
         for row in order[columns[k]]:
             if is_train[row]:
                 sorted_rows[k, filled] = row
                 filled += 1
+    if n_classes == 0:
+        sorted_rows[in_row_order] = np.flatnonzero(is_train)
     largest = max(2 * n_train - 1, 1)
     feature = np.full(largest, -1, dtype=np.int64)
     threshold = np.zeros(largest, dtype=np.float64)
@@ -167,7 +179,10 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
     while node < n_nodes:
         start, stop = starts[node], stops[node]
         best, best_column, best_threshold = -1.0, -1, 0.0
+        mean, grain = 0.0, 1.0
         if not _is_pure(sorted_rows[0], start, stop, classes, target, counts):
+            if n_classes == 0:
+                mean, grain = _mean_and_grain(sorted_rows[in_row_order], start, stop, target)
             for k in range(n_columns):
                 column = values[columns[k]]
                 if n_classes > 0:
@@ -175,7 +190,7 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
                         column, sorted_rows[k], start, stop, classes, counts, count_scratch
                     )
                 else:
-                    score, cut = _best_cut_of_numbers(column, sorted_rows[k], start, stop, target)
+                    score, cut = _best_cut_of_numbers(column, sorted_rows[k], start, stop, target, mean, grain)
                 if score > best:
                     best, best_column, best_threshold = score, k, cut
         if best_column < 0:
@@ -186,7 +201,7 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
             else:
                 total = 0.0
                 for i in range(start, stop):
-                    total += target[sorted_rows[0, i]]
+                    total += target[sorted_rows[in_row_order, i]]
                 leaf[node, 0] = total * share
         else:
             column = values[columns[best_column]]

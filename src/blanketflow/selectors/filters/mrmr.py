@@ -12,6 +12,9 @@ from ...core.parameters import integer
 from ...search.steps import Step
 from ..base import Method, Problem
 
+#: Scores are compared to so many decimals.
+DECIMALS = 12
+
 
 @dataclass
 class MRMR(Method):
@@ -56,7 +59,8 @@ class MRMR(Method):
         ranked: list[Step] = []
         n_wanted = min(self.n_features, len(left))
         while len(ranked) < n_wanted:
-            scores = relevance[left] - redundancy[left] / max(len(ranked), 1)
+            # Rounded, so that float noise does not decide ties.
+            scores = np.round(relevance[left] - redundancy[left] / max(len(ranked), 1), DECIMALS)
             best = left.pop(int(np.argmax(scores)))
             p_value = float(problem.marginal.p_value[best])
             importance = float(n_wanted - len(ranked))

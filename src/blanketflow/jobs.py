@@ -1,0 +1,68 @@
+"""What every job shares: its arguments and log, and a failure that becomes a status instead of an end of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .artefacts import Provenance
+from .core.errors import BlanketflowError
+
+logger = logging.getLogger("blanketflow")
+
+
+class EarlierFailure(Exception):
+    """An input of this stage carries no result; its reason is passed on."""
+
+
+@contextlib.contextmanager
+def recorded(provenance: Provenance) -> Iterator[None]:
+    """Time a stage; a failure of the method becomes the artefact's status and reason, so that the run goes on."""
+    begin = time.perf_counter()
+    try:
+        yield
+    except EarlierFailure as error:
+        provenance.status, provenance.reason = "error", str(error)
+    except Exception as error:
+        logger.exception("the stage failed")
+        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+    finally:
+        provenance.seconds = time.perf_counter() - begin
+
+
+def require(provenance: Provenance) -> None:
+    """Raise `EarlierFailure` unless an input is a result."""
+    if not provenance.usable:
+        raise EarlierFailure(provenance.reason)
+
+
+def run_script(main: Callable[..., None], job: Any) -> None:
+    """Call a script's `main` with what Snakemake knows: inputs, outputs, params and wildcards, by name.
+
+    Log records, and what libraries print, go to the job's log file.
+    """
+    logging.basicConfig(filename=job.log[0], level=logging.INFO, format="%(levelname)s %(message)s")
+    sys.stdout = sys.stderr = open(job.log[0], "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+    known: dict[str, Any] = {}
+    for group, as_path in ((job.input, True), (job.output, True), (job.params, False), (job.wildcards, False)):
+        for name, value in group.items():
+            known[name] = _as_path(value) if as_path else value
+    known["threads"] = job.threads
+    wanted = inspect.signature(main).parameters
+    try:
+        main(**{name: known[name] for name in wanted if name in known})
+    except BlanketflowError as error:
+        # What a person did wrong needs no traceback; it is said in the log and where Snakemake runs.
+        logger.error(error)
+        print(f"blanketflow: {error}", file=sys.__stderr__)
+        sys.exit(1)
+
+
+def _as_path(value: Any) -> Any:
+    return Path(value) if isinstance(value, str) else [Path(v) for v in value]

@@ -1,0 +1,182 @@
+"""PPFS against a literal Algorithm 2, with trees of whole-number arithmetic and with a scikit-learn model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from literal import KnownTest, LiteralCart, LiteralRegression, best_of, ppfs_fold
+from sklearn.linear_model import LinearRegression
+
+import blanketflow as bf
+from blanketflow.ci.repeats import draw_repeats
+from blanketflow.core.cards import NUMERIC
+from blanketflow.core.results import CIResults
+from blanketflow.core.table import Column, Table, categorical
+from blanketflow.data.splits import fold_of_rows
+from blanketflow.search.steps import Step
+from blanketflow.selectors.base import Problem
+from blanketflow.selectors.causal.ppfs import PPFS
+from blanketflow.selectors.run import fold_seed
+
+
+def random_table(seed, task, n=45):
+    """Return six columns (continuous, integer, binary, a copy, a mirror, noise) in random order and a target."""
+    rng = np.random.default_rng(seed)
+    integer, binary, number = rng.integers(0, 4, n), rng.integers(0, 2, n), rng.normal(size=n)
+    columns = [number, integer, binary, integer if seed % 2 else number + rng.normal(size=n), 1 - binary]
+    X = np.column_stack([*columns, rng.normal(size=n)]).astype(float)[:, rng.permutation(6)]
+    signal = 1.5 * number + integer + 1.2 * binary + rng.normal(scale=0.4, size=n)
+    if task == "regression":
+        return X, signal
+    return X, np.digitize(signal, np.quantile(signal, [0.5] if seed % 3 else [0.33, 0.66]))
+
+
+def literal_ppfs(X, y, task, n_folds, seed, make_model, alpha, significance, n_repeats, test_size=0.2):
+    """Algorithm 2 on the library's folds and repeats: return the blanket, all blankets, and all decisions."""
+    labels = np.array([str(v) for v in y], dtype=object)
+    target = Column("target", NUMERIC, y) if task == "regression" else categorical("target", labels)
+    part = fold_of_rows(target, n_folds, seed) if n_folds else np.zeros(len(y))
+    blankets, trace = [], []
+    for k in range(1, max(n_folds, 1) + 1):
+        rows = np.flatnonzero(part != k)
+        name = f"{k}of{n_folds}" if n_folds else "0"
+        repeats = draw_repeats(len(rows), n_repeats, test_size, fold_seed(seed, name))
+        grown, decisions, blanket = ppfs_fold(X[rows], y[rows], repeats, make_model, task, alpha, significance)
+        blankets.append(blanket)
+        trace += [(name, "grow", f"x{i}", True, p) for i, p, _ in grown]
+        trace += [(name, "shrink", f"x{i}", kept, p) for i, p, kept in decisions]
+    return blankets[best_of(blankets)], blankets, trace
+
+
+def assert_equals_algorithm_2(X, y, task, make_model, *, n_folds, seed, model, alpha, significance, n_repeats):
+    options = {"n_folds": n_folds, "alpha": alpha, "significance": significance, "n_repeats": n_repeats}
+    selector = bf.PPFS(random_state=seed, model=model, task=task, **options).fit(X, y)
+    blanket, blankets, trace = literal_ppfs(X, y, task, n_folds, seed, make_model, alpha, significance, n_repeats)
+    assert sorted(selector.selected_features_) == sorted(f"x{i}" for i in blanket)
+    assert [set(found) for found in selector.blankets_] == [{f"x{i}" for i in b} for b in blankets]
+    found = selector.trace_[["fold", "stage", "feature", "kept", "p_value"]].values.tolist()
+    assert [tuple(row[:4]) for row in found] == [row[:4] for row in trace]
+    np.testing.assert_allclose([row[4] for row in found], [row[4] for row in trace], rtol=1e-8, atol=1e-12)
+    return trace
+
+
+@pytest.mark.parametrize("significance", ["wilcoxon", "corrected-t"])
+@pytest.mark.parametrize("n_folds", [0, 3])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_selection_and_trace_equal_algorithm_2_with_trees(task, n_folds, significance):
+    literal_tree = LiteralCart if task == "classification" else LiteralRegression
+    options = {"n_folds": n_folds, "alpha": 0.25, "significance": significance, "n_repeats": 5}
+    removed = 0
+    for seed in range(0, 8) if n_folds == 0 else range(8, 12):
+        X, y = random_table(seed, task)
+        trace = assert_equals_algorithm_2(X, y, task, literal_tree, seed=seed, model="tree", **options)
+        removed += sum(not kept for *_, kept, _ in trace)
+    assert removed >= 3  # the shrink phase had something to do
+
+
+@pytest.mark.parametrize("significance", ["wilcoxon", "corrected-t"])
+@pytest.mark.parametrize("n_folds", [0, 3])
+def test_selection_and_trace_equal_algorithm_2_with_a_scikit_learn_model(n_folds, significance):
+    # 14 repeats: above the exact distribution
+    options = {"n_folds": n_folds, "alpha": 0.05, "significance": significance, "n_repeats": 14}
+    removed = 0
+    for seed in range(100, 104) if n_folds == 0 else range(104, 106):
+        X, y = random_table(seed, "regression")
+        model = LinearRegression()
+        trace = assert_equals_algorithm_2(X, y, "regression", LinearRegression, seed=seed, model=model, **options)
+        removed += sum(not kept for *_, kept, _ in trace)
+    assert removed >= 1
+
+
+def test_shared_trees_select_as_refitted_ones_and_save_fits():
+    saved = 0
+    for seed in range(6):
+        X, y = random_table(seed, "classification")
+        table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(target=[f"c{v}" for v in y])
+        given = [f"x{j}" for j in range(1, 6)]
+        test = bf.get_ci_test("ppi", n_repeats=6)
+        shared = test.bind(table, seed=seed)
+        asked = 0
+        for feature in given:  # as a shrink phase does: smaller and smaller sets
+            rest = [other for other in given if other != feature]
+            alone = test.bind(table, seed=seed).test(feature, "target", rest)
+            assert shared.test(feature, "target", rest) == alone
+            asked += 6
+            if alone.p_value > 0.05 and len(rest) > 1:
+                given = rest
+        engine = shared._engine.risks(table.columns.get_loc("target"))
+        assert 6 <= engine.n_fits <= asked
+        saved += asked - engine.n_fits
+    assert saved > 0
+
+
+def problem(p_values, statistics):
+    """Return a problem of which only the marginal pass is known."""
+    p, s = np.array(p_values, dtype=float), np.array(statistics, dtype=float)
+    one = np.ones(len(p))
+    marginal = CIResults(s, p, np.log(p), one, one.astype(int), one.astype(bool))
+    names = [f"x{j}" for j in range(len(p))]
+    return Problem(names, "y", marginal, 0, lambda: None, lambda table: None)
+
+
+def test_growth_orders_by_p_then_mean_difference_then_column():
+    grown = PPFS(alpha=0.05).grow(problem([0.01, 0.2, 0.01, 0.001, 0.01, 0.05], [0.1, 9.0, 0.3, 0.0, 0.1, 0.0]))
+    assert [s.feature for s in grown] == ["x3", "x2", "x0", "x4", "x5"]
+    assert [s.importance for s in grown] == pytest.approx([-np.log(p) for p in (0.001, 0.01, 0.01, 0.01, 0.05)])
+
+
+def test_growth_admits_p_equal_to_alpha_as_the_pseudo_code_does():
+    for alpha in (2.0**-5, 0.05, 0.1, 1 / 3):
+        assert [s.feature for s in PPFS(alpha=alpha).grow(problem([alpha, alpha * 1.0001], [1, 1]))] == ["x0"]
+
+
+def shrink(p_values, order):
+    """Shrink candidates, most important first, by a test whose p does not depend on what is given."""
+    table = Table([Column(name, NUMERIC, np.zeros(2)) for name in [*sorted(order), "y"]])
+    bound = KnownTest(answer=lambda x, y, given: p_values[x]).bind(table)
+    asked = Problem(list(order), "y", None, 0, lambda: table, lambda table: bound)
+    decisions = PPFS(alpha=0.05).shrink(asked, [Step(f, p_value=0.001, importance=7.0) for f in order])
+    return decisions, [(x, "".join(sorted(given))) for x, _, given in bound._engine.asked]
+
+
+def test_shrink_visits_the_least_important_first_and_does_not_restart():
+    decisions, asked = shrink({"a": 0.01, "b": 0.5, "c": 0.01, "d": 0.5}, "abcd")
+    assert asked == [("d", "abc"), ("c", "ab"), ("b", "ac"), ("a", "c")]
+    assert [(s.feature, s.kept) for s in decisions] == [("d", False), ("c", True), ("b", False), ("a", True)]
+
+
+def test_several_removed_in_a_row_leave_the_last_one_untested():
+    decisions, asked = shrink(dict.fromkeys("abc", 0.9), "abc")
+    assert [x for x, _ in asked] == ["c", "b"]
+    assert [(s.feature, s.kept) for s in decisions] == [("c", False), ("b", False), ("a", True)]
+    assert decisions[-1].p_value == 0.001  # the test of its admission
+
+
+def test_shrink_keeps_what_it_finds_at_alpha_exactly():
+    decisions, _ = shrink({"a": 0.05, "b": 0.05}, "ab")
+    assert all(s.kept for s in decisions)
+
+
+def test_a_single_feature_stays():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    selector = bf.PPFS(n_repeats=10, significance="corrected-t").fit(X, (X[:, 1] > 0).astype(int))
+    assert selector.selected_features_ == ["x1"]
+    assert selector.n_tests_ == 3  # growth alone
+
+
+def test_nothing_admitted_is_an_empty_blanket():
+    X = np.tile(np.arange(40.0)[:, None], (1, 2))
+    with pytest.warns(UserWarning, match="No features were selected"):
+        empty = bf.PPFS(n_repeats=5).fit(np.ones((40, 2)), np.arange(40) % 2).transform(X)
+    assert empty.shape == (40, 0)
+    selector = bf.PPFS(n_repeats=5, n_folds=3).fit(np.ones((40, 2)), np.arange(40) % 2)
+    assert (selector.selected_features_, selector.blankets_, selector.candidates_) == ([], [[], [], []], [])
+
+
+def test_equal_copies_leave_one_of_them():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=120)
+    selector = bf.PPFS(n_repeats=10).fit(np.column_stack([x, x, x]), (x > 0).astype(int))
+    # Trees take the first of equal columns, so the last two are removed in a row.
+    assert selector.candidates_ == ["x0", "x1", "x2"]
+    assert selector.selected_features_ == ["x0"]
