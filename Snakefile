@@ -40,6 +40,7 @@ rule all:
     input:
         "<results>/report.html",
         "<results>/provenance.json",
+        expand("<results>/data/{dataset}/splits.parquet", dataset=plan.config.datasets),
         expand(
             "<results>/tables/{table}.{ending}",
             table=TABLES,

@@ -7,6 +7,7 @@
 wildcard_constraints:
     dataset="[a-z0-9][a-z0-9-]*",
     split="full|cv-[0-9]+",
+    folds="[0-9]+",
     fold="0|[0-9]+of[0-9]+",
     test="[a-z0-9][a-z0-9-]*",
     selector="[a-z0-9][a-z0-9-]*",
@@ -14,6 +15,13 @@ wildcard_constraints:
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
 TABLES = ["scores", "blankets", "stability", "ranks", "runtime", "truth"]
+
+
+def splits(wildcards):
+    """The splits with the number of folds that a job works on: told by its fold, else by its selector."""
+    fold = getattr(wildcards, "fold", None)
+    folds = fold.split("of")[-1] if fold else plan.selector(wildcards.selector).folds
+    return f"<results>/data/{wildcards.dataset}/splits-{folds}.parquet"
 
 
 def marginals(wildcards):

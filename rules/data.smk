@@ -3,7 +3,9 @@
 # inputs:  the data set's source: a file of the user's, a bundled set or a simulation
 # outputs: <results>/data/{dataset}/table.parquet   features in table order, then the target
 #          <results>/data/{dataset}/card.json       shape, kinds, target distribution, hash, truth where known
-#          <results>/data/{dataset}/splits.parquet  row, split, part, folds, fold
+#          <results>/data/{dataset}/splits-{folds}.parquet  row, split, part, folds, fold: for one number of folds, so
+#                                                           that another selector's number of folds reruns nothing
+#          <results>/data/{dataset}/splits.parquet  all of them in one file, for people
 
 
 rule table:
@@ -27,19 +29,41 @@ rule table:
 
 
 rule splits:
-    """Draw every partition once: outer splits, and their inner folds for each K in use."""
+    """Draw every outer split and its inner folds once, for all selectors with this number of folds."""
     input:
         table="<results>/data/{dataset}/table.parquet",
     output:
-        splits="<results>/data/{dataset}/splits.parquet",
+        splits="<results>/data/{dataset}/splits-{folds}.parquet",
     log:
-        "<logs>/splits/{dataset}.log",
+        "<logs>/splits/{dataset}-{folds}.log",
     benchmark:
-        "<benchmarks>/splits/{dataset}.tsv"
+        "<benchmarks>/splits/{dataset}-{folds}.tsv"
     conda:
         ENVIRONMENT
     params:
-        spec=lambda w: plan.splits_spec(w.dataset),
+        spec=lambda w: plan.splits_spec(int(w.folds)),
         code=plan.code("splits"),
     script:
         "../scripts/splits.py"
+
+
+rule gather_splits:
+    """Put the splits of every number of folds into one file."""
+    input:
+        parts=lambda w: expand(
+            "<results>/data/{dataset}/splits-{folds}.parquet",
+            dataset=w.dataset,
+            folds=plan.numbers_of_folds(w.dataset),
+        ),
+    output:
+        splits="<results>/data/{dataset}/splits.parquet",
+    log:
+        "<logs>/gather_splits/{dataset}.log",
+    benchmark:
+        "<benchmarks>/gather_splits/{dataset}.tsv"
+    conda:
+        ENVIRONMENT
+    params:
+        code=plan.code("gather_splits"),
+    script:
+        "../scripts/gather_splits.py"

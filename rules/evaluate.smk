@@ -1,6 +1,6 @@
 # How well models do with each blanket, on rows that selection never saw.
 #
-# inputs:  <results>/data/{dataset}/table.parquet, splits.parquet
+# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
 #          <results>/select/{dataset}/cv-*/{selector}/blanket.parquet
 # outputs: <results>/evaluate/{dataset}/{selector}.parquet  split, model, metric, value, n_features, seconds
 
@@ -9,7 +9,7 @@ rule evaluate:
     """Train every model on each evaluation split's chosen features and score it on the test rows."""
     input:
         table="<results>/data/{dataset}/table.parquet",
-        splits=ancient("<results>/data/{dataset}/splits.parquet"),
+        splits=splits,
         blankets=expand(
             "<results>/select/{dataset}/{split}/{selector}/blanket.parquet",
             split=plan.evaluation_splits,
@@ -24,7 +24,7 @@ rule evaluate:
     conda:
         ENVIRONMENT
     params:
-        spec=lambda w: plan.evaluate_spec(w.dataset),
+        spec=plan.evaluate_spec(),
         code=plan.code("evaluate"),
     script:
         "../scripts/evaluate.py"

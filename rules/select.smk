@@ -1,15 +1,13 @@
 # From splits to Markov blankets: ci_test -> grow -> shrink on every fold, then aggregate.
 #
-# inputs:  <results>/data/{dataset}/table.parquet, splits.parquet
+# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
 # outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
 #          <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet
 #
-# The splits are `ancient`: params name the partition, so that another selector's number of folds reruns nothing here.
 # Where the plan's grain is `split`, one job does all K folds; its rules stand apart by what {dataset} may be.
 
 TABLE = "<results>/data/{dataset}/table.parquet"
-SPLITS = "<results>/data/{dataset}/splits.parquet"
 MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
 GROW = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet"
 SHRINK = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/shrink.parquet"
@@ -19,7 +17,7 @@ rule ci_test:
     """Test each feature against the target given nothing, on one fold; shared by all selectors of the test."""
     input:
         table=TABLE,
-        splits=ancient(SPLITS),
+        splits=splits,
     output:
         marginal=[MARGINAL],
     log:
@@ -32,7 +30,7 @@ rule ci_test:
         ENVIRONMENT
     params:
         folds=lambda w: [w.fold],
-        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        spec=lambda w: plan.test_spec(w.test),
         code=lambda w: plan.code("ci_test", test=w.test),
     script:
         "../scripts/ci_test.py"
@@ -45,7 +43,7 @@ for K in plan.grouped_test_folds:
             f"ci_test_{K}"
         input:
             table=TABLE,
-            splits=ancient(SPLITS),
+            splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
         output:
             marginal=expand(MARGINAL, fold=plan.fold_ids(K), allow_missing=True),
         log:
@@ -58,7 +56,7 @@ for K in plan.grouped_test_folds:
             ENVIRONMENT
         params:
             folds=plan.fold_ids(K),
-            spec=lambda w: plan.test_spec(w.dataset, w.test),
+            spec=lambda w: plan.test_spec(w.test),
             code=lambda w: plan.code("ci_test", test=w.test),
         script:
             "../scripts/ci_test.py"
@@ -68,7 +66,7 @@ rule grow:
     """Admit candidates on one fold."""
     input:
         table=TABLE,
-        splits=ancient(SPLITS),
+        splits=splits,
         marginal=marginals,
     output:
         grow=GROW,
@@ -91,7 +89,7 @@ rule shrink:
     """Remove false positives on one fold."""
     input:
         table=TABLE,
-        splits=ancient(SPLITS),
+        splits=splits,
         marginal=marginals,
         grow=GROW,
     output:
@@ -118,7 +116,7 @@ for K in plan.grouped_folds:
             f"grow_shrink_{K}"
         input:
             table=TABLE,
-            splits=ancient(SPLITS),
+            splits=splits,
             marginal=marginals,
         output:
             grow=expand(GROW, fold=plan.fold_ids(K), allow_missing=True),

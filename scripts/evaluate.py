@@ -27,7 +27,7 @@ def main(
 ) -> None:
     """Write the scores of every split and model; a split without a blanket is a row with its reason."""
     asked = json.loads(spec)
-    seed = asked["partition"]["seed"]
+    seed = asked["seed"]
     stored, drawn = read_table(table), read_splits(splits)
     rows, total = [], Provenance(spec=spec, seed=seed)
     for split, path in zip(asked["splits"], blankets, strict=True):

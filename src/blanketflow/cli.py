@@ -48,8 +48,9 @@ def _run(arguments: Sequence[str]) -> int:
         print("blanketflow: an earlier run was killed; going on from where it was.", file=sys.stderr)
         subprocess.run([*snakemake, *arguments, "--unlock"], check=True, capture_output=True)
     outcome = subprocess.run([*snakemake, *(arguments or ["--cores", "all"])], check=False)
-    if outcome.returncode == 0:
-        _print_blankets(_output_folder(arguments))
+    results = _output_folder(arguments) if outcome.returncode == 0 else None
+    if results and (results / "report.html").is_file():
+        _print_blankets(results)
     return outcome.returncode
 
 
@@ -66,21 +67,23 @@ def _living_runs() -> list[int]:
     return found
 
 
-def _output_folder(arguments: Sequence[str]) -> Path | None:
-    """Return the results folder that the workflow itself reports, or None where the run had another purpose."""
-    asked = subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments, "--summary"], check=False, capture_output=True, text=True
-    )
-    for line in asked.stdout.splitlines()[1:]:
-        path = Path(line.split("\t")[0])
-        if path.name == "report.html" and path.is_file():
-            return path.parent
-    return None
+def _output_folder(arguments: Sequence[str]) -> Path:
+    """Return the results folder that Snakemake's arguments lead to."""
+    import yaml
+
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=["config.yaml"])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    parser.add_argument("--directory", "-d", default=".")
+    known, _ = parser.parse_known_args(arguments)
+    output = "results"
+    for path in known.configfile:
+        output = yaml.safe_load(Path(path).read_text(encoding="utf-8")).get("output", output)
+    settings = dict(setting.partition("=")[::2] for setting in known.config)
+    return Path(known.directory) / settings.get("output", output)
 
 
-def _print_blankets(results: Path | None) -> None:
-    if results is None:
-        return
+def _print_blankets(results: Path) -> None:
     from .artefacts import read_columns
 
     columns, _ = read_columns(results / "tables" / "blankets.parquet")

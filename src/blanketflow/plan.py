@@ -145,28 +145,26 @@ class Plan:
         """Return the spec of the table."""
         return canonical_json({**self.config.datasets[dataset], "seed": self.config.seed})
 
-    def splits_spec(self, dataset: str) -> str:
-        """Return the spec of the splits: the partitions, and every number of inner folds in use."""
-        folds = sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
-        groups = self.config.datasets[dataset]["groups"]
-        return canonical_json({**self.config.splits, "folds": folds, "groups": groups, "seed": self.config.seed})
+    def numbers_of_folds(self, dataset: str) -> list[int]:
+        """Return the distinct numbers of inner folds in use on a data set."""
+        return sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
 
-    def test_spec(self, dataset: str, test: str) -> str:
+    def splits_spec(self, n_folds: int) -> str:
+        """Return the spec of the outer splits with one number of inner folds."""
+        return canonical_json({**self.config.splits, "folds": n_folds, "seed": self.config.seed})
+
+    def test_spec(self, test: str) -> str:
         """Return the spec of a ci_test artefact."""
-        return canonical_json(self._test(dataset, test))
+        return canonical_json(self._test(test))
 
-    def _test(self, dataset: str, test: str) -> dict[str, Any]:
+    def _test(self, test: str) -> dict[str, Any]:
         configured = test.removesuffix(PART)
         return {
             "type": self.config.test_types[configured],
             "options": self.config.ci_tests[configured].options(),
             "fold_rows": "part" if test.endswith(PART) else "train",
-            "partition": self._partition(dataset),
+            "seed": self.config.seed,
         }
-
-    def _partition(self, dataset: str) -> dict[str, Any]:
-        """Return what decides which rows a fold holds, the list of all inner folds left out."""
-        return {**self.config.splits, "groups": self.config.datasets[dataset]["groups"], "seed": self.config.seed}
 
     def method_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of grow and shrink: the method, its options and its CI test."""
@@ -179,9 +177,9 @@ class Plan:
             {
                 "method": chosen.method_name,
                 "options": options,
-                "ci_test": self._test(dataset, test) if test else None,
+                "ci_test": self._test(test) if test else None,
                 "fold_rows": chosen.fold_rows,
-                "partition": self._partition(dataset),
+                "seed": self.config.seed,
             }
         )
 
@@ -194,14 +192,14 @@ class Plan:
         """Return the spec of the aggregation."""
         return canonical_json({"aggregate": self.selector(selector).aggregate})
 
-    def evaluate_spec(self, dataset: str) -> str:
+    def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""
         return canonical_json(
             {
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "splits": self.evaluation_splits,
-                "partition": self._partition(dataset),
+                "seed": self.config.seed,
             }
         )
 
@@ -294,7 +292,7 @@ def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:
                 plan.pairs.append((dataset, name))
-        folds = sorted({config.selectors[s].folds for d, s in plan.pairs if d == dataset})
+        folds = plan.numbers_of_folds(dataset)
         if not folds:
             reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
             raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")

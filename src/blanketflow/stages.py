@@ -57,7 +57,7 @@ class Fold:
     @property
     def seed(self) -> int:
         """The fold's seed."""
-        return fold_seed(self.asked["partition"]["seed"], self.dataset, self.split, self.fold)
+        return fold_seed(self.asked["seed"], self.dataset, self.split, self.fold)
 
     def read(self) -> Table:
         """Return the fold's rows, imputed on themselves: features, then target."""

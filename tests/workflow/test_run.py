@@ -27,6 +27,7 @@ pytestmark = pytest.mark.workflow
 JOBS = {
     "table": 1,
     "splits": 1,
+    "gather_splits": 1,
     "ci_test_2": 2 * 3,
     "grow_shrink_2": 3 * 3,
     "aggregate": 3 * 3,

@@ -111,7 +111,7 @@ def _presort(table: Table, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarr
 
 def _target_arrays(column: Column) -> tuple[np.ndarray, np.ndarray, int]:
     """Return class codes, numbers and the number of classes (0 for regression), as the kernels want them."""
-    numbers = np.ascontiguousarray(column.numbers())
+    numbers = np.array(column.numbers())  # a copy: the columns of a data frame are read-only
     if not column.is_discrete:
         return np.zeros(len(numbers), dtype=np.int64), numbers, 0
     codes = numbers.astype(np.int64)

@@ -14,6 +14,8 @@ from ..core.seeds import seed_32
 from ..core.table import Column
 
 TRAIN, TEST = "train", "test"
+#: Columns of a splits artefact.
+TYPES = {"row": "int64", "split": "string", "part": "string", "folds": "int64", "fold": "int64"}
 _FOLD_ID = re.compile(r"([1-9][0-9]*)of([1-9][0-9]*)").fullmatch
 
 
