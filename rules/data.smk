@@ -41,7 +41,7 @@ rule splits:
     conda:
         ENVIRONMENT
     params:
-        spec=lambda w: plan.splits_spec(int(w.folds)),
+        spec=lambda w: plan.splits_spec([int(w.folds)]),
         code=plan.code("splits"),
     script:
         "../scripts/splits.py"
@@ -64,6 +64,7 @@ rule gather_splits:
     conda:
         ENVIRONMENT
     params:
+        spec=lambda w: plan.splits_spec(plan.numbers_of_folds(w.dataset)),
         code=plan.code("gather_splits"),
     script:
         "../scripts/gather_splits.py"

@@ -29,7 +29,8 @@ def main(
 ) -> None:
     """Write blanket.parquet and folds.parquet."""
     stages = [list(map(read_provenance, paths)) for paths in (marginal, grow, shrink) if paths]
-    total = Provenance(spec=spec)
+    asked = json.loads(spec)
+    total = Provenance(spec=spec, seed=asked["seed"])
     features, by_folds = [], []
     with recorded(total):
         kept = []
@@ -39,7 +40,7 @@ def main(
             rows = zip(*(columns[name] for name in ("feature", "importance", "role", "kept")), strict=True)
             members = [Member(feature, importance, role) for feature, importance, role, is_kept in rows if is_kept]
             kept.append(sorted(members, key=lambda m: -m.importance))
-        combined = aggregate(kept, json.loads(spec)["aggregate"])
+        combined = aggregate(kept, asked["aggregate"])
         features = combined.features
         for i, name in enumerate(folds):
             own = [stage[i] for stage in stages]

@@ -1,5 +1,6 @@
 """Rule gather_splits: the splits of every number of folds in one file, for people."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,10 +8,10 @@ import pyarrow as pa
 from blanketflow.artefacts import Provenance, read_arrow, write_arrow
 
 
-def main(parts: list[Path], splits: Path) -> None:
+def main(parts: list[Path], splits: Path, spec: str) -> None:
     """Write splits.parquet."""
-    read = [read_arrow(path) for path in parts]
-    write_arrow(splits, pa.concat_tables([table for table, _ in read]), Provenance(seed=read[0][1].seed))
+    table = pa.concat_tables([read_arrow(path)[0] for path in parts])
+    write_arrow(splits, table, Provenance(spec=spec, seed=json.loads(spec)["seed"]))
 
 
 if "snakemake" in globals():

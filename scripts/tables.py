@@ -1,5 +1,6 @@
 """Rule tables: one table a question, over all data sets and selectors."""
 
+import json
 from pathlib import Path
 
 from blanketflow import collect, compare
@@ -28,7 +29,7 @@ def main(
         "truth": compare.truth(found, folds, known),
     }
     for path in parquet:
-        collect.write_table(path, frames[path.stem], Provenance(spec=spec))
+        collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=json.loads(spec)["seed"]))
 
 
 if "snakemake" in globals():

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from .core.errors import ConfigError, did_you_mean
+from .core.errors import ParameterError, did_you_mean
 
 #: Rules by name; ``frequency`` takes a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
@@ -43,14 +43,14 @@ class Aggregate:
 
 
 def check_rule(rule: str | Mapping[str, float], where: str) -> None:
-    """Raise `ConfigError` unless `rule` is one of the aggregation rules."""
+    """Raise `ParameterError` unless `rule` is one of the aggregation rules."""
     if isinstance(rule, Mapping):
         if set(rule) != {"frequency"} or not 0 < _as_number(rule["frequency"]) <= 1:
-            raise ConfigError(f"{where}: aggregate as a mapping must be 'frequency: share' with 0 < share <= 1.")
+            raise ParameterError(f"{where}: aggregate as a mapping must be 'frequency: share' with 0 < share <= 1.")
     elif rule == "frequency":
-        raise ConfigError(f"{where}: aggregate frequency needs its share, as in 'frequency: 0.6'.")
+        raise ParameterError(f"{where}: aggregate frequency needs its share, as in 'frequency: 0.6'.")
     elif rule not in RULES:
-        raise ConfigError(f"{where}: unknown aggregate {rule!r}. {did_you_mean(str(rule), RULES)}")
+        raise ParameterError(f"{where}: unknown aggregate {rule!r}. {did_you_mean(str(rule), RULES)}")
 
 
 def _as_number(value: object) -> float:

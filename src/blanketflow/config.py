@@ -140,7 +140,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         if not isinstance(top[key], Mapping) or not top[key]:
             raise ConfigError(f"config: {key} must name at least one entry, as 'id: {{key: value}}'.")
     datasets = {name: _dataset(name, spec) for name, spec in _entries("datasets", top["datasets"])}
-    check_rule(top["aggregate"], "config")
+    _check_rule(top["aggregate"], "config")
     ci_tests = {name: _ci_test(name, spec) for name, spec in _entries("ci_tests", top["ci_tests"] or {})}
     selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in _entries("selectors", top["selectors"])}
     splits = _section("config: splits", top["splits"] or {}, SPLITS)
@@ -237,7 +237,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
         text = str(error)
         raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from error
     if shared["aggregate"] is not None:
-        check_rule(shared["aggregate"], where)
+        _check_rule(shared["aggregate"], where)
     return Selector(
         id=name,
         method=method,
@@ -248,6 +248,13 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
         aggregate=top["aggregate"] if shared["aggregate"] is None else shared["aggregate"],
         grain=shared["grain"] or top["grain"],
     )
+
+
+def _check_rule(rule: Any, where: str) -> None:
+    try:
+        check_rule(rule, where)
+    except BlanketflowError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> str | None:

@@ -149,9 +149,9 @@ class Plan:
         """Return the distinct numbers of inner folds in use on a data set."""
         return sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
 
-    def splits_spec(self, n_folds: int) -> str:
-        """Return the spec of the outer splits with one number of inner folds."""
-        return canonical_json({**self.config.splits, "folds": n_folds, "seed": self.config.seed})
+    def splits_spec(self, numbers_of_folds: list[int]) -> str:
+        """Return the spec of the outer splits with some numbers of inner folds."""
+        return canonical_json({**self.config.splits, "folds": numbers_of_folds, "seed": self.config.seed})
 
     def test_spec(self, test: str) -> str:
         """Return the spec of a ci_test artefact."""
@@ -190,7 +190,7 @@ class Plan:
 
     def aggregate_spec(self, selector: str) -> str:
         """Return the spec of the aggregation."""
-        return canonical_json({"aggregate": self.selector(selector).aggregate})
+        return canonical_json({"aggregate": self.selector(selector).aggregate, "seed": self.config.seed})
 
     def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""

@@ -379,7 +379,7 @@ def test_parameters_are_checked_in_fit_and_only_there(name):
         chosen = selector(name, **{key: value})
         with pytest.raises(ParameterError, match=f"^{type(chosen).__name__}: {key} is {value!r}"):
             chosen.fit(X, y)
-    with pytest.raises(ConfigError, match=r"unknown aggregate 'unoin'. Did you mean 'union'"):
+    with pytest.raises(ParameterError, match=r"unknown aggregate 'unoin'. Did you mean 'union'"):
         selector(name, aggregate="unoin").fit(X, y)
     with pytest.raises(DataError, match="1 folds are asked for"):
         selector(name, n_folds=1).fit(X, y)

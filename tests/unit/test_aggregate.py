@@ -3,7 +3,7 @@
 import pytest
 
 from blanketflow.aggregate import RULES, Member, aggregate, check_rule
-from blanketflow.core.errors import ConfigError
+from blanketflow.core.errors import ParameterError
 
 
 def folds(*sets):
@@ -93,10 +93,10 @@ def test_the_winning_fold_speaks_first_for_a_role():
     ],
 )
 def test_bad_rules_say_what_is_wrong(rule, message):
-    with pytest.raises(ConfigError, match="selector ppfs: ") as error:
+    with pytest.raises(ParameterError, match="selector ppfs: ") as error:
         check_rule(rule, "selector ppfs")
     assert message in str(error.value)
-    with pytest.raises(ConfigError):
+    with pytest.raises(ParameterError):
         aggregate(folds("a"), rule)
 
 

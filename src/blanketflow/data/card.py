@@ -16,7 +16,7 @@ from .raw import RawTable
 _MOST_COLUMNS = 50
 
 
-def make_card(name: str, raw: RawTable, spec: Mapping[str, Any], path_hash: str | None = None) -> dict[str, Any]:
+def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, Any]:
     """Describe a data set.
 
     Parameters
@@ -27,8 +27,6 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any], path_hash: str 
         It, as `read_source` returns it.
     spec : mapping
         Its spec.
-    path_hash : str, optional
-        Hash of the source file, if there is one.
 
     Returns
     -------
@@ -40,7 +38,6 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any], path_hash: str 
     return {
         "name": name,
         "source": str(spec.get("source") or spec.get("path")),
-        "source_hash": path_hash,
         "content_hash": content_hash(raw),
         "n_rows": raw.features.n_rows,
         "n_features": len(raw.features),

@@ -57,7 +57,7 @@ class OutsideModel(Model):
         from sklearn.base import clone
 
         estimator = clone(self.template)
-        ours = {"random_state": seed, "n_jobs": n_jobs}
+        ours = {"random_state": seed, **({"n_jobs": n_jobs} if n_jobs != 1 else {})}  # None is one job already
         unset = [key for key, value in sorted(estimator.get_params().items()) if value is None]
         given = {key: ours[key.rpartition("__")[2]] for key in unset if key.rpartition("__")[2] in ours}
         return estimator.set_params(**given) if given else estimator
