@@ -254,7 +254,7 @@ def test_a_head_with_one_class_is_no_error(tmp_path):
 def test_the_card_is_json_and_its_hash_is_of_the_content(tmp_path):
     spec = {"path": csv_file(tmp_path), "target": "y", "drop": ["id"]}
     raw = read_source("study", spec, 0)
-    card = make_card("study", raw, spec, "abc")
+    card = make_card("study", raw, spec)
     assert json.loads(json.dumps(card)) == card
     assert card["target"] == {"name": "y", "classes": {"no": 2, "yes": 2}}
     assert card["missing"]["by_column"] == {"age": 1, "score": 1, "copy": 1}
