@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import blanketflow as bf
-from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
+from blanketflow.core.errors import DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.registry import discover
 
 METHODS = discover("blanketflow.selectors")
