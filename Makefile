@@ -27,7 +27,7 @@ $(VENV)/.installed-test: $(VENV)/.installed envs/requirements-test.lock
 	touch $@
 
 run: setup ## run config.yaml and print the blankets found
-	$(BIN)/blanketflow run --cores $(CORES)
+	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
 test: setup-test lint ## every check there is
 	$(BIN)/python -m pytest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -84,17 +85,37 @@ def _output_folder(arguments: Sequence[str]) -> Path:
 
 
 def _print_blankets(results: Path) -> None:
+    """Print the final blanket of every pair in the order of the config, or why there is none."""
     from .artefacts import read_columns
 
     columns, _ = read_columns(results / "tables" / "blankets.parquet")
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in zip(*(columns[k] for k in ("dataset", "selector", "feature")), strict=True):
-        found.setdefault(dataset, {}).setdefault(selector, []).append(feature)
-    for dataset, selectors in found.items():
+        found.setdefault((dataset, selector), []).append(feature)
+    asked = json.loads((results / "provenance.json").read_text(encoding="utf-8"))["config"]
+    skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
+    for dataset in asked["order"]["datasets"]:
         print(f"\n{dataset}")
-        for selector, features in selectors.items():
-            print(f"  {selector} ({len(features)}): {', '.join(features[:12])}{', ...' if len(features) > 12 else ''}")
+        for selector in asked["order"]["selectors"]:
+            pair = (dataset, selector)
+            if pair in skipped:
+                print(f"  {selector}: skipped, {skipped[pair]}")
+            elif pair in found:
+                features = found[pair]
+                shown = ", ".join(features[:12]) + (", ..." if len(features) > 12 else "")
+                print(f"  {selector} ({len(features)}): {shown}")
+            else:
+                print(f"  {selector}: {_why_nothing(results / 'select' / dataset / 'full' / selector)}")
     print(f"\nReport: {results / 'report.html'}")
+
+
+def _why_nothing(folder: Path) -> str:
+    from .artefacts import read_provenance
+
+    if not (folder / "blanket.parquet").is_file():
+        return "no final blanket was asked for"
+    provenance = read_provenance(folder / "blanket.parquet")
+    return "no feature" if provenance.usable else f"failed, {provenance.reason}"
 
 
 def _list() -> int:

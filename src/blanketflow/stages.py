@@ -59,6 +59,10 @@ class Fold:
         """The fold's seed."""
         return fold_seed(self.asked["seed"], self.dataset, self.split, self.fold)
 
+    def method(self) -> Method:
+        """Return the configured method of the spec."""
+        return get_method(self.asked["method"], f"selector on {self.dataset}", self.asked["options"])
+
     def read(self) -> Table:
         """Return the fold's rows, imputed on themselves: features, then target."""
         stored = read_table(self.table)
@@ -105,24 +109,23 @@ def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
     return table.column("feature").to_pylist(), CIResults(*arrays), provenance
 
 
-def open_problem(fold: Fold, marginal: Path | None) -> tuple[Method, Problem]:
-    """Return the method of a spec and the problem of a fold. The table is read when the method first needs it.
+def open_problem(fold: Fold, marginal: Path | None) -> Problem:
+    """Return the problem of a fold. The table is read when the method first needs it.
 
     Raises
     ------
     EarlierFailure
         If the ci_test stage has no result.
     """
-    asked = fold.asked
-    method = get_method(asked["method"], f"selector on {fold.dataset}", asked["options"])
     if marginal is None:
         table = fold.read()
-        return method, Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test)
+        return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test)
     features, results, provenance = read_marginal(marginal)
     require(provenance)
-    test = get_ci_test(asked["ci_test"]["type"], **asked["ci_test"]["options"])
+    asked = fold.asked["ci_test"]
+    test = get_ci_test(asked["type"], **asked["options"])
     target = provenance.extra["target"]
-    return method, Problem(features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed))
+    return Problem(features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed))
 
 
 def _no_test(table: Table) -> Any:
@@ -133,8 +136,8 @@ def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
     """Run a method's grow on a fold and write grow.parquet; return the problem for shrink to go on with."""
     provenance, steps, problem = fold.provenance(), [], None
     with recorded(provenance):
-        method, problem = open_problem(fold, marginal)
-        steps = method.grow(problem)
+        problem = open_problem(fold, marginal)
+        steps = fold.method().grow(problem)
         provenance.n_tests = problem.n_tests
     write_grown(path, steps, provenance)
     return problem
@@ -146,10 +149,9 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
     with recorded(provenance):
         candidates, earlier = read_grown(grown)
         require(earlier)
-        method, fresh = open_problem(fold, marginal)
-        problem = problem or fresh
+        problem = problem or open_problem(fold, marginal)
         before = problem.n_tests
-        decisions = method.shrink(problem, candidates)
+        decisions = fold.method().shrink(problem, candidates)
         provenance.n_tests = problem.n_tests - before
     write_decisions(path, decisions, provenance)
 

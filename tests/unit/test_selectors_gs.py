@@ -67,8 +67,8 @@ def recorded_case(data, test):
 
 @pytest.mark.parametrize(("data", "test"), RECORDED)
 def test_gs_with_bnlearns_visiting_order_returns_every_recorded_blanket(data, test):
-    # bnlearn scans in column order and begins again after every admission; METHODS.md asks for decreasing dependence
-    # and whole scans. Nothing else differs: tests, rule for thin tables and backward phase are ours.
+    # bnlearn scans in column order and begins again after every admission; ours makes whole scans in decreasing
+    # dependence, as published. Nothing else differs: tests, rule for thin tables and backward phase are ours.
     frame, configured, sets = recorded_case(data, test)
     bound = configured.bind(frame)
     for target, wanted in sets.items():
