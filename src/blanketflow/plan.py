@@ -314,7 +314,10 @@ def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
         return f"{test.id} takes targets of at most {test.max_classes} classes, this one has {facts.n_classes}"
     allowed = {*test.kinds, *([CATEGORICAL] if _levels_fit(facts, test.max_classes) else [])}
     excluded = [kind for kind in facts.kinds if kind not in allowed]
-    return f"{test.id} takes no {' or '.join(excluded)} features" if excluded else None
+    if not excluded:
+        return None
+    limit = f" of more than {test.max_classes} levels" if CATEGORICAL in excluded and test.max_classes else ""
+    return f"{test.id} takes no {' or '.join(excluded)} features{limit}"
 
 
 def _levels_fit(facts: Facts, limit: int | None) -> bool:

@@ -189,7 +189,8 @@ def test_columns_it_does_not_take_are_refused_by_name(name):
         "boolean": np.arange(80) % 2 == 0,
         "categorical": np.array(["u", "v"])[np.arange(80) % 2],
     }
-    bad = [examples[kind] for kind in KINDS if kind not in card.kinds]
+    # Two levels of text are within the limit of a test that names one.
+    bad = [examples[k] for k in KINDS if k not in card.kinds and not (k == "categorical" and card.max_classes)]
     if card.max_classes is not None:
         bad.append(np.array([f"level {i % (card.max_classes + 1)}" for i in range(80)]))
     for values in bad:

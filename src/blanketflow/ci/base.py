@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..core.cards import CATEGORICAL
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.parameters import Configurable
@@ -38,12 +39,16 @@ class CITest(Configurable):
 
     def supports(self, column: Column) -> str | None:
         """Return why this test cannot take a column, or None if it can."""
-        if column.kind not in self.card.kinds:
-            return f"column {column.name!r} is {column.kind}"
         limit = self.card.max_classes
-        if limit is not None and len(column.levels) > limit:
-            return f"column {column.name!r} has {len(column.levels)} levels, more than {limit}"
-        return None
+        if column.kind in self.card.kinds or (column.kind == CATEGORICAL and limit and len(column.levels) <= limit):
+            return None
+        levels = f" with {len(column.levels)} levels" if column.levels else ""
+        return f"column {column.name!r} is {column.kind}{levels}"
+
+    def accepted(self) -> str:
+        """Return in words which columns this test takes."""
+        limit = self.card.max_classes
+        return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
 
     def bind(self, X: Any, *, seed: int = 0) -> BoundTest:
         """Bind the test to a table.
@@ -70,7 +75,7 @@ class CITest(Configurable):
             reason = self.supports(column)
             if reason:
                 raise UnsupportedError(
-                    f"{self.card.id} takes {', '.join(self.card.kinds)} columns, but {reason}. "
+                    f"{self.card.id} takes {self.accepted()} columns, but {reason}. "
                     "Drop or recode that column, or choose another test (blanketflow.list_ci_tests())."
                 )
             if column.n_missing():

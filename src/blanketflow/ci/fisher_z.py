@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import Card
+from ..core.cards import BOOLEAN, INTEGER, NUMERIC, Card
 from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest, constant_results
@@ -44,6 +44,7 @@ class FisherZ(CITest):
         reference="Fisher (1924) The distribution of the partial correlation coefficient, Metron 3, 329-332.",
         guarantee="asymptotic p-values, for multivariate Gaussian columns",
         cost="O(n d) for each new column, then O(|Z|^3 + m |Z|^2) for m candidates given Z",
+        kinds=(NUMERIC, INTEGER, BOOLEAN),
         symmetric=True,
         measures=("p-value", "mutual-information"),
         max_classes=2,

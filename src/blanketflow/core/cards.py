@@ -40,7 +40,8 @@ class Card:
     measures : tuple of str
         For tests: what a method may read from the results, out of ``p-value`` and ``mutual-information``.
     max_classes : int or None
-        Largest number of classes of a target, or of levels of a column, that is accepted. None: no limit.
+        For tests whose `kinds` leave categorical columns out: those of at most so many levels, and targets of at most
+        so many classes, are accepted all the same. None: no exception, and no limit on a target's classes.
     """
 
     id: str
