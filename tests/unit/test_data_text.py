@@ -93,8 +93,7 @@ def test_head_estimates_the_rows_of_a_long_file(tmp_path, monkeypatch, packed):
     head = read_head("demo", write(tmp_path, gzip.compress(content) if packed else content))
     n_seen = len(head.columns[0].values)
     assert n_seen < 4000
-    # gzip reads ahead by a buffer, so its estimate is rougher
-    assert n_seen * head.rows_per_row == pytest.approx(20_000, rel=0.5 if packed else 0.02)
+    assert n_seen * head.rows_per_row == pytest.approx(20_000, rel=0.02)
     assert [c.kind for c in head.columns] == ["numeric", "boolean"]
 
 

@@ -75,11 +75,18 @@ def read_head(name: str, path: Path, as_text: Collection[str] = ()) -> Head:
         while not ended and head.count(b"\n") < _MIN_HEAD_LINES:  # very wide files
             more = raw.read(HEAD_BYTES)
             head, ended = head + more, len(more) < HEAD_BYTES
-        read = min(stored.tell(), path.stat().st_size)
         lines = head if ended else head[: head.rfind(b"\n") + 1]
         text = io.StringIO(lines.decode("utf-8-sig"), newline="")
         columns = _parse(name, text, _find_delimiter(head[:_SAMPLE_BYTES]), as_text, cut=not ended)
-        return Head(columns, 1.0 if ended else path.stat().st_size / read * len(head) / len(lines))
+        return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
+
+
+def _size(stored: BinaryIO) -> int:
+    """Return the bytes of a file; of a gzip file those that it unpacks to, by its own last four bytes."""
+    stored.seek(0)
+    is_packed = stored.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    size = stored.seek(-4 if is_packed else 0, io.SEEK_END)
+    return int.from_bytes(stored.read(4), "little") if is_packed else size
 
 
 def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str], as_text: bool = False) -> Column:
