@@ -29,8 +29,9 @@ class PPI(CITest):
     Notes
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
-    in 2 %, 12 %, 23 % and 32 % of the columns for 5, 10, 30 and 100 repeats (n = 100); ``corrected-t`` stays between
-    1 % and 4 %. X is permuted marginally, so a column that is correlated with Z may be rejected too often as well.
+    in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100); ``corrected-t`` stays between
+    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so a column that is correlated with Z may
+    be rejected too often as well.
 
     Examples
     --------
