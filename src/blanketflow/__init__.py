@@ -61,10 +61,16 @@ def list_selectors() -> pd.DataFrame:
 
 
 def list_ci_tests() -> pd.DataFrame:
-    """Return one row a CI test: id, class, and its card."""
+    """Return one row a CI test: id, class, its card, and its options with range and default."""
     from .core.registry import discover
 
-    return _cards(discover("blanketflow.ci"))
+    found = discover("blanketflow.ci")
+    return _cards(found, options=[_options(test) for test in found.values()])
+
+
+def _options(configurable: Any) -> dict[str, str]:
+    defaults = configurable.defaults()
+    return {name: f"{p.wanted()}; {defaults[name]!r} by default" for name, p in configurable.parameters().items()}
 
 
 def _cards(found: Any, **more: Any) -> pd.DataFrame:

@@ -125,7 +125,9 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     asked = fold.asked["ci_test"]
     test = get_ci_test(asked["type"], **asked["options"])
     target = provenance.extra["target"]
-    return Problem(features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed))
+    return Problem(
+        features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed, target=target)
+    )
 
 
 def _no_test(table: Table) -> Any:

@@ -135,7 +135,7 @@ def test_a_fold_is_its_part_or_all_but_its_part(name, rows, n_rows):
     seen = []
 
     class Watching(discover("blanketflow.ci")[METHODS[name].default_test]):
-        def prepare(self, bound_table, seed):
+        def prepare(self, bound_table, seed, target):
             seen.append(bound_table.n_rows)
             return super().prepare(bound_table, seed)
 
@@ -359,7 +359,7 @@ def test_the_target_goes_by_its_own_name(name):
     test_class = discover("blanketflow.ci")["g2"]
 
     class Watching(test_class):
-        def prepare(self, bound_table, seed):
+        def prepare(self, bound_table, seed, target):
             raise Seen(bound_table.names[-1])
 
     if name not in WITH_TEST or METHODS[name].test_shorthands:

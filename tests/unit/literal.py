@@ -229,7 +229,7 @@ class KnownTest(CITest):
     unreliable: str = "use"
     is_reliable: Any = anything(None, "From names to whether the test is reliable.")
 
-    def prepare(self, table, seed):
+    def prepare(self, table, seed, target):
         return _KnownEngine(self, table)
 
 

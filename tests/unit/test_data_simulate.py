@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from blanketflow.core.errors import ConfigError, DataError, UnknownNameError
+from blanketflow.core.graph import DAG
 from blanketflow.data.simulate import NETWORKS, simulate, truth_of
 from blanketflow.data.simulate.clinic import CLINIC
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.gaussian import GaussianNode, LinearGaussianNetwork
-from blanketflow.data.simulate.graph import DAG
 from blanketflow.data.simulate.greenhouse import GREENHOUSE
 
 

@@ -9,8 +9,8 @@ import pytest
 from literal import KnownTest, Separation, golden
 
 import blanketflow as bf
+from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
-from blanketflow.data.simulate.graph import DAG
 from blanketflow.search.backward import remove_until_stable
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.run import run_fold

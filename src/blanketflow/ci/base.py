@@ -16,12 +16,26 @@ from ..core.parameters import Configurable
 from ..core.results import CIResult, CIResults
 from ..core.table import Column, Table
 
+#: Results that a bound test remembers at most, some 200 bytes each.
+REMEMBERED = 2_000_000
+
+#: A set of columns, by name or position.
+Columns = list[str | int] | tuple[str | int, ...] | set[str | int] | frozenset[str | int]
+
 
 class Engine(Protocol):
     """What a test prepares once a table: it answers queries by column position."""
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: Sequence[int]) -> CIResults:
-        """Test each candidate against the target given the same conditioning set."""
+    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each candidate against the target given the same conditioning set (ascending positions)."""
+        ...
+
+
+class SetEngine(Engine, Protocol):
+    """The engine of a test whose card says `column_sets`."""
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each set of two or more columns (ascending positions) as one joint variable."""
         ...
 
 
@@ -30,8 +44,18 @@ class CITest(Configurable):
     """A configured CI test. A subclass adds a `card`, declared options and `prepare`."""
 
     @abstractmethod
-    def prepare(self, table: Table, seed: int) -> Engine:
-        """Return the engine that answers queries on this table."""
+    def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
+        """Return the engine that answers queries on this table.
+
+        Parameters
+        ----------
+        table : Table
+            Columns that the card allows, without missing cells.
+        seed : int
+            Where random numbers come from.
+        target : int or None
+            The column that a method is to explain, where that is known.
+        """
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information behind some results, in nats; only tests whose card lists that measure can."""
@@ -50,7 +74,7 @@ class CITest(Configurable):
         limit = self.card.max_classes
         return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
 
-    def bind(self, X: Any, *, seed: int = 0) -> BoundTest:
+    def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None) -> BoundTest:
         """Bind the test to a table.
 
         Parameters
@@ -59,6 +83,8 @@ class CITest(Configurable):
             Without missing cells. Text, boolean and categorical columns are discrete.
         seed : int, default=0
             Where a resampling test takes its random numbers from.
+        target : str or int, optional
+            The column that is to be explained; only supervised binning (``mdlp``) needs it.
 
         Raises
         ------
@@ -82,14 +108,14 @@ class CITest(Configurable):
                 raise DataError(
                     f"column {column.name!r} has {column.n_missing()} missing cells. Impute or drop them first."
                 )
-        return BoundTest(self, table, seed)
+        return BoundTest(self, table, seed, None if target is None else table.position(target))
 
 
 class BoundTest:
     """A test bound to one table: answers, counts and remembers.
 
     The memory lives and dies with this object, so it can never mix tests, options or tables. A pair is unordered in it
-    only where the test's card says that the test is symmetric.
+    only where the test's card says that the test is symmetric. It starts anew when it holds `REMEMBERED` results.
 
     Attributes
     ----------
@@ -97,22 +123,25 @@ class BoundTest:
         Tests computed so far; answers from memory do not count.
     """
 
-    def __init__(self, test: CITest, table: Table, seed: int = 0) -> None:
+    def __init__(self, test: CITest, table: Table, seed: int = 0, target: int | None = None) -> None:
         self.test_config = test
         self.card = test.card
         self.table = table
         self.unreliable = getattr(test, "unreliable", "use")
         self.n_tests = 0
-        self._engine = test.prepare(table, seed)
-        self._memory: dict[tuple[int, int, frozenset[int]], CIResult] = {}
+        self._engine = test.prepare(table, seed, target)
+        self._memory: dict[tuple[int, ...], dict[Any, CIResult]] = {}
+        self._n_remembered = 0
 
-    def test(self, x: str | int, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
+    def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
         """Test X independent of Y given a conditioning set.
 
         Parameters
         ----------
-        x, y : str or int
-            Columns, by name or position. Where the test is not symmetric, `y` is the target that is predicted.
+        x : str, int, or a list, tuple or set of these
+            A column, by name or position; or a set of columns, tested as one joint variable.
+        y : str or int
+            A column. Where the test is not symmetric, `y` is the target that is predicted.
         given : iterable of str or int
             The conditioning set.
 
@@ -120,37 +149,84 @@ class BoundTest:
         -------
         CIResult
             Statistic, p-value, log p, degrees of freedom, rows, reliable.
-        """
-        return self.test_many([x], y, given)[0]
 
-    def test_many(self, xs: Sequence[str | int], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
+        Raises
+        ------
+        ParameterError
+            If a column occurs twice in one query, or a set of columns is empty.
+        UnsupportedError
+            If `x` is a set and the test's card does not say `column_sets`.
+        """
+        candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
+        memory = self._memory.get(conditions)
+        found = memory.get(self._key(candidate, target)) if memory else None
+        return found if found is not None else self._compute([candidate], target, conditions)[0]
+
+    def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
         """Test many candidates against one target given one conditioning set.
 
         Returns
         -------
         CIResults
-            Arrays in the order of `xs`.
-
-        Raises
-        ------
-        ParameterError
-            If a column occurs twice in one query.
+            Arrays in the order of `xs`. Raises as `test` does.
         """
-        target = self.table.position(y)
-        conditions = tuple(sorted({self.table.position(z) for z in given}))
-        candidates = [self.table.position(x) for x in xs]
-        if target in conditions or target in candidates or not set(candidates).isdisjoint(conditions):
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
-        keys = [self._key(x, target, conditions) for x in candidates]
-        missing = list(dict.fromkeys(x for x, key in zip(candidates, keys, strict=True) if key not in self._memory))
-        if missing:
-            fresh = self._engine.evaluate(missing, target, conditions)
-            self.n_tests += len(missing)
-            self._memory.update(zip((self._key(x, target, conditions) for x in missing), fresh, strict=True))
-        return CIResults.from_rows(self._memory[key] for key in keys)
+        candidates, target, conditions = (
+            [self._candidate(x) for x in xs],
+            self.table.position(y),
+            self._conditions(given),
+        )
+        memory = self._memory.get(conditions, {})
+        unknown = [c for c in dict.fromkeys(candidates) if self._key(c, target) not in memory]
+        fresh = self._compute(unknown, target, conditions) if unknown else None
+        if fresh is not None and len(unknown) == len(candidates):
+            return fresh
+        known = dict(zip(unknown, fresh, strict=True)) if fresh is not None else {}
+        return CIResults.from_rows(known[c] if c in known else memory[self._key(c, target)] for c in candidates)
 
-    def _key(self, x: int, y: int, given: tuple[int, ...]) -> tuple[int, int, frozenset[int]]:
-        return (min(x, y), max(x, y), frozenset(given)) if self.card.symmetric else (x, y, frozenset(given))
+    def _compute(self, candidates: list[int | tuple[int, ...]], target: int, conditions: tuple[int, ...]) -> CIResults:
+        """Test candidates that are not in the memory, and remember them."""
+        self._refuse_overlap(candidates, target, conditions)
+        sets = [c for c in candidates if isinstance(c, tuple)]
+        if not sets:
+            results = self._engine.evaluate(candidates, target, conditions)
+        else:
+            singles = [c for c in candidates if not isinstance(c, tuple)]
+            found = dict(zip(sets, self._engine.evaluate_sets(sets, target, conditions), strict=True))
+            if singles:
+                found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
+            results = CIResults.from_rows(found[c] for c in candidates)
+        self.n_tests += len(candidates)
+        self._n_remembered += len(candidates)
+        if self._n_remembered > REMEMBERED:
+            self._memory, self._n_remembered = {}, len(candidates)
+        memory = self._memory.setdefault(conditions, {})
+        memory.update(zip((self._key(c, target) for c in candidates), results, strict=True))
+        return results
+
+    def _key(self, x: int | tuple[int, ...], y: int) -> tuple[Any, int]:
+        return (y, x) if self.card.symmetric and not isinstance(x, tuple) and y < x else (x, y)
+
+    def _candidate(self, x: str | int | Columns) -> int | tuple[int, ...]:
+        if not isinstance(x, list | tuple | set | frozenset):
+            return self.table.position(x)
+        positions = tuple(sorted({self.table.position(column) for column in x}))
+        if not positions:
+            raise ParameterError("a test needs at least one column as X, but the set given is empty.")
+        if len(positions) > 1 and not self.card.column_sets:
+            raise UnsupportedError(
+                f"{self.card.id} tests one column at a time, not a set. Tests for sets have column_sets in "
+                "blanketflow.list_ci_tests()."
+            )
+        return positions if len(positions) > 1 else positions[0]
+
+    def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
+        return tuple(sorted({self.table.position(z) for z in given})) if given else ()
+
+    def _refuse_overlap(self, candidates: list[Any], target: int, conditions: tuple[int, ...]) -> None:
+        taken = {target, *conditions}
+        alone = len(taken) == len(conditions) + 1
+        if not alone or any(not taken.isdisjoint(c) if isinstance(c, tuple) else c in taken for c in candidates):
+            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:

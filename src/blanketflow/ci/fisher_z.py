@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import BOOLEAN, INTEGER, NUMERIC, Card
+from ..core.cards import ASYMPTOTIC, BOOLEAN, INTEGER, NUMERIC, Card
 from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest, constant_results
@@ -42,7 +42,8 @@ class FisherZ(CITest):
         family="ci-test",
         summary="Test of a vanishing partial correlation, for linear relations with Gaussian noise.",
         reference="Fisher (1924) The distribution of the partial correlation coefficient, Metron 3, 329-332.",
-        guarantee="asymptotic p-values, for multivariate Gaussian columns",
+        guarantee="p-values right in large samples of multivariate Gaussian columns",
+        p_values=ASYMPTOTIC,
         cost="O(n d) for each new column, then O(|Z|^3 + m |Z|^2) for m candidates given Z",
         kinds=(NUMERIC, INTEGER, BOOLEAN),
         symmetric=True,
@@ -50,7 +51,7 @@ class FisherZ(CITest):
         max_classes=2,
     )
 
-    def prepare(self, table: Table, seed: int) -> _FisherZEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> _FisherZEngine:
         """Return the engine; `seed` is not used."""
         return _FisherZEngine(table)
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import Card
+from ..core.cards import ASYMPTOTIC, Card
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
@@ -38,7 +38,8 @@ class G2(CITest):
         summary="Likelihood-ratio test on contingency tables; also the plug-in mutual information, I = G2 / 2n.",
         reference="Agresti (2013) Categorical Data Analysis, 3rd ed., Wiley; "
         "sample-size rule: Yu, Liu, Li (2018) A Unified View of Causal and Non-causal Feature Selection, eq. 45-46.",
-        guarantee="asymptotic p-values",
+        guarantee="p-values right in large samples",
+        p_values=ASYMPTOTIC,
         cost="O(n) a test",
         symmetric=True,
         measures=("p-value", "mutual-information"),
@@ -61,7 +62,7 @@ class G2(CITest):
         "quantile", "Equal counts (quantile) or equal widths (uniform) a bin.", ("quantile", "uniform")
     )
 
-    def prepare(self, table: Table, seed: int) -> _G2Engine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> _G2Engine:
         """Return the engine; `seed` is not used."""
         return _G2Engine(self, table)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.cards import Card
+from ..core.cards import RESAMPLED, Card
 from ..core.parameters import anything, choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
@@ -51,7 +51,8 @@ class PPI(CITest):
         summary="Permutes X among the test rows of a model and compares risks, for any kind of column and any model.",
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
         "arXiv:2110.10713; corrected-t: Nadeau, Bengio (2003) 10.1023/A:1024068626366.",
-        guarantee="resampled p-values; wilcoxon is not calibrated (overlapping splits), corrected-t is conservative",
+        p_values=RESAMPLED,
+        guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative",
         cost="n_repeats model fits a set of columns, shared by its members",
         measures=("p-value",),
     )
@@ -65,7 +66,7 @@ class PPI(CITest):
         "wilcoxon", "wilcoxon (the paper) or corrected-t (calibrated).", ("wilcoxon", "corrected-t")
     )
 
-    def prepare(self, table: Table, seed: int) -> _PPIEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> _PPIEngine:
         """Return the engine; `seed` fixes splits and permutations."""
         return _PPIEngine(self, table, seed)
 

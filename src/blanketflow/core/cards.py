@@ -9,6 +9,8 @@ NUMERIC, INTEGER, BOOLEAN, CATEGORICAL = "numeric", "integer", "boolean", "categ
 KINDS = (NUMERIC, INTEGER, BOOLEAN, CATEGORICAL)
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+#: What a test's p-values are.
+EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,17 @@ class Card:
     tasks : tuple of str
         ``classification`` and/or ``regression``.
     guarantee : str
-        What is proved, or ``none``; for tests, whether p-values are exact, asymptotic or resampled.
+        What is proved, or ``none``; for tests, what is known of their p-values.
     cost : str
         Number of tests (methods) or work per test (tests), in d features and n rows.
     symmetric : bool
         For tests: swapping X and T changes nothing.
     measures : tuple of str
         For tests: what a method may read from the results, out of ``p-value`` and ``mutual-information``.
+    p_values : str
+        For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
+    column_sets : bool
+        For tests: X may be a set of columns, tested as one joint variable.
     max_classes : int or None
         For tests whose `kinds` leave categorical columns out: those of at most so many levels, and targets of at most
         so many classes, are accepted all the same. None: no exception, and no limit on a target's classes.
@@ -55,4 +61,6 @@ class Card:
     cost: str = ""
     symmetric: bool = False
     measures: tuple[str, ...] = ()
+    p_values: str = ""
+    column_sets: bool = False
     max_classes: int | None = None

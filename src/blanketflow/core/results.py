@@ -68,7 +68,7 @@ class CIResults:
         )
 
     def __iter__(self) -> Iterator[CIResult]:
-        return (self[i] for i in range(len(self)))
+        return map(CIResult, *(array.tolist() for array in self.columns().values()))
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, in the order of the ci_test artefact."""

@@ -48,7 +48,10 @@ def _method(selector: str, spec: Mapping[str, Any], known: Mapping[str, Card]) -
         options = ", ".join(f"{key} {plain(value)}" for key, value in test.items() if key != "type")
         facts.append(("CI test", f"{test_card.name if test_card else test['type']}{': ' + options if options else ''}"))
     if test_card:
-        facts += [("p-values", test_card.guarantee), *_reference("Test reference", test_card)]
+        facts += [
+            ("p-values", f"{test_card.p_values}; {test_card.guarantee}"),
+            *_reference("Test reference", test_card),
+        ]
     name = card.name if card else plain(spec.get("method", selector))
     is_ppi = test.get("type") == "ppi"
     return Method(selector, name, settings, facts, calibration({**spec, **test}) if is_ppi else "")

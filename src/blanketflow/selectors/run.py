@@ -37,7 +37,7 @@ def marginal_pass(test: CITest, table: Table, target: str, seed: int) -> CIResul
     features = [name for name in table.names if name != target]
     if not features:
         raise DataError("the table has no features besides the target.")
-    return test.bind(table, seed=seed).test_many(features, target)
+    return test.bind(table, seed=seed, target=target).test_many(features, target)
 
 
 def fold_seed(*identity: str | int) -> int:
@@ -49,7 +49,14 @@ def run_fold(method: Method, test: CITest | None, features: Table, target: Colum
     """Run ci_test, grow and shrink on one fold's rows."""
     table = Table([*features.columns, target])
     marginal = marginal_pass(test, table, target.name, seed) if test is not None else None
-    problem = Problem(features.names, target.name, marginal, seed, lambda: table, lambda t: test.bind(t, seed=seed))
+    problem = Problem(
+        features.names,
+        target.name,
+        marginal,
+        seed,
+        lambda: table,
+        lambda t: test.bind(t, seed=seed, target=target.name),
+    )
     grown = method.grow(problem)
     decisions = method.shrink(problem, grown)
     n_marginal = len(marginal) if marginal is not None else 0

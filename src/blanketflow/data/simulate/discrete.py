@@ -9,9 +9,9 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
+from ...core.graph import DAG
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table, sort_labels
-from .graph import DAG
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...core.cards import NUMERIC
 from ...core.errors import DataError
+from ...core.graph import DAG
 from ...core.seeds import derive_rng
 from ...core.table import Column, Table
-from .graph import DAG
 
 
 @dataclass(frozen=True)

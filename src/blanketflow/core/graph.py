@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ...core.errors import DataError, UnknownNameError, did_you_mean
+from .errors import DataError, UnknownNameError, did_you_mean
 
 
 class DAG:
