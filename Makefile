@@ -17,7 +17,7 @@ $(VENV)/.created: envs/create-venv
 $(VENV)/.installed: $(VENV)/.created envs/requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	$(BIN)/python -c "import blanketflow.kernels.trees, blanketflow.kernels.signed_rank"
+	$(BIN)/python -c "from blanketflow.kernels import compile_all; compile_all()"
 	touch $@
 
 setup-test: $(VENV)/.installed-test ## the same plus what the tests need

@@ -137,7 +137,7 @@ def test_a_fold_is_its_part_or_all_but_its_part(name, rows, n_rows):
     class Watching(discover("blanketflow.ci")[METHODS[name].default_test]):
         def prepare(self, bound_table, seed, target):
             seen.append(bound_table.n_rows)
-            return super().prepare(bound_table, seed)
+            return super().prepare(bound_table, seed, target)
 
     options = {key: value for key, value in OPTIONS.get(name, {}).items() if key not in METHODS[name].test_shorthands}
     bf.get_selector(name, ci_test=Watching(), n_folds=3, fold_rows=rows, **options).fit(X, y)

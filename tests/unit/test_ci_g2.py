@@ -1,4 +1,4 @@
-"""G2 against hand-worked tables, recorded bnlearn results, and what it must not depend on."""
+"""G2 and Pearson's X2 against hand-worked tables, recorded bnlearn results, and what it must not depend on."""
 
 import json
 import math
@@ -66,16 +66,20 @@ def test_random_tables_equal_the_sum_over_cells():
 
 
 @pytest.mark.parametrize("table", ["alarm_500", "alarm_5000"])
-@pytest.mark.parametrize(("dof", "peer"), [("nominal", "mi"), ("adjusted", "mi-adf")])
-def test_equals_bnlearn(table, dof, peer):
+@pytest.mark.parametrize(
+    ("name", "dof", "peer"),
+    [("g2", "nominal", "mi"), ("g2", "adjusted", "mi-adf"), ("chi2", "nominal", "x2"), ("chi2", "adjusted", "x2-adf")],
+)
+def test_equals_bnlearn(table, name, dof, peer):
     queries = json.loads(golden("ci_discrete.json").read_text())[table]
-    bound = g2(dof=dof).bind(pd.read_parquet(golden(f"{table}.parquet")))
-    with_rule = g2(dof=dof, min_samples_per_cell=5, unreliable="independent").bind(bound.table)
+    frame = pd.read_parquet(golden(f"{table}.parquet"))
+    bound = bf.get_ci_test(name, dof=dof, unreliable="use").bind(frame)
+    with_rule = bf.get_ci_test(name, dof=dof).bind(bound.table)
     skipped = 0
     for query in queries:
         theirs, asked = query[peer], (query["x"], query["y"], query["given"])
         ours = bound.test(*asked)
-        if peer == "mi-adf" and theirs["statistic"] == 0 and theirs["p_value"] == 1 and ours.statistic > 0:
+        if dof == "adjusted" and theirs["statistic"] == 0 and theirs["p_value"] == 1 and ours.statistic > 0:
             # Too few rows for bnlearn: our rule of 5 rows a cell says the same, statistic aside.
             assert with_rule.test(*asked).p_value == 1.0
             skipped += 1
@@ -86,6 +90,32 @@ def test_equals_bnlearn(table, dof, peer):
     # Counted once: thin strata of the recorded queries.
     assert skipped == {("alarm_500", "adjusted"): 110, ("alarm_5000", "adjusted"): 7}.get((table, dof), 0)
     assert len(queries) == 327
+
+
+def test_a_set_of_columns_is_one_variable_of_the_combinations_that_occur():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 3, size=(90, 5))
+    X[:, 4] = (X[:, 0] + X[:, 1]) % 3  # dependent on both together, on none alone
+    joint = np.column_stack([X[:, 0] * 3 + X[:, 1], X[:, 2:]])
+    for name in ("g2", "chi2"):
+        bound, wanted = (bf.get_ci_test(name, min_samples_per_cell=0).bind(M) for M in (X, joint))
+        for given in ([], [2], [2, 3]):
+            assert bound.test([1, 0], 4, given) == wanted.test(0, 3, [z - 1 for z in given])
+        assert bound.test({0, 1}, 4).p_value < 1e-9 < 0.01 < min(bound.test(0, 4).p_value, bound.test(1, 4).p_value)
+        mixed = bound.test_many([0, (0, 1), [1], 3, (1, 0)], 4, [2])
+        assert mixed[1] == mixed[4] == bound.test((0, 1), 4, [2])
+        assert (mixed[0], mixed[2], mixed[3]) == tuple(bound.test(x, 4, [2]) for x in (0, 1, 3))
+
+
+def test_sets_count_once_and_must_be_sound():
+    bound = g2().bind(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    bound.test_many([(0, 1), (1, 0), [0, 1, 1], {0}], 3)
+    assert bound.n_tests == 2
+    with pytest.raises(ParameterError, match="empty"):
+        bound.test([], 3)
+    for given in ([], [1]):
+        with pytest.raises(ParameterError, match="different columns"):
+            bound.test([0, 1], 1 if not given else 3, given)
 
 
 @pytest.mark.parametrize(("n", "reliable"), [(20, True), (19, False)])
@@ -162,6 +192,73 @@ def test_quantile_borders_by_hand():
 def test_uniform_borders_by_hand():
     assert cut_points(np.array([0.0, 1.0, 10.0]), 5, "uniform").tolist() == [2.0, 4.0, 6.0, 8.0]
     assert cut_points(np.full(3, 7.0), 3, "uniform").tolist() == [7.0]
+
+
+def test_kmeans_borders_by_hand():
+    # Centres 1.5 and 11 after one step from 1..13 in two: nothing moves any more.
+    assert cut_points(np.array([1.0, 2.0, 9.0, 11.0, 13.0]), 2, "kmeans").tolist() == [6.25]
+    assert cut_points(np.full(4, 3.0), 2, "kmeans").tolist() == [3.0]
+    assert cut_points(np.array([1.0, 1.0, 9.0]), 5, "kmeans").tolist() == [5.0]
+
+
+def test_mdlp_borders_by_hand():
+    # Eight of one class, then eight of the other: gain 1 bit; price (log2 15 + log2 7 - 2) / 16 = 0.30 bits.
+    values, classes = np.arange(16.0), np.arange(16) // 8
+    assert cut_points(values, 5, "mdlp", classes).tolist() == [7.5]
+    # The best cut, after two rows, gains 1 - 4/6 H(1/4) = 0.46 bits; price (log2 5 + log2 7 - 2 + 2 H(1/4)) / 6 = 0.79.
+    assert cut_points(values[:6], 5, "mdlp", np.array([0, 0, 1, 0, 1, 1])).tolist() == []
+    classes = np.array([0] * 8 + [1] * 8 + [0] * 16)
+    assert cut_points(np.arange(32.0), 5, "mdlp", classes).tolist() == [7.5, 15.5]
+    assert cut_points(np.arange(32.0), 5, "mdlp", np.arange(32) % 2).tolist() == []
+
+
+def test_mdlp_equals_the_published_rule_worked_out_literally():
+    def entropy(classes):
+        counts = np.unique(classes, return_counts=True)[1] / len(classes)
+        return -sum(p * math.log2(p) for p in counts)
+
+    def cuts(values, classes):
+        best = None
+        for cut in sorted(set(values))[1:]:
+            low, high = classes[values < cut], classes[values >= cut]
+            mean = (len(low) * entropy(low) + len(high) * entropy(high)) / len(classes)
+            if best is None or mean < best[0] - 1e-12:
+                best = mean, cut, low, high
+        if best is None:
+            return []
+        mean, cut, low, high = best
+        k, k_low, k_high = (len(set(part)) for part in (classes, low, high))
+        delta = math.log2(3**k - 2) - (k * entropy(classes) - k_low * entropy(low) - k_high * entropy(high))
+        if entropy(classes) - mean <= (math.log2(len(classes) - 1) + delta) / len(classes):
+            return []
+        border = (values[values < cut].max() + cut) / 2
+        parts = (values < cut), (values >= cut)
+        return sorted([border] + [c for part in parts for c in cuts(values[part], classes[part])])
+
+    rng = np.random.default_rng(6)
+    found = 0
+    for _ in range(60):
+        n = int(rng.integers(2, 90))
+        values = np.round(rng.normal(size=n), 1)
+        classes = (values + rng.normal(0, 0.4, n) > 0).astype(int) + (values > 1.1)
+        wanted = cuts(values, classes)
+        found += len(wanted)
+        assert cut_points(values, 5, "mdlp", classes) == pytest.approx(wanted)
+    assert found > 40
+
+
+def test_mdlp_describes_the_target_that_the_test_is_bound_with():
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=300)
+    X = pd.DataFrame({"a": a, "b": rng.normal(size=300), "c": np.where(a > 0.7, "high", "low")})
+    bound = g2(binning="mdlp").bind(X, target="c")
+    perfect = -2 * 300 * sum(p * math.log(p) for p in (np.mean(a > 0.7), np.mean(a <= 0.7)))
+    assert bound.test("a", "c").statistic == pytest.approx(perfect)
+    assert bound.test("b", "c")[:4] == (0.0, 1.0, 0.0, 0.0)  # one bin
+    numeric = g2(binning="mdlp", bins=3).bind(X.drop(columns="c").assign(d=2 * a), target="d")
+    assert numeric.test("a", "d").statistic == pytest.approx(2 * 300 * math.log(3))
+    with pytest.raises(ParameterError, match="needs to know the target"):
+        g2(binning="mdlp").bind(X).test("a", "c")
 
 
 def test_an_unknown_binning_is_refused():

@@ -129,6 +129,7 @@ class BoundTest:
         self.table = table
         self.unreliable = getattr(test, "unreliable", "use")
         self.n_tests = 0
+        self._is_symmetric = test.card.symmetric
         self._engine = test.prepare(table, seed, target)
         self._memory: dict[tuple[int, ...], dict[Any, CIResult]] = {}
         self._n_remembered = 0
@@ -158,9 +159,13 @@ class BoundTest:
             If `x` is a set and the test's card does not say `column_sets`.
         """
         candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
+        key = self._key(candidate, target)
         memory = self._memory.get(conditions)
-        found = memory.get(self._key(candidate, target)) if memory else None
-        return found if found is not None else self._compute([candidate], target, conditions)[0]
+        found = memory.get(key) if memory else None
+        if found is None:
+            self._compute([candidate], target, conditions)
+            found = self._memory[conditions][key]
+        return found
 
     def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
         """Test many candidates against one target given one conditioning set.
@@ -186,25 +191,27 @@ class BoundTest:
     def _compute(self, candidates: list[int | tuple[int, ...]], target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test candidates that are not in the memory, and remember them."""
         self._refuse_overlap(candidates, target, conditions)
-        sets = [c for c in candidates if isinstance(c, tuple)]
-        if not sets:
-            results = self._engine.evaluate(candidates, target, conditions)
-        else:
-            singles = [c for c in candidates if not isinstance(c, tuple)]
-            found = dict(zip(sets, self._engine.evaluate_sets(sets, target, conditions), strict=True))
-            if singles:
-                found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
-            results = CIResults.from_rows(found[c] for c in candidates)
+        results = self._evaluate(candidates, target, conditions)
         self.n_tests += len(candidates)
         self._n_remembered += len(candidates)
         if self._n_remembered > REMEMBERED:
             self._memory, self._n_remembered = {}, len(candidates)
         memory = self._memory.setdefault(conditions, {})
-        memory.update(zip((self._key(c, target) for c in candidates), results, strict=True))
+        memory.update(zip([self._key(c, target) for c in candidates], results, strict=True))
         return results
 
+    def _evaluate(self, candidates: list[int | tuple[int, ...]], target: int, conditions: tuple[int, ...]) -> CIResults:
+        sets = [c for c in candidates if isinstance(c, tuple)]
+        if not sets:
+            return self._engine.evaluate(candidates, target, conditions)
+        found = dict(zip(sets, self._engine.evaluate_sets(sets, target, conditions), strict=True))
+        singles = [c for c in candidates if not isinstance(c, tuple)]
+        if singles:
+            found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
+        return CIResults.from_rows(found[c] for c in candidates)
+
     def _key(self, x: int | tuple[int, ...], y: int) -> tuple[Any, int]:
-        return (y, x) if self.card.symmetric and not isinstance(x, tuple) and y < x else (x, y)
+        return (y, x) if self._is_symmetric and not isinstance(x, tuple) and y < x else (x, y)
 
     def _candidate(self, x: str | int | Columns) -> int | tuple[int, ...]:
         if not isinstance(x, list | tuple | set | frozenset):
@@ -223,9 +230,11 @@ class BoundTest:
         return tuple(sorted({self.table.position(z) for z in given})) if given else ()
 
     def _refuse_overlap(self, candidates: list[Any], target: int, conditions: tuple[int, ...]) -> None:
-        taken = {target, *conditions}
-        alone = len(taken) == len(conditions) + 1
-        if not alone or any(not taken.isdisjoint(c) if isinstance(c, tuple) else c in taken for c in candidates):
+        overlap = target in conditions
+        for candidate in candidates:
+            columns = candidate if isinstance(candidate, tuple) else (candidate,)
+            overlap |= any(column == target or column in conditions for column in columns)
+        if overlap:
             raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
 
 

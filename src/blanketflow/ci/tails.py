@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 
-def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p and log p of chi-square statistics; p = 1 where there are no degrees of freedom.
+def chi2_tail(
+    statistic: np.ndarray, dof: np.ndarray, counts: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return p and log p of chi-square statistics; p = 1 where there are no degrees of freedom, or `counts` is False.
 
     Examples
     --------
@@ -14,36 +16,13 @@ def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.nd
     >>> round(float(p[0]), 12)
     0.05
     """
-    from scipy.special import gammaincc
+    from ..kernels.chi_square import chi_square_tails
 
-    has_dof = dof > 0
-    half_dof, half_statistic = np.where(has_dof, dof, 2.0) / 2.0, np.where(has_dof, statistic, 0.0) / 2.0
-    p = np.where(has_dof, gammaincc(half_dof, half_statistic), 1.0)
-    with np.errstate(divide="ignore"):
-        log_p = np.log(p)
-    tiny = p < 1e-290
-    if np.any(tiny):
-        log_p[tiny] = _log_gamma_tail(half_dof[tiny], half_statistic[tiny])
-    return p, log_p
-
-
-def _log_gamma_tail(a: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return log Q(a, x) for x far above a, by Lentz's evaluation of Legendre's continued fraction."""
-    from scipy.special import gammaln
-
-    b = x + 1.0 - a
-    c = np.full_like(x, 1e300)
-    d = 1.0 / b
-    fraction = d.copy()
-    for i in range(1, 200):
-        step = -i * (i - a)
-        b = b + 2.0
-        d = 1.0 / (step * d + b)
-        c = b + step / c
-        fraction *= c * d
-        if np.all(np.abs(c * d - 1.0) < 1e-15):
-            break
-    return a * np.log(x) - x - gammaln(a) + np.log(fraction)
+    p_value, log_p = np.empty(len(statistic)), np.empty(len(statistic))
+    if counts is None:
+        counts = np.ones(len(statistic), dtype=bool)
+    chi_square_tails(np.ascontiguousarray(statistic), np.ascontiguousarray(dof), counts, p_value, log_p)
+    return p_value, log_p
 
 
 def normal_two_sided(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,3 +44,48 @@ def student_t_greater(t: np.ndarray, dof: float) -> tuple[np.ndarray, np.ndarray
         a = dof / 2.0
         leading = a * (np.log(dof) - 2.0 * np.log(np.abs(t))) - np.log(2.0 * a) - betaln(a, 0.5)
     return p, np.where((p < 1e-290) & np.isfinite(t), leading, log_p)
+
+
+def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return p and log p of F >= f on dof1 and dof2 (above 0) degrees of freedom; p = 1 where dof1 is 0.
+
+    Examples
+    --------
+    >>> p, log_p = f_greater(np.array([4.06619055067]), np.array([3.0]), np.array([8.0]))
+    >>> round(float(p[0]), 9)
+    0.05
+    """
+    from scipy.special import betainc
+
+    has_dof = dof1 > 0
+    a, b = dof2 / 2.0, np.where(has_dof, dof1, 1.0) / 2.0
+    ratio = np.where(has_dof, f, 0.0) * b / a
+    p = np.where(has_dof, betainc(a, b, 1.0 / (1.0 + ratio)), 1.0)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    tiny = p < 1e-290
+    if np.any(tiny):
+        log_p[tiny] = _log_beta_tail(a[tiny], b[tiny], ratio[tiny])
+    return p, log_p
+
+
+def _log_beta_tail(a: np.ndarray, b: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Return log I_x(a, b) at x = 1 / (1 + ratio) far below a / (a + b), by Lentz's evaluation of its fraction."""
+    from scipy.special import betaln
+
+    x = 1.0 / (1.0 + ratio)
+    log_front = b * np.log(ratio) - (a + b) * np.log1p(ratio) - np.log(a) - betaln(a, b)
+    c, d = np.ones_like(x), 1.0 / (1.0 - (a + b) * x / (a + 1.0))
+    fraction = d.copy()
+    for i in range(1, 10_000):  # some sqrt(max(a, b)) steps are enough
+        even = i * (b - i) * x / ((a + 2 * i - 1.0) * (a + 2 * i))
+        odd = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1.0))
+        change = np.ones_like(x)
+        for step in (even, odd):
+            d = 1.0 / (1.0 + step * d)
+            c = 1.0 + step / c
+            change *= c * d
+        fraction *= change
+        if np.all(np.abs(change - 1.0) < 1e-15):
+            break
+    return log_front + np.log(fraction)

@@ -36,7 +36,7 @@ class CIResult(NamedTuple):
     reliable: bool
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class CIResults:
     """Arrays of outcomes over m candidates, in the order asked; each attribute has shape (m,)."""
 
@@ -68,7 +68,15 @@ class CIResults:
         )
 
     def __iter__(self) -> Iterator[CIResult]:
-        return map(CIResult, *(array.tolist() for array in self.columns().values()))
+        return map(
+            CIResult,
+            self.statistic.tolist(),
+            self.p_value.tolist(),
+            self.log_p.tolist(),
+            self.dof.tolist(),
+            self.n.tolist(),
+            self.reliable.tolist(),
+        )
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, in the order of the ci_test artefact."""

@@ -1,0 +1,80 @@
+"""The columns of a table as lists of rows by level, coded when first asked for; what the contingency kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+#: From a column's position to its codes 0 .. r - 1 and r.
+Code = Callable[[int], tuple[np.ndarray, int]]
+
+
+class CodedColumns:
+    """Coded columns, in the form that kernels/strata.py describes.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Shape of the table.
+    code : callable
+        Returns the codes and the number of levels of the column at a position.
+    """
+
+    def __init__(self, n_rows: int, n_columns: int, code: Code) -> None:
+        from ..kernels.strata import list_levels, stratify  # numba costs half a second: only jobs that count pay it
+
+        self._list_levels, self._stratify = list_levels, stratify
+        self._code = code
+        self._coded: set[int] = set()
+        self._n_listed = self._n_lists = 0
+        self.n_rows = n_rows
+        self.rows = np.empty(n_rows, dtype=np.uint16 if n_rows <= 2**16 else np.int32)
+        self.level_start = np.zeros(65, dtype=np.int64)
+        self.level_bits = np.zeros((64, (n_rows + 63) // 64), dtype=np.uint64)
+        self.first_level = np.zeros(n_columns, dtype=np.int64)
+        self.n_levels = np.zeros(n_columns, dtype=np.int64)
+
+    def ensure(self, positions: Iterable[int]) -> None:
+        """Code the columns at these positions, unless they are."""
+        if not self._coded.issuperset(positions):
+            for position in positions:
+                if position not in self._coded:
+                    self._add(position, *self._code(position))
+
+    def stratify(self, positions: Sequence[int], target: int = -1) -> tuple[np.ndarray, int, float]:
+        """Return each row's stratum by some columns, the number of strata, and of combinations of levels.
+
+        With a target, its cells in the strata instead, as `kernels.strata.stratify` says.
+        """
+        self.ensure(positions if target < 0 else (*positions, target))
+        columns = np.array(positions, dtype=np.int32)
+        return self._stratify(
+            columns, target, self.rows, self.level_start, self.first_level, self.n_levels, self.n_rows
+        )
+
+    def codes(self, position: int) -> np.ndarray:
+        """Return a column's codes, int64 of shape (n,); the most frequent level is 0."""
+        return self.stratify((position,))[0].astype(np.int64)
+
+    def _add(self, position: int, codes: np.ndarray, n_levels: int) -> None:
+        lists = slice(self._n_lists, self._n_lists + n_levels - 1)
+        self.rows = _with_room(self.rows, self._n_listed + self.n_rows)
+        self.level_start = _with_room(self.level_start, lists.stop + 1)
+        self.level_bits = _with_room(self.level_bits, lists.stop)
+        stops = self.level_start[lists.start + 1 : lists.stop + 1]
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self._list_levels(codes, n_levels, self.rows[self._n_listed :], stops, self.level_bits[lists])
+        stops += self._n_listed
+        self.first_level[position], self.n_levels[position] = lists.start, n_levels
+        self._n_listed, self._n_lists = int(self.level_start[lists.stop]), lists.stop
+        self._coded.add(position)
+
+
+def _with_room(array: np.ndarray, length: int) -> np.ndarray:
+    """Return the array, or a copy of twice its length filled up with zeros."""
+    if length <= len(array):
+        return array
+    larger = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

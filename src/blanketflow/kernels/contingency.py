@@ -1,0 +1,226 @@
+"""Contingency tables of many candidates with one target in the strata of one conditioning set, and what they say.
+
+Columns are coded as kernels/strata.py describes. A cell is one value of the target in one stratum. A candidate's table
+is counted from the rows outside its most frequent level (or, when there are few cells, by intersecting bit sets); the
+counts of that level are what is left.
+
+Sums of ``c log c`` are taken in whole numbers (fixed point), so that they do not depend on the order of levels, rows or
+columns: relabelled columns tie exactly, and swapping candidate and target changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+#: Degrees of freedom: without empty rows, columns and strata; of all combinations of levels; of strata that occur.
+ADJUSTED, NOMINAL, OBSERVED = 0, 1, 2
+#: What a bit-set operation on 64 rows costs, and what filling bit sets costs, in terms of counting one row.
+WORD_COST, FILL_COST = 0.3, 4.0
+
+
+@intrinsic
+def _popcount(typing_context, word):  # numba has no name for the processor's own instruction
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit
+def _fixed(count, terms, scale):
+    """Return count log count in fixed point."""
+    if count < len(terms):
+        return terms[count]
+    return np.int64(round(count * math.log(count) * scale))
+
+
+@njit
+def _cell_bits(cells, n_cells):
+    bits = np.zeros((n_cells, (len(cells) + 63) >> 6), dtype=np.uint64)
+    for i in range(len(cells)):
+        bits[cells[i], i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+    return bits
+
+
+@njit
+def _count_by_bits(counts, n_cells, first, r, level_bits, cell_bits):
+    words = cell_bits.shape[1]
+    for code in range(r - 1):
+        level = level_bits[first + code]
+        for cell in range(n_cells):
+            there, total = cell_bits[cell], np.uint64(0)
+            for w in range(words):
+                total += _popcount(level[w] & there[w])
+            counts[code * n_cells + cell] = total
+
+
+@njit
+def _count_by_lists(counts, n_cells, first, r, rows, level_start, cells):
+    counts[: (r - 1) * n_cells] = 0
+    for code in range(r - 1):
+        row_counts = counts[code * n_cells : (code + 1) * n_cells]
+        for row in rows[level_start[first + code] : level_start[first + code + 1]]:
+            row_counts[cells[row]] += np.int32(1)
+
+
+@njit
+def _totals(cells, n_cells):
+    """Return the rows of each cell. Four tables take turns, since a count must be stored before it can grow again."""
+    counts = np.zeros((4, n_cells), dtype=np.int32)
+    whole = len(cells) - len(cells) % 4
+    for i in range(0, whole, 4):
+        for turn in range(4):
+            counts[turn, cells[i + turn]] += np.int32(1)
+    for i in range(whole, len(cells)):
+        counts[0, cells[i]] += np.int32(1)
+    return counts[0] + counts[1] + counts[2] + counts[3]
+
+
+@njit
+def _stratum_g2(counts, totals, n_cells, start, n_y, r, terms, scale):
+    """Return the candidate's part of a stratum's G2 in fixed point, and its levels that occur there."""
+    part, present = np.int64(0), 0
+    rest = 0
+    for y in range(start, start + n_y):
+        rest += totals[y]
+    for code in range(r - 1):
+        row_total = 0
+        for y in range(code * n_cells + start, code * n_cells + start + n_y):
+            row_total += counts[y]
+            part += _fixed(counts[y], terms, scale)
+        if row_total:
+            part -= _fixed(row_total, terms, scale)
+            present += 1
+            rest -= row_total
+    if rest:
+        present += 1
+        part -= _fixed(rest, terms, scale)
+        for y in range(start, start + n_y):
+            left = totals[y]
+            for code in range(r - 1):
+                left -= counts[code * n_cells + y]
+            part += _fixed(left, terms, scale)
+    return part, present
+
+
+@njit
+def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
+    """Return the sum of O^2 / (R C) n in fixed point over a stratum of n rows, and the levels that occur there."""
+    part, present = np.int64(0), 0
+    for code in range(r):
+        row_total = 0
+        for turn in range(2):  # first the row's total, then its terms
+            if turn and not row_total:
+                break
+            for y in range(start, start + n_y):
+                count = counts[code * n_cells + y] if code < r - 1 else totals[y]
+                if code == r - 1:
+                    for other in range(r - 1):
+                        count -= counts[other * n_cells + y]
+                if not turn:
+                    row_total += count
+                elif count:
+                    term = float(count) * float(count) / (float(row_total) * float(totals[y])) * float(n)
+                    part += np.int64(round(term * scale))
+        present += row_total > 0
+    return part, present
+
+
+@njit(
+    [
+        "void(uint16[::1], int64[::1], int64[::1], int64[::1], uint64[:, ::1], int32[::1], uint32[::1], int64, int64,"
+        "int64[::1], float64, boolean, float64, int64, float64, float64[::1], float64[::1], boolean[::1])",
+        "void(int32[::1], int64[::1], int64[::1], int64[::1], uint64[:, ::1], int32[::1], uint32[::1], int64, int64,"
+        "int64[::1], float64, boolean, float64, int64, float64, float64[::1], float64[::1], boolean[::1])",
+    ],
+    cache=True,
+    nogil=True,
+)
+def table_statistics(
+    rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_y, terms, scale, pearson,
+    n_combinations, dof_rule, min_samples_per_cell, statistic, dof, reliable,
+):  # fmt: skip
+    """Fill G2, or Pearson's X2, the degrees of freedom, and whether the sample is large enough, of each candidate.
+
+    Parameters
+    ----------
+    rows, level_start, first_level, n_levels : arrays
+        Coded columns, as kernels/strata.py describes.
+    level_bits : uint64 array of shape (levels, ceil(n / 64))
+        The same lists as bit sets.
+    candidates : int32 array of shape (m,)
+        Columns to test.
+    cells : uint32 array of shape (n,)
+        ``stratum * n_y + code of the target`` of each row.
+    n_strata, n_y : int
+        Strata, and levels of the target.
+    terms : int64 array
+        ``c log c`` in fixed point for c = 0, 1, ...; larger counts are computed.
+    scale : float
+        Fixed-point steps in 1.
+    pearson : bool
+        X2 instead of G2.
+    n_combinations : float
+        Product of the levels of the conditioning set.
+    dof_rule : int
+        `ADJUSTED`, `NOMINAL` or `OBSERVED`.
+    min_samples_per_cell : float
+        Rows that a cell of ``levels of the candidate * n_y * n_combinations`` needs.
+    statistic, dof : float64 arrays of shape (m,)
+        Written.
+    reliable : bool array of shape (m,)
+        Written.
+    """
+    n_cells, words = n_strata * n_y, level_bits.shape[1]
+    totals = _totals(cells, n_cells)
+    sizes = np.zeros(n_strata, dtype=np.int64)
+    columns_present = np.zeros(n_strata, dtype=np.int64)
+    n_occupied = 0
+    known = np.int64(0)  # the part of G2 that all candidates share
+    for s in range(n_strata):
+        part = np.int64(0)
+        for cell in range(s * n_y, (s + 1) * n_y):
+            if totals[cell]:
+                sizes[s] += totals[cell]
+                columns_present[s] += 1
+                part -= _fixed(totals[cell], terms, scale)
+        n_occupied += sizes[s] > 0
+        if columns_present[s] > 1:
+            known += part + _fixed(sizes[s], terms, scale)
+
+    most, n_listed, n_lists = 1, 0, 0
+    for candidate in candidates:
+        first, r = first_level[candidate], n_levels[candidate]
+        most = max(most, r)
+        n_lists += r - 1
+        n_listed += level_start[first + r - 1] - level_start[first]
+    by_bits = (n_lists + FILL_COST) * n_cells * words * WORD_COST + len(cells) < n_listed
+    cell_bits = _cell_bits(cells, n_cells if by_bits else 0) if by_bits else np.zeros((0, 0), dtype=np.uint64)
+    counts = np.zeros((most - 1) * n_cells, dtype=np.int32)
+
+    for i in range(len(candidates)):
+        first, r = first_level[candidates[i]], n_levels[candidates[i]]
+        if by_bits:
+            _count_by_bits(counts, n_cells, first, r, level_bits, cell_bits)
+        else:
+            _count_by_lists(counts, n_cells, first, r, rows, level_start, cells)
+        total, expected, freedom = known, np.int64(0), np.int64(0)
+        for s in range(n_strata):
+            if columns_present[s] < 2:
+                continue
+            if pearson:
+                part, present = _stratum_pearson(counts, totals, n_cells, s * n_y, n_y, r, sizes[s], scale)
+                expected += sizes[s]
+            else:
+                part, present = _stratum_g2(counts, totals, n_cells, s * n_y, n_y, r, terms, scale)
+            total += part
+            freedom += (present - 1) * (columns_present[s] - 1)
+        value = (total - known) / scale - expected if pearson else 2.0 * (total / scale)
+        statistic[i] = value if freedom and value > 0.0 else 0.0
+        nominal = (r - 1.0) * (n_y - 1.0)
+        dof[i] = freedom if dof_rule == ADJUSTED else nominal * (n_combinations if dof_rule == NOMINAL else n_occupied)
+        reliable[i] = len(cells) >= min_samples_per_cell * r * n_y * n_combinations

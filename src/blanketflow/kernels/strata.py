@@ -1,0 +1,155 @@
+"""From coded columns to the strata that they define together.
+
+A column of r levels is held as the lists of rows outside its most frequent level: code 0 needs no list, codes
+1 .. r - 1 have the rows ``rows[level_start[k] : level_start[k + 1]]`` with ``k = first_level[column] + code - 1``.
+Most columns are short that way, and sparse columns are their own non-zeros.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+#: Strata codes stay below this number, which 32 bits hold, before they are numbered anew.
+MOST_CODES = 2**31 - 1
+#: Combinations of levels, relative to rows, above which the strata that occur are numbered anew.
+ROOM = 16
+
+
+@njit
+def _renumber(codes, size):
+    """Number the codes 0 .. size - 1 that occur anew, in order of appearance; return how many they are."""
+    new = np.full(size, -1, dtype=np.int32)
+    count = 0
+    for i in range(len(codes)):
+        if new[codes[i]] < 0:
+            new[codes[i]] = count
+            count += 1
+        codes[i] = new[codes[i]]
+    return count
+
+
+@njit
+def _renumber_by_sorting(keys, codes):
+    """Write into `codes` the ranks of the keys; return how many there are."""
+    order = np.argsort(keys)
+    count = 0
+    for j in range(len(order)):
+        if j > 0 and keys[order[j]] != keys[order[j - 1]]:
+            count += 1
+        codes[order[j]] = count
+    return count + 1
+
+
+_RETURNS, _COLUMNS = "Tuple((uint32[::1], int64, float64))", "int64[::1], int64[::1], int64[::1]"
+
+
+@njit(
+    [
+        f"{_RETURNS}(int32[::1], int64, uint16[::1], {_COLUMNS}, int64)",
+        f"{_RETURNS}(int32[::1], int64, int32[::1], {_COLUMNS}, int64)",
+    ],
+    cache=True,
+    nogil=True,
+)
+def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
+    """Return the strata of some columns, or the cells of a target in them.
+
+    Parameters
+    ----------
+    columns : int32 array of shape (k,)
+        Coded columns; none give one stratum.
+    target : int
+        A coded column, or -1 for strata without cells.
+    rows, level_start, first_level, n_levels
+        Coded columns, as above.
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    codes : uint32 array of shape (n_rows,)
+        The stratum of each row, below `n_strata`; with a target ``stratum * its levels + its code``, unless that would
+        need more than 31 bits: then no codes at all.
+    n_strata : int
+        Number of strata; some may be empty unless there are more combinations of levels than rows.
+    n_combinations : float
+        Product of the columns' levels.
+    """
+    codes = np.zeros(n_rows, dtype=np.uint32)
+    size, n_combinations = np.int64(1), 1.0
+    for column in columns:
+        r = n_levels[column]
+        n_combinations *= r
+        if size * r > ROOM * n_rows and size > 1:
+            size = _renumber(codes, size)
+        if size * r > MOST_CODES:
+            keys = codes.astype(np.int64)
+            for code in range(1, r):
+                k = first_level[column] + code - 1
+                for row in rows[level_start[k] : level_start[k + 1]]:
+                    keys[row] += code * size
+            size = _renumber_by_sorting(keys, codes)
+            continue
+        for code in range(1, r):
+            k = first_level[column] + code - 1
+            step = np.uint32(code * size)
+            for row in rows[level_start[k] : level_start[k + 1]]:
+                codes[row] += step
+        size *= r
+    if size > n_rows and len(columns) > 1:
+        size = _renumber(codes, size)
+    if target >= 0:
+        r = n_levels[target]
+        if size * r > MOST_CODES:
+            return codes[:0], size, n_combinations
+        codes *= np.uint32(r)
+        for code in range(1, r):
+            k = first_level[target] + code - 1
+            for row in rows[level_start[k] : level_start[k + 1]]:
+                codes[row] += np.uint32(code)
+    return codes, size, n_combinations
+
+
+@njit(
+    [
+        "void(int32[::1], int64, uint16[::1], int64[::1], uint64[:, ::1])",
+        "void(int32[::1], int64, int32[::1], int64[::1], uint64[:, ::1])",
+    ],
+    cache=True,
+)
+def list_levels(codes, n_levels, rows, level_stop, bits):
+    """Fill the lists of rows, and the bit sets, of all levels but the most frequent one, the lowest on ties.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n,)
+        Codes 0 .. n_levels - 1.
+    n_levels : int
+        Number of levels.
+    rows : array of shape (n,)
+        Written: the rows of one level after the other.
+    level_stop : int64 array of shape (n_levels - 1,)
+        Written: where each level's list ends in `rows`.
+    bits : uint64 array of shape (n_levels - 1, ceil(n / 64))
+        Written over zeros: the same lists as bit sets.
+    """
+    counts = np.zeros(n_levels, dtype=np.int64)
+    for code in codes:
+        counts[code] += 1
+    modal = np.argmax(counts)
+    place = np.zeros(n_levels, dtype=np.int64)
+    at, k = 0, 0
+    for code in range(n_levels):
+        if code != modal:
+            place[code] = at
+            at += counts[code]
+            level_stop[k] = at
+            k += 1
+    for i in range(len(codes)):
+        code = codes[i]
+        if code != modal:
+            rows[place[code]] = i
+            place[code] += 1
+            level = code if code < modal else code - 1
+            bits[level, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
