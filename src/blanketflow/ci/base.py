@@ -164,7 +164,7 @@ class BoundTest:
         found = memory.get(key) if memory else None
         if found is None:
             self._compute([candidate], target, conditions)
-            found = self._memory[conditions][key]
+            return self._memory[conditions][key]
         return found
 
     def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:

@@ -36,3 +36,4 @@ class Chi2(ContingencyTest):
         p_values=ASYMPTOTIC,
         column_sets=True,
     )
+    is_pearson: ClassVar[bool] = True

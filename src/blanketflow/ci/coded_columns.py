@@ -35,6 +35,11 @@ class CodedColumns:
         self.first_level = np.zeros(n_columns, dtype=np.int64)
         self.n_levels = np.zeros(n_columns, dtype=np.int64)
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the kernels read: rows, where each level starts, each column's first level and levels, bit sets."""
+        return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits
+
     def ensure(self, positions: Iterable[int]) -> None:
         """Code the columns at these positions, unless they are."""
         if not self._coded.issuperset(positions):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from ..core.table import Table
 from .base import CITest
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns
+from .tails import chi2_tail
 
+DOF_RULES = ("adjusted", "nominal", "observed")
 #: Tables of more cells than this, and this many times the rows, are counted by sorting.
 MOST_CELLS, CELLS_A_ROW = 2**17, 16
 #: c log c is tabulated up to this count.
@@ -23,14 +26,8 @@ MOST_TERMS = 2**20
 
 @dataclass
 class DiscreteTest(CITest):
-    """A test on level codes: options that say what a level is and what too small a sample means."""
+    """A test on level codes, with the options that say what the levels of a numeric column are."""
 
-    min_samples_per_cell: float = number(5.0, "A test with fewer rows a cell than this is not reliable.", at_least=0)
-    unreliable: str = choice(
-        "independent",
-        "What an unreliable test says: independent (p = 1), undecided (neither admits nor removes), use (as it is).",
-        ("independent", "undecided", "use"),
-    )
     bins: int = integer(5, "Bins of a numeric column.", at_least=2)
     binning: str = choice(
         "quantile",
@@ -42,14 +39,21 @@ class DiscreteTest(CITest):
 
 @dataclass
 class ContingencyTest(DiscreteTest):
-    """G2 or Pearson's X2: a chi-square distributed statistic of contingency tables."""
+    """A statistic of contingency tables that is chi-square distributed in large samples."""
 
     dof: str = choice(
         "adjusted",
         "Degrees of freedom: adjusted leaves out empty rows, columns and strata; nominal counts all levels; "
         "observed counts all levels in the strata that occur.",
-        ("adjusted", "nominal", "observed"),
+        DOF_RULES,
     )
+    min_samples_per_cell: float = number(5.0, "A test with fewer rows a cell than this is not reliable.", at_least=0)
+    unreliable: str = choice(
+        "independent",
+        "What an unreliable test says: independent (p = 1), undecided (neither admits nor removes), use (as it is).",
+        ("independent", "undecided", "use"),
+    )
+    is_pearson: ClassVar[bool] = False
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
@@ -60,100 +64,83 @@ class ContingencyEngine:
     """Counts the candidates of a query and turns statistics into p-values."""
 
     def __init__(self, test: ContingencyTest, table: Table, target: int | None) -> None:
-        from ..kernels.chi_square import chi_square_tails
-        from ..kernels.contingency import table_statistics
-        from ..kernels.thin_contingency import thin_table_statistic
+        from ..kernels import contingency
 
-        self._statistics, self._thin_statistic = table_statistics, thin_table_statistic
-        self._tails = chi_square_tails
+        self._given_tests, self._cell_tests = contingency.given_tests, contingency.cell_tests
         self.test, self.n_rows = test, table.n_rows
-        self.is_pearson = test.card.id == "chi2"
-        self.dof_rule = ("adjusted", "nominal", "observed").index(test.dof)
-        self.min_samples_per_cell = float(test.min_samples_per_cell)
-        self.unreliable_is_independent = test.unreliable == "independent"
+        self.columns = CodedColumns(table.n_rows, len(table), Coder(table, test.bins, test.binning, target).codes)
+        self._n = np.empty(0, dtype=np.int64)
         self.most_cells = max(MOST_CELLS, CELLS_A_ROW * table.n_rows)
-        self._n_rows = np.full(len(table), table.n_rows)
-        self._n_rows.flags.writeable = False  # results share it
-        self.coder = Coder(table, test.bins, test.binning, target)
-        self.columns = CodedColumns(table.n_rows, len(table), self.coder.codes)
-        self.terms, self.scale = fixed_point_terms(table.n_rows)
+        terms, self.scale = fixed_point_terms(table.n_rows)
+        if test.is_pearson:  # X2 is at most n times the smaller number of levels, G2 / 2 at most n log n
+            self.scale /= 2**16
+        self._rules = (
+            terms,
+            self.scale,
+            test.is_pearson,
+            DOF_RULES.index(test.dof),
+            float(test.min_samples_per_cell),
+            test.unreliable == "independent",
+        )
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate against the target within the strata of the conditioning set."""
-        self.columns.ensure(candidates)
-        return self._evaluate(self.columns, np.array(candidates, dtype=np.int32), target, given)
+        columns, results = self.columns, self._empty_results(len(candidates))
+        columns.ensure((*candidates, target, *given))
+        asked, conditions = np.array(candidates, dtype=np.int32), np.array(given, dtype=np.int32)
+        fits = self._given_tests(
+            *columns.arrays, asked, target, conditions, self.n_rows, self.most_cells, *self._rules, *_outputs(results)
+        )
+        return results if fits else self._thin_tests(columns, asked, target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one variable, whose levels are the combinations that occur."""
         joint = CodedColumns(self.n_rows, len(candidates), lambda i: self._joint_codes(candidates[i]))
         joint.ensure(range(len(candidates)))
-        return self._evaluate(joint, np.arange(len(candidates), dtype=np.int32), target, given)
+        asked, results = np.arange(len(candidates), dtype=np.int32), self._empty_results(len(candidates))
+        cells, n_strata, n_combinations = self.columns.stratify(given, target)
+        n_y = int(self.columns.n_levels[target])
+        if n_strata * n_y * int(joint.n_levels.max()) > self.most_cells:
+            return self._thin_tests(joint, asked, target, given)
+        self._cell_tests(*joint.arrays, asked, cells, n_strata, n_y, n_combinations, *self._rules, *_outputs(results))
+        return results
+
+    def _empty_results(self, m: int) -> CIResults:
+        if m > len(self._n):
+            self._n = np.full(m, self.n_rows)
+            self._n.flags.writeable = False  # all results share it
+        return CIResults(np.empty(m), np.empty(m), np.empty(m), np.empty(m), self._n[:m], np.empty(m, dtype=bool))
 
     def _joint_codes(self, positions: tuple[int, ...]) -> tuple[np.ndarray, int]:
-        strata, _, _ = self.columns.stratify(positions)
-        levels, codes = np.unique(strata, return_inverse=True)
+        levels, codes = np.unique(self.columns.stratify(positions)[0], return_inverse=True)
         return codes, len(levels)
 
-    def _evaluate(
+    def _thin_tests(
         self, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> CIResults:
-        cells, n_strata, n_combinations = self.columns.stratify(given, target)
-        m, n_y = len(candidates), int(self.columns.n_levels[target])
-        most_levels = int(columns.n_levels[candidates[0]]) if m == 1 else int(columns.n_levels[candidates].max())
-        statistic, dof, reliable = np.empty(m), np.empty(m), np.empty(m, dtype=bool)
-        # X2 is at most n times the smaller number of levels; G2 / 2 at most n log n, for which the scale is made.
-        scale = self.scale / 2 ** min(n_y, most_levels).bit_length() if self.is_pearson else self.scale
-        if n_strata * n_y * most_levels <= self.most_cells:
-            self._statistics(
-                columns.rows,
-                columns.level_start,
-                columns.first_level,
-                columns.n_levels,
-                columns.level_bits,
-                candidates,
-                cells,
-                n_strata,
-                n_y,
-                self.terms,
-                scale,
-                self.is_pearson,
-                n_combinations,
-                self.dof_rule,
-                self.min_samples_per_cell,
-                statistic,
-                dof,
-                reliable,
-            )
-        else:
-            self._count_thin(columns, candidates, target, given, scale, statistic, dof, reliable)
-        p_value, log_p = np.empty(m), np.empty(m)
-        counts = reliable if self.unreliable_is_independent else np.ones(m, dtype=bool)
-        self._tails(statistic, dof, counts, p_value, log_p)
-        n = self._n_rows[:m] if m <= len(self._n_rows) else np.full(m, self.n_rows)
-        return CIResults(statistic, p_value, log_p, dof, n, reliable)
+        """Test candidates in tables of far more cells than rows."""
+        from ..kernels.thin_contingency import thin_table_statistic
 
-    def _count_thin(
-        self,
-        columns: CodedColumns,
-        candidates: np.ndarray,
-        target: int,
-        given: tuple[int, ...],
-        scale: float,
-        statistic: np.ndarray,
-        dof: np.ndarray,
-        reliable: np.ndarray,
-    ) -> None:
-        """Do the same for tables of far more cells than rows."""
         strata, n_strata, n_combinations = self.columns.stratify(given)
         strata, y, n_y = strata.astype(np.int64), self.columns.codes(target), int(self.columns.n_levels[target])
-        n_x = columns.n_levels[candidates].astype(float)
-        for i, candidate in enumerate(candidates):
-            x = columns.codes(candidate)
-            statistic[i], dof[i] = self._thin_statistic(x, n_x[i], y, n_y, strata, n_strata, scale, self.is_pearson)
+        n_x, pearson = columns.n_levels[candidates].astype(float), self.test.is_pearson
+        found = [
+            thin_table_statistic(columns.codes(x), columns.n_levels[x], y, n_y, strata, n_strata, self.scale, pearson)
+            for x in candidates
+        ]
+        statistic, dof = (np.array(values) for values in zip(*found, strict=True))
         if self.test.dof != "adjusted":
             counted = n_combinations if self.test.dof == "nominal" else len(np.unique(strata))
-            dof[:] = (n_x - 1.0) * (n_y - 1.0) * counted
-        reliable[:] = self.n_rows >= self.min_samples_per_cell * n_x * n_y * n_combinations
+            dof = (n_x - 1.0) * (n_y - 1.0) * counted
+        reliable = self.n_rows >= self.test.min_samples_per_cell * n_x * n_y * n_combinations
+        p_value, log_p = chi2_tail(statistic, dof)
+        if self.test.unreliable == "independent":
+            p_value[~reliable], log_p[~reliable] = 1.0, 0.0
+        return CIResults(statistic, p_value, log_p, dof, np.full(len(candidates), self.n_rows), reliable)
+
+
+def _outputs(results: CIResults) -> tuple[np.ndarray, ...]:
+    return results.statistic, results.p_value, results.log_p, results.dof, results.reliable
 
 
 def fixed_point_terms(n_rows: int) -> tuple[np.ndarray, float]:

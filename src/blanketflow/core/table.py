@@ -104,10 +104,11 @@ class Table:
     def __init__(self, columns: Sequence[Column]) -> None:
         self.columns = tuple(columns)
         self.names = [column.name for column in self.columns]
-        self._positions = {name: i for i, name in enumerate(self.names)}
+        self._positions: dict[str | int, int] = {name: i for i, name in enumerate(self.names)}
         if len(self._positions) != len(self.names):
             twice = sorted({name for name in self.names if self.names.count(name) > 1})[:5]
             raise DataError(f"column names must differ, but these occur more than once: {twice}. Rename them.")
+        self._positions.update((i, i) for i in range(len(self.names)))
         first = self.columns[0].values if self.columns else np.empty(0)
         self.n_rows = first.n_rows if isinstance(first, SparseValues) else len(first)
 
@@ -116,13 +117,12 @@ class Table:
 
     def position(self, key: str | int) -> int:
         """Return the position of a column given by name or position."""
+        position = self._positions.get(key)
+        if position is not None:
+            return position
         if isinstance(key, str):
-            if key not in self._positions:
-                raise UnknownNameError(f"no column {key!r} in the table. {did_you_mean(key, self.names)}")
-            return self._positions[key]
-        if not 0 <= key < len(self.columns):
-            raise UnknownNameError(f"no column {key} in a table of {len(self.columns)} columns, counted from 0.")
-        return int(key)
+            raise UnknownNameError(f"no column {key!r} in the table. {did_you_mean(key, self.names)}")
+        raise UnknownNameError(f"no column {key} in a table of {len(self.columns)} columns, counted from 0.")
 
     def __getitem__(self, key: str | int) -> Column:
         return self.columns[self.position(key)]

@@ -55,9 +55,22 @@ def _upper_fraction(a, x):
     return fraction
 
 
-@njit("void(float64[::1], float64[::1], boolean[::1], float64[::1], float64[::1])", cache=True, nogil=True)
-def chi_square_tails(statistics, dofs, counts, p_values, log_p):
-    """Fill P(chi-square of dof >= statistic) and its logarithm; p = 1 where there are no degrees of freedom.
+@njit
+def log_tail(statistic, dof):
+    """Return log P(chi-square of dof >= statistic), 0 where there are no degrees of freedom."""
+    a, x = 0.5 * dof, 0.5 * statistic
+    if a <= 0.0 or x <= 0.0:
+        return 0.0
+    if x == np.inf:
+        return -np.inf
+    if x < a + 1.0:
+        return math.log1p(-min(math.exp(_log_prefactor(a, x)) * _lower_series(a, x), 1.0))
+    return min(_log_prefactor(a, x) + math.log(a * _upper_fraction(a, x)), 0.0)
+
+
+@njit("void(float64[::1], float64[::1], float64[::1])", cache=True, nogil=True)
+def log_tails(statistics, dofs, log_p):
+    """Fill the logarithm of P(chi-square of dof >= statistic).
 
     Parameters
     ----------
@@ -65,20 +78,8 @@ def chi_square_tails(statistics, dofs, counts, p_values, log_p):
         At least 0, or infinite.
     dofs : float64 array of shape (m,)
         Degrees of freedom, whole or not.
-    counts : bool array of shape (m,)
-        Where False, p = 1.
-    p_values, log_p : float64 arrays of shape (m,)
+    log_p : float64 array of shape (m,)
         Written.
     """
     for i in range(len(statistics)):
-        a, x = 0.5 * dofs[i], 0.5 * statistics[i]
-        if a <= 0.0 or x <= 0.0 or not counts[i]:
-            p_values[i], log_p[i] = 1.0, 0.0
-        elif x == np.inf:
-            p_values[i], log_p[i] = 0.0, -np.inf
-        elif x < a + 1.0:
-            below = min(math.exp(_log_prefactor(a, x)) * _lower_series(a, x), 1.0)
-            p_values[i], log_p[i] = 1.0 - below, math.log1p(-below)
-        else:
-            log_p[i] = min(_log_prefactor(a, x) + math.log(a * _upper_fraction(a, x)), 0.0)
-            p_values[i] = math.exp(log_p[i])
+        log_p[i] = log_tail(statistics[i], dofs[i])

@@ -16,6 +16,9 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from .chi_square import log_tail
+from .strata import stratify
+
 #: Degrees of freedom: without empty rows, columns and strata; of all combinations of levels; of strata that occur.
 ADJUSTED, NOMINAL, OBSERVED = 0, 1, 2
 #: What a bit-set operation on 64 rows costs, and what filling bit sets costs, in terms of counting one row.
@@ -130,21 +133,25 @@ def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
     return part, present
 
 
+_COLUMNS = "int64[::1], int64[::1], int64[::1], uint64[:, ::1]"
+_RULES = "int64[::1], float64, boolean, int64, float64, boolean"
+_RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]"
+
+
 @njit(
     [
-        "void(uint16[::1], int64[::1], int64[::1], int64[::1], uint64[:, ::1], int32[::1], uint32[::1], int64, int64,"
-        "int64[::1], float64, boolean, float64, int64, float64, float64[::1], float64[::1], boolean[::1])",
-        "void(int32[::1], int64[::1], int64[::1], int64[::1], uint64[:, ::1], int32[::1], uint32[::1], int64, int64,"
-        "int64[::1], float64, boolean, float64, int64, float64, float64[::1], float64[::1], boolean[::1])",
+        f"void({rows}, {_COLUMNS}, int32[::1], uint32[::1], int64, int64, float64, {_RULES}, {_RESULTS})"
+        for rows in ("uint16[::1]", "int32[::1]")
     ],
     cache=True,
     nogil=True,
 )
-def table_statistics(
-    rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_y, terms, scale, pearson,
-    n_combinations, dof_rule, min_samples_per_cell, statistic, dof, reliable,
+def cell_tests(
+    rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_y, n_combinations,
+    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+    statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Fill G2, or Pearson's X2, the degrees of freedom, and whether the sample is large enough, of each candidate.
+    """Fill the results of testing each candidate with one target in the strata of one conditioning set.
 
     Parameters
     ----------
@@ -158,19 +165,21 @@ def table_statistics(
         ``stratum * n_y + code of the target`` of each row.
     n_strata, n_y : int
         Strata, and levels of the target.
+    n_combinations : float
+        Product of the levels of the conditioning set.
     terms : int64 array
         ``c log c`` in fixed point for c = 0, 1, ...; larger counts are computed.
     scale : float
         Fixed-point steps in 1.
     pearson : bool
         X2 instead of G2.
-    n_combinations : float
-        Product of the levels of the conditioning set.
     dof_rule : int
         `ADJUSTED`, `NOMINAL` or `OBSERVED`.
     min_samples_per_cell : float
-        Rows that a cell of ``levels of the candidate * n_y * n_combinations`` needs.
-    statistic, dof : float64 arrays of shape (m,)
+        Rows that a cell needs; a table has ``levels of the candidate * n_y * n_combinations`` cells.
+    unreliable_is_independent : bool
+        Whether p = 1 where there are fewer.
+    statistic, p_value, log_p, dof : float64 arrays of shape (m,)
         Written.
     reliable : bool array of shape (m,)
         Written.
@@ -224,3 +233,36 @@ def table_statistics(
         nominal = (r - 1.0) * (n_y - 1.0)
         dof[i] = freedom if dof_rule == ADJUSTED else nominal * (n_combinations if dof_rule == NOMINAL else n_occupied)
         reliable[i] = len(cells) >= min_samples_per_cell * r * n_y * n_combinations
+        log_p[i] = 0.0 if unreliable_is_independent and not reliable[i] else log_tail(statistic[i], dof[i])
+        p_value[i] = math.exp(log_p[i])
+
+
+@njit(
+    [
+        f"boolean({rows}, {_COLUMNS}, int32[::1], int64, int32[::1], int64, int64, {_RULES}, {_RESULTS})"
+        for rows in ("uint16[::1]", "int32[::1]")
+    ],
+    cache=True,
+    nogil=True,
+)
+def given_tests(
+    rows, level_start, first_level, n_levels, level_bits, candidates, target, given, n_rows, most_cells,
+    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+    statistic, p_value, log_p, dof, reliable,
+):  # fmt: skip
+    """Do the same for candidates, target and conditioning set out of the same coded columns, in one call.
+
+    Return False, and do nothing, where a table would have more than `most_cells` cells.
+    """
+    cells, n_strata, n_combinations = stratify(given, target, rows, level_start, first_level, n_levels, n_rows)
+    most_levels = np.int64(1)
+    for candidate in candidates:
+        most_levels = max(most_levels, n_levels[candidate])
+    if n_strata * n_levels[target] * most_levels > most_cells:
+        return False
+    cell_tests(
+        rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_levels[target],
+        n_combinations, terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+        statistic, p_value, log_p, dof, reliable,
+    )  # fmt: skip
+    return True
