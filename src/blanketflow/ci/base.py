@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +22,10 @@ REMEMBERED = 2_000_000
 
 #: A set of columns, by name or position.
 Columns = list[str | int] | tuple[str | int, ...] | set[str | int] | frozenset[str | int]
+#: A column's position, or the ascending positions of a set of columns.
+Candidate = int | tuple[int, ...]
+#: From targets to candidates to results, or to where a result stands among those of its query.
+Memory = dict[int, dict[Candidate, CIResult | tuple[CIResults, int]]]
 
 
 class Engine(Protocol):
@@ -131,7 +136,7 @@ class BoundTest:
         self.n_tests = 0
         self._is_symmetric = test.card.symmetric
         self._engine = test.prepare(table, seed, target)
-        self._memory: dict[tuple[int, ...], dict[Any, CIResult]] = {}
+        self._memory: dict[tuple[int, ...], Memory] = {}
         self._n_remembered = 0
 
     def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
@@ -159,12 +164,11 @@ class BoundTest:
             If `x` is a set and the test's card does not say `column_sets`.
         """
         candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
-        key = self._key(candidate, target)
-        memory = self._memory.get(conditions)
-        found = memory.get(key) if memory else None
-        if found is None:
-            self._compute([candidate], target, conditions)
-            return self._memory[conditions][key]
+        known = self._remembered((candidate,), target, conditions)
+        if known:
+            return known[candidate]
+        found = next(iter(self._compute([candidate], target, conditions)))
+        self._memory[conditions][target][candidate] = found
         return found
 
     def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
@@ -175,33 +179,53 @@ class BoundTest:
         CIResults
             Arrays in the order of `xs`. Raises as `test` does.
         """
-        candidates, target, conditions = (
-            [self._candidate(x) for x in xs],
-            self.table.position(y),
-            self._conditions(given),
-        )
-        memory = self._memory.get(conditions, {})
-        unknown = [c for c in dict.fromkeys(candidates) if self._key(c, target) not in memory]
-        fresh = self._compute(unknown, target, conditions) if unknown else None
-        if fresh is not None and len(unknown) == len(candidates):
-            return fresh
-        known = dict(zip(unknown, fresh, strict=True)) if fresh is not None else {}
-        return CIResults.from_rows(known[c] if c in known else memory[self._key(c, target)] for c in candidates)
+        candidates = [self._candidate(x) for x in xs]
+        target, conditions = self.table.position(y), self._conditions(given)
+        known = self._remembered(candidates, target, conditions)
+        unknown = [c for c in dict.fromkeys(candidates) if c not in known]
+        if unknown:
+            fresh = self._compute(unknown, target, conditions)
+            if len(unknown) == len(candidates):
+                return fresh
+            known.update(zip(unknown, fresh, strict=True))
+        return CIResults.from_rows(known[c] for c in candidates)
 
-    def _compute(self, candidates: list[int | tuple[int, ...]], target: int, conditions: tuple[int, ...]) -> CIResults:
+    def _remembered(
+        self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
+    ) -> dict[Candidate, CIResult]:
+        """Return the results that are known; of either direction where the test has none."""
+        known: dict[Candidate, CIResult] = {}
+        memory = self._memory.get(conditions)
+        if memory:
+            of_target = memory.get(target, {})
+            for candidate in candidates:
+                found = of_target.get(candidate)
+                if found is None and self._is_symmetric and candidate in memory:
+                    found = memory[candidate].get(target)
+                if found is not None:
+                    known[candidate] = found if type(found) is CIResult else found[0][found[1]]
+        return known
+
+    def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test candidates that are not in the memory, and remember them."""
-        self._refuse_overlap(candidates, target, conditions)
         results = self._evaluate(candidates, target, conditions)
         self.n_tests += len(candidates)
         self._n_remembered += len(candidates)
         if self._n_remembered > REMEMBERED:
             self._memory, self._n_remembered = {}, len(candidates)
-        memory = self._memory.setdefault(conditions, {})
-        memory.update(zip([self._key(c, target) for c in candidates], results, strict=True))
+        memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
+        memory.update(zip(candidates, zip(repeat(results), range(len(candidates)), strict=False), strict=True))
         return results
 
-    def _evaluate(self, candidates: list[int | tuple[int, ...]], target: int, conditions: tuple[int, ...]) -> CIResults:
+    def _evaluate(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         sets = [c for c in candidates if isinstance(c, tuple)]
+        taken = {target, *conditions}
+        if (
+            len(taken) == len(conditions)
+            or not taken.isdisjoint(candidates)
+            or any(not taken.isdisjoint(c) for c in sets)
+        ):
+            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
         if not sets:
             return self._engine.evaluate(candidates, target, conditions)
         found = dict(zip(sets, self._engine.evaluate_sets(sets, target, conditions), strict=True))
@@ -210,11 +234,8 @@ class BoundTest:
             found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
         return CIResults.from_rows(found[c] for c in candidates)
 
-    def _key(self, x: int | tuple[int, ...], y: int) -> tuple[Any, int]:
-        return (y, x) if self._is_symmetric and not isinstance(x, tuple) and y < x else (x, y)
-
-    def _candidate(self, x: str | int | Columns) -> int | tuple[int, ...]:
-        if not isinstance(x, list | tuple | set | frozenset):
+    def _candidate(self, x: str | int | Columns) -> Candidate:
+        if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
             return self.table.position(x)
         positions = tuple(sorted({self.table.position(column) for column in x}))
         if not positions:
@@ -228,14 +249,6 @@ class BoundTest:
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
         return tuple(sorted({self.table.position(z) for z in given})) if given else ()
-
-    def _refuse_overlap(self, candidates: list[Any], target: int, conditions: tuple[int, ...]) -> None:
-        overlap = target in conditions
-        for candidate in candidates:
-            columns = candidate if isinstance(candidate, tuple) else (candidate,)
-            overlap |= any(column == target or column in conditions for column in columns)
-        if overlap:
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:

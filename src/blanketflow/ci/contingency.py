@@ -95,8 +95,7 @@ class ContingencyEngine:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one variable, whose levels are the combinations that occur."""
-        joint = CodedColumns(self.n_rows, len(candidates), lambda i: self._joint_codes(candidates[i]))
-        joint.ensure(range(len(candidates)))
+        joint = self.joint(candidates)
         asked, results = np.arange(len(candidates), dtype=np.int32), self._empty_results(len(candidates))
         cells, n_strata, n_combinations = self.columns.stratify(given, target)
         n_y = int(self.columns.n_levels[target])
@@ -104,6 +103,17 @@ class ContingencyEngine:
             return self._thin_tests(joint, asked, target, given)
         self._cell_tests(*joint.arrays, asked, cells, n_strata, n_y, n_combinations, *self._rules, *_outputs(results))
         return results
+
+    def joint(self, sets: Sequence[tuple[int, ...]]) -> CodedColumns:
+        """Return one coded column for each set of columns."""
+        joint = CodedColumns(self.n_rows, len(sets), lambda i: self._joint_codes(sets[i]))
+        joint.ensure(range(len(sets)))
+        return joint
+
+    @property
+    def fixed_point(self) -> tuple[np.ndarray, float]:
+        """What the sums of c log c are made of: its values in whole steps, and the steps in 1."""
+        return self._rules[0], self.scale
 
     def _empty_results(self, m: int) -> CIResults:
         if m > len(self._n):

@@ -59,12 +59,12 @@ class CIResults:
 
     def __getitem__(self, i: int) -> CIResult:
         return CIResult(
-            float(self.statistic[i]),
-            float(self.p_value[i]),
-            float(self.log_p[i]),
-            float(self.dof[i]),
-            int(self.n[i]),
-            bool(self.reliable[i]),
+            self.statistic.item(i),
+            self.p_value.item(i),
+            self.log_p.item(i),
+            self.dof.item(i),
+            self.n.item(i),
+            self.reliable.item(i),
         )
 
     def __iter__(self) -> Iterator[CIResult]:

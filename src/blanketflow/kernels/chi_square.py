@@ -12,6 +12,8 @@ from numba import njit
 
 #: Relative size of the last term at which a series or continued fraction ends.
 PRECISION = 1e-15
+#: Up to so many degrees of freedom, and so far out, a tail is a short sum.
+MOST_SUMMED, FARTHEST_SUM = 60, 600.0
 
 
 @njit
@@ -56,6 +58,25 @@ def _upper_fraction(a, x):
 
 
 @njit
+def _log_finite_sum(dof, x):
+    """Return log Q(dof / 2, x) for a small whole number of degrees of freedom and x below `FARTHEST_SUM`."""
+    if dof % 2 == 0:
+        total, term, k = 1.0, 1.0, 1.0
+        while k < dof / 2:
+            term *= x / k
+            total += term
+            k += 1.0
+        return math.log(total) - x
+    root = math.sqrt(x)
+    total, term, k = 0.0, 2.0 * root / math.sqrt(math.pi), 1.5
+    while k - 0.5 <= (dof - 1) / 2:
+        total += term
+        term *= x / k
+        k += 1.0
+    return math.log(math.exp(x) * math.erfc(root) + total) - x
+
+
+@njit
 def log_tail(statistic, dof):
     """Return log P(chi-square of dof >= statistic), 0 where there are no degrees of freedom."""
     a, x = 0.5 * dof, 0.5 * statistic
@@ -65,6 +86,8 @@ def log_tail(statistic, dof):
         return -np.inf
     if x < a + 1.0:
         return math.log1p(-min(math.exp(_log_prefactor(a, x)) * _lower_series(a, x), 1.0))
+    if dof <= MOST_SUMMED and x < FARTHEST_SUM and dof == math.floor(dof):
+        return _log_finite_sum(int(dof), x)
     return min(_log_prefactor(a, x) + math.log(a * _upper_fraction(a, x)), 0.0)
 
 

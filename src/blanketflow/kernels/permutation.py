@@ -1,0 +1,119 @@
+"""How often a target permuted within strata is as dependent on a candidate as the target itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .contingency import _count_by_lists, _fixed, _totals
+
+
+@njit
+def _mixed(state):
+    """Return the next state of a splitmix64 generator and its output."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> np.uint64(31))
+
+
+@njit
+def _shuffle(values, start, stop, state):
+    """Permute ``values[start:stop]`` in place (Fisher, Yates); return the generator's state."""
+    for last in range(stop - 1, start, -1):
+        state, drawn = _mixed(state)
+        other = start + np.int64(((drawn >> np.uint64(32)) * np.uint64(last - start + 1)) >> np.uint64(32))
+        values[last], values[other] = values[other], values[last]
+    return state
+
+
+@njit
+def _joint_term(counts, totals, n_cells, r, terms, scale):
+    """Return the sum of ``c log c`` over a candidate's table, the only part of G2 that a permutation changes."""
+    total = np.int64(0)
+    for cell in range(n_cells):
+        left = totals[cell]
+        if left:
+            for code in range(r - 1):
+                count = counts[code * n_cells + cell]
+                left -= count
+                total += _fixed(count, terms, scale)
+            total += _fixed(left, terms, scale)
+    return total
+
+
+@njit(
+    [
+        f"void({rows}, int64[::1], int64[::1], int64[::1], int32[::1], uint32[::1], int64, int64, int64[::1], float64,"
+        "uint64[::1], int64, int64[::1], int64[::1])"
+        for rows in ("uint16[::1]", "int32[::1]")
+    ],
+    cache=True,
+    nogil=True,
+)
+def permutation_exceedances(
+    rows, level_start, first_level, n_levels, candidates, cells, n_strata, n_y, terms, scale, seeds, enough,
+    exceedances, n_drawn,
+):  # fmt: skip
+    """Count permutations of the target within strata whose G2 with a candidate is at least the one observed.
+
+    A candidate is done with when `enough` of them are. All candidates see the same permutations, whichever of them are
+    still counted; sums in whole numbers make equal tables tie.
+
+    Parameters
+    ----------
+    rows, level_start, first_level, n_levels : arrays
+        Coded columns, as kernels/strata.py describes.
+    candidates : int32 array of shape (m,)
+        Columns to test.
+    cells : uint32 array of shape (n,)
+        ``stratum * n_y + code of the target`` of each row.
+    n_strata, n_y : int
+        Strata, and levels of the target.
+    terms, scale
+        As in kernels/contingency.py.
+    seeds : uint64 array of shape (B,)
+        One for each permutation.
+    enough : int
+        Exceedances at which a candidate is done with.
+    exceedances, n_drawn : int64 arrays of shape (m,)
+        Written: exceedances, and the permutations that they were counted in.
+    """
+    n, n_cells = len(cells), n_strata * n_y
+    totals = _totals(cells, n_cells)
+    most = 1
+    for candidate in candidates:
+        most = max(most, n_levels[candidate])
+    counts = np.zeros(2 * (most - 1) * n_cells, dtype=np.int32)
+    observed = np.empty(len(candidates), dtype=np.int64)
+    for i in range(len(candidates)):
+        first, r = first_level[candidates[i]], n_levels[candidates[i]]
+        _count_by_lists(counts, n_cells, first, r, rows, level_start, cells)
+        observed[i] = _joint_term(counts, totals, n_cells, r, terms, scale)
+        exceedances[i] = n_drawn[i] = 0
+
+    order = np.argsort(cells // np.uint32(n_y), kind="mergesort")
+    values, permuted = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+    starts = np.zeros(n_strata + 1, dtype=np.int64)
+    for i in range(n):
+        values[i] = cells[order[i]]
+        starts[cells[i] // np.uint32(n_y) + 1] += 1
+    for s in range(n_strata):
+        starts[s + 1] += starts[s]
+    n_active = len(candidates)
+    for seed in seeds:
+        if not n_active:
+            break
+        drawn, state = values.copy(), seed
+        for s in range(n_strata):
+            state = _shuffle(drawn, starts[s], starts[s + 1], state)
+        for i in range(n):
+            permuted[order[i]] = drawn[i]
+        for i in range(len(candidates)):
+            if exceedances[i] < enough:
+                first, r = first_level[candidates[i]], n_levels[candidates[i]]
+                _count_by_lists(counts, n_cells, first, r, rows, level_start, permuted)
+                n_drawn[i] += 1
+                if _joint_term(counts, totals, n_cells, r, terms, scale) >= observed[i]:
+                    exceedances[i] += 1
+                    n_active -= exceedances[i] == enough
