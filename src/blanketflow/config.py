@@ -45,7 +45,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     "grain": ("auto", Parameter("choice", "Work of a job: one fold, or all folds of a split.", choices=GRAINS)),
 }
 DATASET: dict[str, tuple[Any, Parameter]] = {
-    "source": (None, Parameter("text", "sklearn:<name> or simulate:<name>.", nullable=True)),
+    "source": (None, Parameter("text", "sklearn:<name>, simulate:<name>, or network:<name or file>.", nullable=True)),
     "path": (None, Parameter("text", "A CSV, TSV, Parquet or npz file.", nullable=True)),
     "target": (None, Parameter("text", "Column to predict.", nullable=True)),
     "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
@@ -59,7 +59,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             "choice", "Missing cells: impute on training rows, drop rows, error.", choices=("impute", "drop", "error")
         ),
     ),
-    "rows": (1000, Parameter("integer", "Rows of a simulated source.", at_least=2)),
+    "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
 }
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (5, Parameter("integer", "Outer folds for the honest estimate; 0 for none.", at_least=0)),

@@ -1,49 +1,39 @@
-"""Graphs, networks and samplers: blankets drawn by hand, and samples against the exact distributions."""
+"""Networks and samplers: samples against the exact distributions, and random graphs and networks."""
 
+import hashlib
 import itertools
 import time
 
 import numpy as np
 import pytest
 
-from blanketflow.core.errors import ConfigError, DataError, UnknownNameError
+from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
 from blanketflow.core.graph import DAG
 from blanketflow.data.simulate import NETWORKS, simulate, truth_of
 from blanketflow.data.simulate.clinic import CLINIC
+from blanketflow.data.simulate.conditional_gaussian import ConditionalGaussianNetwork
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.gaussian import GaussianNode, LinearGaussianNetwork
 from blanketflow.data.simulate.greenhouse import GREENHOUSE
+from blanketflow.data.simulate.network import BLOCK_ROWS
+from blanketflow.data.simulate.random_networks import random_dag, random_discrete, random_gaussian
 
-
-@pytest.mark.parametrize(
-    ("arcs", "parents", "children", "spouses"),
-    [
-        ([("a", "T"), ("T", "b")], ["a"], ["b"], []),
-        ([("T", "c"), ("s", "c"), ("s", "d")], [], ["c"], ["s"]),
-        # a parent that shares a child is no spouse, nor is a child that shares a child
-        ([("p", "T"), ("p", "c"), ("T", "c"), ("T", "d"), ("c", "d"), ("s", "d")], ["p"], ["c", "d"], ["s"]),
-        # neither grandparents, siblings nor grandchildren belong to it
-        ([("g", "p"), ("p", "T"), ("p", "sib"), ("T", "c"), ("c", "gc"), ("x", "gc")], ["p"], ["c"], []),
-    ],
+# Yield is a mixture: nothing where not watered, else linear in sunshine, by the kind of soil.
+FARM = ConditionalGaussianNetwork(
+    "farm",
+    {
+        "watered": node(["no", "yes"], table=[0.25, 0.75]),
+        "soil": node(["sand", "loam", "clay"], ["watered"], table=[[0.5, 0.25, 0.25], [0.2, 0.3, 0.5]]),
+        "sunshine": GaussianNode(5.0, 2.0),
+        "yield": GaussianNode(
+            np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]),
+            np.array([[0.0, 0.0, 0.0], [0.5, 1.0, 1.5]]),
+            {"sunshine": np.array([[0.0, 0.0, 0.0], [2.0, 1.0, -1.0]])},
+            given=("watered", "soil"),
+        ),
+        "price": GaussianNode(20.0, 1.0, {"yield": -0.5}),
+    },
 )
-def test_blankets_drawn_by_hand(arcs, parents, children, spouses):
-    assert DAG(arcs).markov_blanket("T") == {
-        "parents": parents,
-        "children": children,
-        "spouses": spouses,
-        "blanket": sorted(parents + children + spouses),
-    }
-
-
-def test_order_cycles_and_unknown_nodes():
-    dag = DAG([("b", "c"), ("a", "b"), ("a", "c")], nodes=["c", "b", "a", "alone"])
-    order = dag.topological_order()
-    assert sorted(order) == sorted(dag.nodes) and all(order.index(p) < order.index(c) for p, c in dag.arcs)
-    assert dag.markov_blanket("alone")["blanket"] == []
-    with pytest.raises(DataError, match=r"cycle .* a, b"):
-        DAG([("r", "a"), ("a", "b"), ("b", "a")])
-    with pytest.raises(UnknownNameError, match=r"no node 'alon'. Did you mean 'alone'"):
-        dag.parents("alon")
 
 
 @pytest.mark.parametrize("key", CLINIC.nodes)
@@ -135,3 +125,143 @@ def test_a_million_rows_are_quick():
     start = time.perf_counter()
     CLINIC.sample(1_000_000, seed=0)
     assert time.perf_counter() - start < 10
+
+
+def test_samples_stay_what_they_were():
+    digest = hashlib.sha256()
+    for column in CLINIC.sample(70_000, seed=11).columns:  # more rows than one block
+        digest.update(column.values.astype("<i4").tobytes())
+    assert digest.hexdigest() == "a205682814a9f2c549b4ca5b1d52c5575ba406d46cf21a5715c74adf28a4d8c9"
+    table = GREENHOUSE.sample(70_000, seed=11)
+    at = [0, 65_535, 65_536, 69_999]
+    expected = {
+        "sunlight": [8.068000742778688, 7.784327126611001, 8.281473694490023, 8.592649015063614],
+        "growth": [8.42159842008808, 5.259279092457549, 7.488334241161398, 8.031660788397591],
+        "fruit_mass": [66.86004960204606, 77.42080690058641, 59.9001315653738, 67.22895287362272],
+    }
+    for key, values in expected.items():
+        assert table[key].values[at] == pytest.approx(values, rel=1e-12)
+
+
+@pytest.mark.parametrize("network", [CLINIC, GREENHOUSE, FARM], ids=lambda network: network.name)
+def test_fewer_rows_are_the_first_of_more(network):
+    more, fewer = network.sample(2 * BLOCK_ROWS + 5, seed=2), network.sample(BLOCK_ROWS + 3, seed=2)
+    for a, b in zip(more.columns, fewer.columns, strict=True):
+        assert (a.name, a.kind, a.levels) == (b.name, b.kind, b.levels)
+        assert np.array_equal(a.values[: BLOCK_ROWS + 3], b.values)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 3, 4, 5, 8, 9, 100])
+def test_the_binary_search_equals_counting(n_levels):
+    rng = np.random.default_rng(n_levels)
+    cpt = rng.dirichlet([0.3] * n_levels, (2, 3))
+    cpt[0, 0] = 0.0
+    cpt[0, 0, n_levels // 2] = 1.0  # levels that never occur
+    root = {"p": node(["0", "1"], table=[0.5, 0.5]), "q": node(["0", "1", "2"], table=[0.2, 0.3, 0.5])}
+    one = node([f"{i:03}" for i in range(n_levels)], ["p", "q"], table=cpt)
+    p, q = np.repeat([0, 1], 3000), np.tile([0, 1, 2], 2000)
+    found = one.draw(np.random.default_rng(7), 6000, [p.astype(np.uint8), q.astype(np.uint8)])
+    bounds = np.cumsum(cpt, axis=-1)[p, q][:, :-1]
+    assert np.array_equal(found, (np.random.default_rng(7).random(6000)[:, None] >= bounds).sum(axis=1))
+    column = DiscreteNetwork("n", {**root, "r": one}).sample(50, seed=1)["r"]
+    assert column.values.dtype == np.int32 and column.levels == one.levels
+
+
+def test_conditional_gaussian_samples_follow_every_equation():
+    table = FARM.sample(60_000, seed=4)
+    assert [column.kind for column in table.columns] == ["categorical", "categorical", "numeric", "numeric", "numeric"]
+    watered, soil = (table[key].values for key in ("watered", "soil"))
+    given, sunshine = FARM.nodes["yield"], table["sunshine"].values
+    for w, word in enumerate(["no", "yes"]):
+        for s, kind in enumerate(["sand", "loam", "clay"]):
+            at = (watered == table["watered"].levels.index(word)) & (soil == table["soil"].levels.index(kind))
+            assert at.mean() == pytest.approx(FARM.nodes["watered"].cpt[w] * FARM.nodes["soil"].cpt[w, s], abs=0.01)
+            harvest, X = table["yield"].values[at], np.column_stack([np.ones(at.sum()), sunshine[at]])
+            if word == "no":
+                assert not harvest.any()
+                continue
+            found, *_ = np.linalg.lstsq(X, harvest, rcond=None)
+            error = given.sd[w, s] * np.sqrt(np.diag(np.linalg.inv(X.T @ X)))
+            assert np.all(abs(found - [given.intercept[w, s], given.coefficients["sunshine"][w, s]]) < 4.5 * error)
+            assert (harvest - X @ found).std() == pytest.approx(given.sd[w, s], rel=0.03)
+    assert (table["price"].values + 0.5 * table["yield"].values).mean() == pytest.approx(20.0, abs=0.02)
+    assert FARM.dag().markov_blanket("soil")["spouses"] == ["sunshine"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ({"a": GaussianNode(0.0, np.inf)}, "'a': sd holds a value that is not finite"),
+        ({"a": GaussianNode(0.0, 1.0, {"d": 1.0})}, "'a': the parent 'd' has a coefficient, but is not Gaussian"),
+        ({"a": GaussianNode(0.0, 1.0), "b": GaussianNode(0.0, 1.0, given=("a",))}, "'b': the parent 'a' is not disc"),
+        ({"a": GaussianNode(np.zeros(3), np.ones(2), given=("d",))}, r"'a': intercept has shape \(3,\), not \(2,\)"),
+        ({"a": GaussianNode(np.zeros(2), 1.0, given=("d",))}, r"'a': sd has shape \(\), not \(2,\)"),
+        ({"a": GaussianNode(0.0, 1.0), "e": node(["x"], ["a"], table=[1.0])}, "'e': the parent 'a' is not discrete"),
+        ({"e": node(["x", "x"], table=[0.5, 0.5])}, "'e': the levels"),
+        ({"e": node(["x", "y"], table=[0.5, 0.499])}, "'e': a row of the table is no distribution"),
+        ({"e": node(["x", "y"], table=[np.nan, 1.0])}, "'e': a row of the table is no distribution"),
+    ],
+)
+def test_parameters_that_contradict_each_other_are_refused(nodes, message):
+    with pytest.raises(DataError, match=message):
+        ConditionalGaussianNetwork("bad", {"d": node(["x", "y"], table=[0.5, 0.5]), **nodes})
+
+
+def test_a_network_takes_its_own_kinds_of_nodes_and_parents():
+    with pytest.raises(DataError, match="'a': a GaussianNode, but a DiscreteNetwork takes DiscreteNode only"):
+        DiscreteNetwork("bad", {"a": GaussianNode(0.0, 1.0)})
+    with pytest.raises(DataError, match="a DiscreteNode, but a LinearGaussianNetwork takes GaussianNode only"):
+        LinearGaussianNetwork("bad", {"a": node(["x"], table=[1.0])})
+    with pytest.raises(UnknownNameError, match="no node 'p'"):
+        LinearGaussianNetwork("bad", {"a": GaussianNode(0.0, 1.0, {"p": 1.0})})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_graphs_have_the_size_and_degree_asked_for(seed):
+    n, degree = 5 + 3 * seed, 1 + seed % 4
+    dag = random_dag(n, seed, degree=degree)
+    assert len(dag.nodes) == n and len(dag.arcs) == len(set(dag.arcs)) == round(n * degree / 2)
+    assert random_dag(n, seed, degree=degree).arcs == dag.arcs != random_dag(n, seed + 1, degree=degree).arcs
+    capped = random_dag(n, seed, degree=degree, max_degree=degree)
+    assert max(len(capped.parents_and_children(node)) for node in capped.nodes) <= degree
+    assert len(random_dag(n, seed, degree=n - 1).arcs) == n * (n - 1) // 2
+
+
+def test_every_pair_and_both_directions_are_equally_likely():
+    pairs = [arc for seed in range(1200) for arc in random_dag(4, seed, degree=1).arcs]
+    counts = [pairs.count(pair) for pair in itertools.permutations(["x1", "x2", "x3", "x4"], 2)]
+    assert min(counts) > 200 - 4 * np.sqrt(200) and max(counts) < 200 + 4 * np.sqrt(200)  # 2,400 arcs of 12 kinds
+
+
+def test_random_networks_follow_their_settings():
+    dag = random_dag(60, seed=3, degree=3, max_degree=5)
+    discrete = random_discrete(dag, seed=1, arity=(2, 5), concentration=0.5)
+    assert {len(n.levels) for n in discrete.nodes.values()} == {2, 3, 4, 5} and discrete.dag().nodes == dag.nodes
+    assert sorted(discrete.dag().arcs) == sorted(dag.arcs)
+    even = random_discrete(dag, seed=1, arity=(2, 2), concentration=1e6)
+    assert all(abs(n.cpt - 0.5).max() < 0.01 for n in even.nodes.values())
+    again = random_discrete(dag, seed=1, arity=(2, 5), concentration=0.5)
+    assert all(np.array_equal(n.cpt, again.nodes[key].cpt) for key, n in discrete.nodes.items())
+    gaussian = random_gaussian(dag, seed=1, coefficients=(0.2, 0.9), sd=(0.5, 2.0))
+    weights = np.array([w for n in gaussian.nodes.values() for w in n.coefficients.values()])
+    assert len(weights) == len(dag.arcs) and (weights < 0).any() and (weights > 0).any()
+    assert abs(weights).min() >= 0.2 and abs(weights).max() <= 0.9
+    assert all(0.5 <= n.sd <= 2.0 for n in gaussian.nodes.values()) and gaussian.sample(5, seed=0).n_rows == 5
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: random_dag(0, 1), "n_nodes is 0"),
+        (lambda: random_dag(3, 1, degree=2.5), "degree is 2.5, but must be 0 to 2 for 3 nodes"),
+        (lambda: random_dag(3, 1, max_degree=-1), "max_degree is -1"),
+        (lambda: random_discrete(DAG([("a", "b")]), 1, arity=(3, 2)), "arity is"),
+        (lambda: random_discrete(DAG([("a", "b")]), 1, concentration=0), "concentration is 0"),
+        (lambda: random_discrete(DAG([(str(i), "c") for i in range(30)]), 1), "table of 'c' with its 30 parents"),
+        (lambda: random_gaussian(DAG([("a", "b")]), 1, sd=(-1, 1)), "sd is"),
+        (lambda: random_gaussian(DAG([("a", "b")]), 1, coefficients=(1, 0.5)), "coefficients is"),
+    ],
+)
+def test_random_networks_that_cannot_be_drawn(draw, message):
+    with pytest.raises(ParameterError, match=message):
+        draw()

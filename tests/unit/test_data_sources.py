@@ -16,7 +16,7 @@ from blanketflow.data import peek as peek_module
 from blanketflow.data.bundled import BUNDLED
 from blanketflow.data.card import make_card
 from blanketflow.data.peek import peek
-from blanketflow.data.sources import read_source
+from blanketflow.data.sources import read_source, read_source_network
 
 CSV = """id,age,site,score,copy,flat,y
 a1,30,1,0.5,0.5,7,no
@@ -280,3 +280,10 @@ def test_a_peek_imports_nothing_heavy(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_network_behind_a_source():
+    assert "pneumonia" in read_source_network("t", "simulate:clinic").nodes
+    for source, message in [("sklearn:wine", "is no network"), ("simulate:clinik", "clinic"), ("other:x", "unknown")]:
+        with pytest.raises(ConfigError, match=message):
+            read_source_network("t", source)

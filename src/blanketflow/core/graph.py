@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from .errors import DataError, UnknownNameError, did_you_mean
+from .separation import reachable
 
 
 class DAG:
@@ -21,7 +22,7 @@ class DAG:
     Raises
     ------
     DataError
-        If the arcs hold a cycle.
+        If the arcs hold a cycle or a node is listed twice.
     UnknownNameError
         If an arc names a node that is not among `nodes`.
 
@@ -30,11 +31,17 @@ class DAG:
     >>> dag = DAG([("cause", "target"), ("target", "effect"), ("other", "effect")])
     >>> dag.markov_blanket("target")["blanket"]
     ['cause', 'effect', 'other']
+    >>> dag.separated("target", "other"), dag.separated("target", "other", ["effect"])
+    (True, False)
     """
 
     def __init__(self, arcs: Iterable[tuple[str, str]], nodes: Iterable[str] | None = None) -> None:
         self.arcs = [(str(parent), str(child)) for parent, child in arcs]
         self.nodes = list(nodes) if nodes is not None else list(dict.fromkeys(n for arc in self.arcs for n in arc))
+        self._known_nodes = frozenset(self.nodes)
+        if len(self._known_nodes) < len(self.nodes):
+            twice = sorted(node for node, times in Counter(self.nodes).items() if times > 1)[:10]
+            raise DataError(f"the graph lists these nodes more than once: {', '.join(twice)}. Remove or rename them.")
         self._parents: dict[str, list[str]] = defaultdict(list)
         self._children: dict[str, list[str]] = defaultdict(list)
         for parent, child in dict.fromkeys(self.arcs):
@@ -50,9 +57,13 @@ class DAG:
         """Return a node's children, in the order of the arcs."""
         return list(self._children.get(self._known(node), ()))
 
+    def parents_and_children(self, node: str) -> list[str]:
+        """Return a node's parents, then its children."""
+        return self.parents(node) + self.children(node)
+
     def spouses(self, node: str) -> list[str]:
         """Return the other parents of a node's children, without its own parents and children."""
-        near = {node, *self.parents(node), *self.children(node)}
+        near = {node, *self.parents_and_children(node)}
         others = (parent for child in self.children(node) for parent in self.parents(child))
         return [parent for parent in dict.fromkeys(others) if parent not in near]
 
@@ -61,6 +72,53 @@ class DAG:
         parts = {"parents": self.parents(node), "children": self.children(node), "spouses": self.spouses(node)}
         parts["blanket"] = [member for members in parts.values() for member in members]
         return {part: sorted(members) for part, members in parts.items()}
+
+    def connected(self, x: str | Iterable[str], given: str | Iterable[str] = ()) -> set[str]:
+        """Return the nodes that are d-connected to a node, or to any of several, given others.
+
+        Parameters
+        ----------
+        x : str or iterable of str
+            A node or several.
+        given : str or iterable of str
+            The nodes held fixed.
+
+        Returns
+        -------
+        set of str
+            Neither nodes of `x` nor of `given` are among them. Takes time linear in the arcs.
+
+        Raises
+        ------
+        DataError
+            If a node is in both.
+        UnknownNameError
+            If a node is not in the graph.
+
+        Examples
+        --------
+        >>> dag = DAG([("season", "rain"), ("rain", "wet"), ("hose", "wet")])
+        >>> sorted(dag.connected("rain")), sorted(dag.connected("rain", {"wet"}))
+        (['season', 'wet'], ['hose', 'season'])
+        """
+        sources, fixed = self._all_known(x), self._all_known(given)
+        _apart("x", sources, "given", fixed)
+        return reachable(self._parents, self._children, sources, fixed) - sources
+
+    def separated(self, x: str | Iterable[str], y: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
+        """Return whether every node of `x` is d-separated from every node of `y`, given others.
+
+        Raises
+        ------
+        DataError
+            If a node is in two of the three.
+        UnknownNameError
+            If a node is not in the graph.
+        """
+        sources, goals = self._all_known(x), self._all_known(y)
+        _apart("x", sources, "y", goals)
+        _apart("y", goals, "given", self._all_known(given))
+        return goals.isdisjoint(self.connected(sources, given))
 
     def topological_order(self) -> list[str]:
         """Return the nodes, parents before children, otherwise in their given order.
@@ -83,6 +141,15 @@ class DAG:
         return ready
 
     def _known(self, node: str) -> str:
-        if node not in self.nodes:
+        if node not in self._known_nodes:
             raise UnknownNameError(f"the graph has no node {node!r}. {did_you_mean(node, self.nodes)}")
         return node
+
+    def _all_known(self, nodes: str | Iterable[str]) -> set[str]:
+        return {self._known(node) for node in ([nodes] if isinstance(nodes, str) else nodes)}
+
+
+def _apart(one: str, nodes: set[str], other: str, others: set[str]) -> None:
+    both = nodes & others
+    if both:
+        raise DataError(f"d-separation: {', '.join(sorted(both)[:10])} cannot be in both {one} and {other}.")

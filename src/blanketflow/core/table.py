@@ -74,6 +74,11 @@ class Column:
         values = self.values.values if isinstance(self.values, SparseValues) else self.values
         return int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
 
+    def n_infinite(self) -> int:
+        """Return the number of infinite cells."""
+        values = self.values.values if isinstance(self.values, SparseValues) else self.values
+        return int(np.count_nonzero(np.isinf(values))) if values.dtype.kind == "f" else 0
+
     def take(self, rows: np.ndarray) -> Column:
         """Return the column at the given rows."""
         if isinstance(self.values, SparseValues):

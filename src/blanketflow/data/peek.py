@@ -26,14 +26,15 @@ from .raw import (
     prepare_target,
     setting,
 )
-from .simulate import simulate
+from .simulate import simulated
 from .sources import Source, locate, read_source, rows_asked, target_name
 from .text import HEAD_BYTES, read_head
 
 __all__ = ["HEAD_BYTES", "Facts", "peek"]
 
-#: Simulated sources with more rows are looked at through a smaller sample.
+#: Simulated sources with more rows, or more cells, are looked at through a smaller sample.
 HEAD_ROWS = 20_000
+HEAD_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _peek_bundled(name, source, spec, seed)
     if source.kind == "npz":
         return _peek_npz(name, source, spec)
-    if source.kind == "simulate":
-        rows = rows_asked(name, spec)
-        seen = min(rows, HEAD_ROWS)
-        table, target, truth = simulate(source.identifier, seen, seed, spec.get("target"), name)
-        return _facts(assemble(name, spec, table.columns, target, truth, whole=seen == rows), rows / seen)
+    if source.network is not None:
+        return _peek_network(name, source, spec, seed)
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path)
     else:
@@ -127,6 +125,13 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     target = target_name(name, source, spec, head.columns)
     raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0)
     return _facts(raw, head.rows_per_row)
+
+
+def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    rows, known = rows_asked(name, spec), simulated(source.network, spec.get("target"), name)
+    seen = min(rows, HEAD_ROWS, max(HEAD_CELLS // len(known.network.nodes), 1))
+    table = known.network.sample(seen, seed)  # the first of the rows that reading draws
+    return _facts(assemble(name, spec, table.columns, known.target, known.truth(), whole=seen == rows), rows / seen)
 
 
 def _facts(raw: RawTable, rows_per_row: float) -> Facts:

@@ -13,16 +13,25 @@ from .arrow import PARQUET_MAGIC, read_parquet
 from .bundled import TARGET, read_bundled
 from .quality import with_findings
 from .raw import RawTable, assemble, setting
-from .simulate import simulate
+from .simulate import Network, find_network, known_network, read_network, simulate
 from .text import read_text
 
 
 class Source(NamedTuple):
-    """What is to be read: ``sklearn`` or ``simulate`` with an id, or ``text``, ``npz``, ``parquet`` with a path."""
+    """What is to be read: ``sklearn`` or ``simulate`` with an id, or a path.
+
+    With a path, the kind is ``network`` for the file of a network to simulate from, else ``text``, ``npz`` or
+    ``parquet``.
+    """
 
     kind: str
     identifier: str
     path: Path
+
+    @property
+    def network(self) -> str | Path | None:
+        """The id or file of the network to simulate from; None for a source of another kind."""
+        return {"simulate": self.identifier, "network": self.path}.get(self.kind)
 
 
 def locate(name: str, spec: Mapping[str, Any]) -> Source:
@@ -31,7 +40,8 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
     Raises
     ------
     ConfigError
-        If the spec has neither or both of `source` and `path`, or the source is unknown.
+        If the spec has neither or both of `source` and `path`, the source is unknown, or a network named in it is not
+        installed.
     DataError
         If the file does not exist, cannot be read or is empty.
     """
@@ -39,12 +49,12 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
         raise ConfigError(f"{name}: give either source (such as 'sklearn:wine') or path (a file), and not both.")
     if spec.get("source"):
         scheme, _, identifier = str(spec["source"]).partition(":")
-        if scheme not in ("sklearn", "simulate"):
+        if scheme not in ("sklearn", "simulate", "network"):
             raise ConfigError(
-                f"{name}: source {spec['source']!r} is unknown. Write 'sklearn:<data set>' or 'simulate:<network>', "
-                "or give a file by path."
+                f"{name}: source {spec['source']!r} is unknown. Write 'sklearn:<data set>', 'simulate:<network>' or "
+                "'network:<name or file>', or give a table's file by path."
             )
-        return Source(scheme, identifier, Path())
+        return Source(scheme, identifier, find_network(identifier, name) if scheme == "network" else Path())
     path = Path(spec["path"])
     if not path.is_file():
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -61,7 +71,10 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[Path]:
-    """Return the files that a data set is read from, none for bundled and simulated ones; raises as `locate` does."""
+    """Return the files that a data set is read from; none for what comes with packages that blanketflow depends on.
+
+    Raises as `locate` does.
+    """
     source = locate(name, spec)
     if source.kind in ("sklearn", "simulate"):
         return []
@@ -102,13 +115,29 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     """
     source = locate(name, spec)
     truth = None
-    if source.kind == "simulate":
-        table, target, truth = simulate(source.identifier, rows_asked(name, spec), seed, spec.get("target"), name)
+    if source.network is not None:
+        table, target, truth = simulate(source.network, rows_asked(name, spec), seed, spec.get("target"), name)
         columns = list(table.columns)
     else:
         columns = _read_columns(name, source, spec)
         target = target_name(name, source, spec, columns)
     return with_findings(assemble(name, spec, columns, target, truth))
+
+
+def read_source_network(name: str, source: str) -> Network:
+    """Return the network behind a simulated source such as ``simulate:clinic`` or ``network:alarm``.
+
+    Raises
+    ------
+    ConfigError
+        If the source is of another kind, or unknown.
+    """
+    found = locate(name, {"source": source})
+    if found.kind == "simulate":
+        return known_network(found.identifier, name)
+    if found.kind == "network":
+        return read_network(found.path, name)
+    raise ConfigError(f"{name}: {source!r} is no network. Write 'simulate:<network>' or 'network:<name or file>'.")
 
 
 def _read_columns(name: str, source: Source, spec: Mapping[str, Any]) -> list[Column]:

@@ -1,5 +1,7 @@
 """Simulated data from networks whose Markov blankets are known."""
 
-from .networks import NETWORKS, simulate, truth_of
+from .files import find_network, read_network
+from .network import Network
+from .networks import NETWORKS, known_network, simulate, simulated, truth_of
 
-__all__ = ["NETWORKS", "simulate", "truth_of"]
+__all__ = ["NETWORKS", "Network", "find_network", "known_network", "read_network", "simulate", "simulated", "truth_of"]

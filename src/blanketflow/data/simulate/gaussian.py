@@ -1,86 +1,86 @@
-"""Linear Gaussian networks: each node is a linear function of its parents plus normal noise."""
+"""Gaussian nodes, and networks of them alone: each is a linear function of its parents plus normal noise."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from ...core.cards import NUMERIC
 from ...core.errors import DataError
-from ...core.graph import DAG
-from ...core.seeds import derive_rng
-from ...core.table import Column, Table
+from ...core.table import Column
+from .discrete import configurations, level_counts
+from .network import Network, Node
 
 
 @dataclass(frozen=True)
-class GaussianNode:
+class GaussianNode(Node):
     """One node: ``intercept + sum of coefficient * parent + Normal(0, sd)``.
 
-    Parameters
-    ----------
-    intercept : float
-        Its mean where all parents are 0.
-    sd : float
-        Standard deviation of the residual.
-    coefficients : mapping of str to float
-        One for each parent.
-    """
-
-    intercept: float
-    sd: float
-    coefficients: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class LinearGaussianNetwork:
-    """A Bayesian network of linear Gaussian nodes.
+    With discrete parents the three depend on their levels; this is the conditional Gaussian node, of which the linear
+    Gaussian one is the case without discrete parents.
 
     Parameters
     ----------
-    name : str
-        Its name, part of the seeds.
-    nodes : mapping of str to GaussianNode
-        The nodes, in table order.
-
-    Raises
-    ------
-    DataError
-        If a standard deviation is negative or the graph has a cycle.
+    intercept : float or ndarray of shape (levels of discrete parent 1, levels of discrete parent 2, ...)
+        Its mean where all Gaussian parents are 0.
+    sd : float or ndarray of the same shape
+        Standard deviation of the residual, at least 0.
+    coefficients : mapping of str to float or ndarray of the same shape
+        One for each Gaussian parent.
+    given : tuple of str
+        The discrete parents.
     """
 
-    name: str
-    nodes: Mapping[str, GaussianNode]
+    intercept: float | np.ndarray
+    sd: float | np.ndarray
+    coefficients: Mapping[str, float | np.ndarray] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    kind: ClassVar[str] = NUMERIC
 
-    def __post_init__(self) -> None:
-        self.dag()
-        for key, node in self.nodes.items():
-            if node.sd < 0:
-                raise DataError(f"network {self.name}, node {key!r}: sd is {node.sd}, but must not be negative.")
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The discrete parents, then the Gaussian ones."""
+        return (*self.given, *self.coefficients)
 
-    def dag(self) -> DAG:
-        """Return the graph."""
-        return DAG([(p, key) for key, node in self.nodes.items() for p in node.coefficients], self.nodes)
+    def check(self, where: str, nodes: Mapping[str, Node]) -> None:
+        """Raise `DataError` if an array has the wrong shape, a number is not finite or an sd is negative."""
+        shape = level_counts(where, self.given, nodes)
+        for parent in self.coefficients:
+            if not isinstance(nodes[parent], GaussianNode):
+                raise DataError(f"{where}: the parent {parent!r} has a coefficient, but is not Gaussian.")
+        for part, value in (("intercept", self.intercept), ("sd", self.sd), *self.coefficients.items()):
+            if np.shape(value) != shape:
+                raise DataError(f"{where}: {part} has shape {np.shape(value)}, not {shape}.")
+            if not np.isfinite(value).all():
+                raise DataError(f"{where}: {part} holds a value that is not finite.")
+        if np.min(self.sd) < 0:
+            raise DataError(f"{where}: sd is {np.min(self.sd)}, but must not be negative.")
 
-    def sample(self, rows: int, seed: int) -> Table:
-        """Draw independent rows.
+    def draw(self, rng: np.random.Generator, rows: int, given: Sequence[np.ndarray]) -> np.ndarray:
+        """Draw numbers given the codes of the discrete parents and the numbers of the Gaussian ones."""
+        at = configurations(given[: len(self.given)], np.shape(self.sd))
 
-        Parameters
-        ----------
-        rows : int
-            How many.
-        seed : int
-            Every node has random numbers of its own, derived from it.
+        def of_row(value: float | np.ndarray) -> float | np.ndarray:
+            return value if at is None else value.take(at)
 
-        Returns
-        -------
-        Table
-            One numeric column a node.
-        """
-        values: dict[str, np.ndarray] = {}
-        for key in self.dag().topological_order():
-            node = self.nodes[key]
-            noise = derive_rng(seed, "simulate", self.name, key).normal(node.intercept, node.sd, rows)
-            values[key] = sum((weight * values[parent] for parent, weight in node.coefficients.items()), noise)
-        return Table([Column(key, NUMERIC, values[key]) for key in self.nodes])
+        noise = rng.normal(of_row(self.intercept), of_row(self.sd), rows)
+        numbers = given[len(self.given) :]
+        terms = (of_row(value) * x for value, x in zip(self.coefficients.values(), numbers, strict=True))
+        return sum(terms, noise)
+
+    def empty(self, rows: int) -> np.ndarray:
+        """Return an array for numbers."""
+        return np.empty(rows, dtype=np.float64)
+
+    def column(self, name: str, values: np.ndarray) -> Column:
+        """Return the numbers as a column."""
+        return Column(name, NUMERIC, values)
+
+
+class LinearGaussianNetwork(Network):
+    """A Bayesian network of linear Gaussian nodes; parameters and errors as for `Network`."""
+
+    kinds = (GaussianNode,)

@@ -1,24 +1,29 @@
-"""The networks that `simulate:<name>` knows. Their numbers are made up; their blankets are exact."""
+"""Data sets from networks: the two made-up ones that `simulate:<name>` knows, and those of files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from ...core.errors import ConfigError, did_you_mean
 from ...core.table import Table
 from .clinic import CLINIC
-from .discrete import DiscreteNetwork
-from .gaussian import LinearGaussianNetwork
+from .files import read_network
 from .greenhouse import GREENHOUSE
+from .network import Network
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A network and the node that is its target by default."""
+    """A network and the node that is the target."""
 
-    network: DiscreteNetwork | LinearGaussianNetwork
+    network: Network
     target: str
+
+    def truth(self) -> dict[str, list[str]]:
+        """Return the target's true neighbourhood."""
+        return self.network.dag().markov_blanket(self.target)
 
 
 NETWORKS = MappingProxyType(
@@ -30,20 +35,20 @@ NETWORKS = MappingProxyType(
 
 
 def simulate(
-    name: str, rows: int, seed: int, target: str | None = None, where: str = "simulate"
+    name: str | Path, rows: int, seed: int, target: str | None = None, where: str = "simulate"
 ) -> tuple[Table, str, dict[str, list[str]]]:
     """Draw rows from a network.
 
     Parameters
     ----------
-    name : str
-        The network.
+    name : str or Path
+        One of `NETWORKS`, or a network's file.
     rows : int
         How many rows.
     seed : int
         The same seed gives the same rows.
     target : str, optional
-        A node; the network's own target by default.
+        A node; by default the network's own target, which a file does not have.
     where : str
         The data set, for messages.
 
@@ -59,7 +64,9 @@ def simulate(
     Raises
     ------
     ConfigError
-        If the network or the node is unknown.
+        If the network or the node is unknown, or a file's target is not given.
+    DataError
+        If a file cannot be read.
 
     Examples
     --------
@@ -67,23 +74,32 @@ def simulate(
     >>> target, truth["spouses"]
     ('growth', ['nitrogen', 'wind'])
     """
-    known = _known(name, target, where)
-    return known.network.sample(rows, seed), known.target, known.network.dag().markov_blanket(known.target)
+    known = simulated(name, target, where)
+    return known.network.sample(rows, seed), known.target, known.truth()
 
 
-def truth_of(name: str, target: str | None = None, where: str = "simulate") -> dict[str, list[str]]:
+def truth_of(name: str | Path, target: str | None = None, where: str = "simulate") -> dict[str, list[str]]:
     """Return a target's true neighbourhood without drawing any row; raises as `simulate` does."""
-    known = _known(name, target, where)
-    return known.network.dag().markov_blanket(known.target)
+    return simulated(name, target, where).truth()
 
 
-def _known(name: str, target: str | None, where: str) -> Simulated:
+def simulated(name: str | Path, target: str | None = None, where: str = "simulate") -> Simulated:
+    """Return a network and its target without drawing any row; parameters and errors are those of `simulate`."""
+    if isinstance(name, Path):
+        network, default = read_network(name, where), None
+    else:
+        network, default = known_network(name, where), NETWORKS[name].target
+    if not (target or default):
+        nodes = did_you_mean("", network.nodes)
+        raise ConfigError(f"{where}: set target to a node of the network {network.name}. {nodes}")
+    if target and target not in network.nodes:
+        hint = did_you_mean(target, network.nodes)
+        raise ConfigError(f"{where}: the network {network.name} has no node {target!r} to be the target. {hint}")
+    return Simulated(network, target or default)
+
+
+def known_network(name: str, where: str = "simulate") -> Network:
+    """Return one of `NETWORKS`, or raise `ConfigError`."""
     if name not in NETWORKS:
         raise ConfigError(f"{where}: there is no network {name!r} to simulate. {did_you_mean(name, NETWORKS)}")
-    known = NETWORKS[name]
-    if target is None:
-        return known
-    if target not in known.network.nodes:
-        hint = did_you_mean(target, known.network.nodes)
-        raise ConfigError(f"{where}: the network {name} has no node {target!r} to be the target. {hint}")
-    return Simulated(known.network, target)
+    return NETWORKS[name].network

@@ -1,0 +1,123 @@
+"""Network files: those of the user, and those that the PyPI package pgmpy brings with it."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import re
+import zlib
+from pathlib import Path
+
+from ...core.errors import BlanketflowError, ConfigError, DataError, did_you_mean
+from .bif import parse_bif
+from .network import Network
+from .network_json import parse_network_json
+
+GZIP_MAGIC = b"\x1f\x8b"
+#: Where pgmpy keeps its networks; its files are read, the package is not imported.
+PGMPY_FOLDER = ("utils", "example_models")
+
+_BARE_NAME = re.compile(r"[\w-]*").fullmatch
+_SUFFIX = re.compile(r"\.(bif|json)(\.gz)?$")
+
+
+def find_network(name: str, where: str = "network") -> Path:
+    """Return the file of a network.
+
+    Parameters
+    ----------
+    name : str
+        A path, or the bare name of a network that pgmpy brings with it, such as ``alarm``. What holds a dot or a slash
+        is a path.
+    where : str
+        The data set, for messages.
+
+    Raises
+    ------
+    ConfigError
+        If pgmpy is not installed or has no such network; the message says how to get it.
+    DataError
+        If there is no such file.
+    """
+    if not _BARE_NAME(name):
+        path = Path(name)
+        if not path.is_file():
+            beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+            hint = f" {did_you_mean(path.name, beside)}" if beside else ""
+            raise DataError(f"{where}: there is no network file {path}.{hint}")
+        return path
+    files = pgmpy_networks()
+    if not files:
+        raise ConfigError(
+            f"{where}: the network {name!r} is looked for among the files of the package pgmpy, which is not "
+            'installed or holds none. Run pip install "blanketflow[networks]", or give a file: '
+            f"network:path/to/{name}.bif.gz"
+        )
+    if name not in files:
+        raise ConfigError(
+            f"{where}: there is no network {name!r} among those of the package pgmpy. {did_you_mean(name, files)} "
+            f"Or give a file: network:path/to/{name}.bif.gz"
+        )
+    return files[name]
+
+
+def pgmpy_networks() -> dict[str, Path]:
+    """Return the network files of the installed pgmpy by name; none if it is not installed."""
+    package = importlib.util.find_spec("pgmpy")
+    folders = (package.submodule_search_locations or []) if package else []
+    files = [path for folder in folders for path in sorted(Path(folder, *PGMPY_FOLDER).glob("*"))]
+    return {_SUFFIX.sub("", path.name): path for path in files if _SUFFIX.search(path.name)}
+
+
+def read_network(name: str | Path, where: str = "network") -> Network:
+    """Read a network from a file.
+
+    Parameters
+    ----------
+    name : str or Path
+        As for `find_network`; a `Path` is always a path. The file is BIF or JSON, gzipped or not; which, its content
+        tells.
+    where : str
+        The data set, for messages.
+
+    Returns
+    -------
+    Network
+        A `DiscreteNetwork`, `LinearGaussianNetwork` or `ConditionalGaussianNetwork`, named after the file.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `find_network` does, or if the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "coin.bif")
+    ...     table = "probability ( c ) { table 0.5, 0.5; }"
+    ...     _ = path.write_text("network n { } variable c { type discrete [2] { a, b }; }" + table)
+    ...     coin = read_network(path)
+    >>> coin.name, list(coin.nodes)
+    ('coin', ['c'])
+    """
+    path = name if isinstance(name, Path) else find_network(name, where)
+    try:
+        content = path.read_bytes()
+        if content.startswith(GZIP_MAGIC):
+            content = gzip.decompress(content)
+        text = content.decode("utf-8-sig")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{where}: {path} is damaged or cut off. Get it again.") from error
+    except OSError as error:
+        raise DataError(f"{where}: {path} cannot be read ({error.strerror}). Check the path.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: {path} is not UTF-8. Save it in that encoding.") from error
+    if not text.strip():
+        raise DataError(f"{where}: {path} is empty.")
+    parse = parse_network_json if text.lstrip().startswith(("{", "[")) else parse_bif
+    try:
+        return parse(_SUFFIX.sub("", path.name), text, path)
+    except BlanketflowError as error:
+        place = "" if str(error).startswith(str(path)) else f"{path}: "
+        raise DataError(f"{where}: {place}{error}") from error

@@ -1,0 +1,142 @@
+"""Graphs: blankets and d-separation drawn by hand, and the search against the moral-graph criterion."""
+
+import itertools
+import random
+
+import pytest
+from literal import Separation
+
+from blanketflow.core.errors import DataError, UnknownNameError
+from blanketflow.core.graph import DAG
+
+ASIA = [
+    ("asia", "tub"),
+    ("smoke", "lung"),
+    ("smoke", "bronc"),
+    ("tub", "either"),
+    ("lung", "either"),
+    ("either", "xray"),
+    ("either", "dysp"),
+    ("bronc", "dysp"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arcs", "parents", "children", "spouses"),
+    [
+        ([("a", "T"), ("T", "b")], ["a"], ["b"], []),
+        ([("T", "c"), ("s", "c"), ("s", "d")], [], ["c"], ["s"]),
+        # a parent that shares a child is no spouse, nor is a child that shares a child
+        ([("p", "T"), ("p", "c"), ("T", "c"), ("T", "d"), ("c", "d"), ("s", "d")], ["p"], ["c", "d"], ["s"]),
+        # neither grandparents, siblings nor grandchildren belong to it
+        ([("g", "p"), ("p", "T"), ("p", "sib"), ("T", "c"), ("c", "gc"), ("x", "gc")], ["p"], ["c"], []),
+    ],
+)
+def test_blankets_drawn_by_hand(arcs, parents, children, spouses):
+    dag = DAG(arcs)
+    assert dag.markov_blanket("T") == {
+        "parents": parents,
+        "children": children,
+        "spouses": spouses,
+        "blanket": sorted(parents + children + spouses),
+    }
+    assert sorted(dag.parents_and_children("T")) == sorted(parents + children)
+
+
+def test_order_cycles_and_unknown_nodes():
+    dag = DAG([("b", "c"), ("a", "b"), ("a", "c")], nodes=["c", "b", "a", "alone"])
+    order = dag.topological_order()
+    assert sorted(order) == sorted(dag.nodes) and all(order.index(p) < order.index(c) for p, c in dag.arcs)
+    assert dag.markov_blanket("alone")["blanket"] == []
+    with pytest.raises(DataError, match=r"cycle .* a, b"):
+        DAG([("r", "a"), ("a", "b"), ("b", "a")])
+    with pytest.raises(UnknownNameError, match=r"no node 'alon'. Did you mean 'alone'"):
+        dag.parents("alon")
+    with pytest.raises(UnknownNameError, match="no node 'x'"):
+        DAG([("a", "x")], nodes=["a"])
+    with pytest.raises(DataError, match="more than once: a"):
+        DAG([("a", "b")], nodes=["a", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("arcs", "x", "given", "connected"),
+    [
+        ([("a", "b"), ("b", "c")], "a", "", "bc"),  # a chain
+        ([("a", "b"), ("b", "c")], "a", "b", ""),
+        ([("b", "a"), ("b", "c")], "a", "", "bc"),  # a fork
+        ([("b", "a"), ("b", "c")], "a", "b", ""),
+        ([("a", "b"), ("c", "b")], "a", "", "b"),  # a collider
+        ([("a", "b"), ("c", "b")], "a", "b", "c"),
+        ([("a", "b"), ("c", "b"), ("b", "d"), ("d", "e")], "a", "e", "bcd"),  # opened from two steps below
+        ([("a", "b"), ("c", "b"), ("b", "d"), ("d", "e")], "a", "be", "c"),
+        ([("a", "x"), ("a", "m"), ("b", "m"), ("b", "y")], "x", "", "am"),  # the letter M
+        ([("a", "x"), ("a", "m"), ("b", "m"), ("b", "y")], "x", "m", "aby"),
+        ([("a", "x"), ("a", "m"), ("b", "m"), ("b", "y")], "x", "ma", ""),
+        ([("a", "b"), ("c", "d")], "ac", "", "bd"),  # several sources
+        ([("a", "b"), ("b", "c"), ("d", "c")], "ab", "c", "d"),
+    ],
+)
+def test_separation_drawn_by_hand(arcs, x, given, connected):
+    dag = DAG(arcs)
+    assert dag.connected(set(x), list(given)) == set(connected)
+    for y in set(dag.nodes) - set(x) - set(given):
+        assert dag.separated(x if len(x) == 1 else set(x), y, set(given)) == (y not in connected)
+
+
+def test_separation_in_asia():
+    dag = DAG(ASIA)
+    assert dag.separated("asia", "smoke") and not dag.separated("asia", "smoke", "dysp")
+    assert dag.separated({"asia", "tub"}, {"smoke", "lung", "bronc"})
+    assert not dag.separated({"asia", "tub"}, {"smoke", "lung", "bronc"}, {"either"})
+    assert dag.separated("xray", ["asia", "smoke", "dysp"], ["either"])
+    assert dag.connected("lung", ["smoke"]) == {"either", "xray", "dysp"}
+
+
+def random_arcs(rng):
+    n = rng.randint(2, 9)
+    order = rng.sample(range(n), n)
+    share = rng.choice([0.15, 0.3, 0.6])
+    return n, [(f"v{a}", f"v{b}") for a, b in itertools.combinations(order, 2) if rng.random() < share]
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_the_search_equals_the_moral_graph(seed):
+    rng = random.Random(seed)
+    n, arcs = random_arcs(rng)
+    dag, literal = DAG(arcs, [f"v{i}" for i in range(n)]), Separation(arcs)
+    for x in dag.nodes:
+        others = [node for node in dag.nodes if node != x]
+        for _ in range(3):
+            given = frozenset(rng.sample(others, rng.randint(0, len(others))))
+            rest = [node for node in others if node not in given]
+            expected = {y for y in rest if literal(x, y, given) < 1}
+            assert dag.connected(x, given) == expected
+            assert all(dag.separated(y, x, given) == (y not in expected) for y in rest)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_blanket_is_the_least_set_that_separates(seed):
+    n, arcs = random_arcs(random.Random(seed))
+    dag = DAG(arcs, [f"v{i}" for i in range(n)])
+    for node in dag.nodes:
+        blanket = set(dag.markov_blanket(node)["blanket"])
+        assert dag.connected(node, blanket) == set()
+        assert all(not dag.separated(node, member, blanket - {member}) for member in blanket)
+
+
+def test_what_cannot_be_asked():
+    dag = DAG(ASIA)
+    with pytest.raises(UnknownNameError, match=r"no node 'tube'. Did you mean 'tub'"):
+        dag.connected("asia", ["tube"])
+    with pytest.raises(DataError, match="asia cannot be in both x and given"):
+        dag.connected("asia", ["asia"])
+    with pytest.raises(DataError, match="asia cannot be in both x and y"):
+        dag.separated("asia", ["asia", "tub"])
+    with pytest.raises(DataError, match="tub cannot be in both y and given"):
+        dag.separated("asia", "tub", "tub")
+
+
+def test_a_deep_graph_needs_no_recursion():
+    chain = [(f"n{i}", f"n{i + 1}") for i in range(20_000)]
+    dag = DAG(chain)
+    assert len(dag.connected("n0")) == 20_000 and dag.separated("n0", "n20000", "n10000")
