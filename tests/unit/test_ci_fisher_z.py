@@ -1,4 +1,4 @@
-"""Fisher's z against recorded bnlearn results, partial correlations by regression, and degenerate columns."""
+"""Fisher's z against recorded bnlearn results, partial correlations by regression, degenerate columns; sets by F."""
 
 import json
 import math
@@ -6,14 +6,41 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from literal import golden
-from scipy import stats
+from scipy import sparse, special, stats
 
 import blanketflow as bf
+from blanketflow.ci import correlation, fisher_z
+from blanketflow.ci.tails import f_greater
 
 
 def bind(X):
     return bf.get_ci_test("fisher-z").bind(X)
+
+
+def literal_z(X, x, y, given):
+    """Return z from residuals by Gram and Schmidt in extended precision."""
+    X = X.astype(np.longdouble)
+    X = X - X.mean(axis=0)
+    X = X / np.sqrt((X * X).sum(axis=0))
+    basis = []
+
+    def residual(column):
+        for _ in range(3):
+            for direction in basis:
+                column = column - (direction @ column) * direction
+        return column
+
+    for j in given:
+        rest = residual(X[:, j])
+        if rest @ rest > 1e-10:
+            basis.append(rest / np.sqrt(rest @ rest))
+    a, b = (residual(X[:, j]) for j in (x, y))
+    a, b = a / np.sqrt(a @ a), b / np.sqrt(b @ b)
+    r = a @ b
+    gap = (a - np.sign(r) * b) @ (a - np.sign(r) * b) / 2
+    return float(np.sign(r) * np.log((2 - gap) / gap) / 2 * np.sqrt(len(X) - len(basis) - 3))
 
 
 def test_equals_bnlearn():
@@ -104,3 +131,139 @@ def test_mutual_information_is_that_of_gaussian_columns():
     test = bf.get_ci_test("fisher-z")
     r = np.corrcoef(X.T)[0, 1]
     assert test.mutual_information(bind(X).test_many([0], 1))[0] == pytest.approx(-math.log(1 - r * r) / 2)
+
+
+@pytest.mark.parametrize("n", [20, 500, 3000])
+def test_ill_conditioned_columns_keep_nine_digits(n):
+    rng = np.random.default_rng(n)
+    for _ in range(40):
+        noise = 10.0 ** rng.uniform(-4, 0, size=7)
+        X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 7)) + rng.normal(size=(n, 7)) * noise
+        X = X * 10.0 ** rng.uniform(-3, 3, size=7) + 10.0 ** rng.uniform(-3, 3, size=7)
+        given = list(range(2, 2 + rng.integers(0, 6)))
+        z = bind(X).test(0, 1, given).statistic
+        assert z == pytest.approx(literal_z(X, 0, 1, given), rel=1e-9, abs=1e-9), (given, noise)
+
+
+def test_correlations_and_rows_give_the_same(monkeypatch):
+    X = np.random.default_rng(9).normal(size=(200, 12)).cumsum(axis=1)
+    asked = [(x, y, given) for x in (0, 1) for y in (10, 11) for given in ([], [5], [2, 5, 8], [2, 3, 4, 5])]
+    from_correlations = [bind(X).test(*query) for query in asked]
+    monkeypatch.setattr(fisher_z, "WELL_CONDITIONED", 2.0)
+    for query, wanted in zip(asked, from_correlations, strict=True):
+        np.testing.assert_allclose(bind(X).test(*query)[:4], wanted[:4], rtol=1e-10, atol=1e-13)
+
+
+def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(60, 30)).cumsum(axis=1)
+    drawn = [rng.permutation(30)[: rng.integers(2, 7)].tolist() for _ in range(60)]
+    queries = [(x, y, given) for x, y, *given in drawn]
+    queries.append((3, 4, [5]))
+    wanted = [bind(X).test(*query) for query in queries]
+    monkeypatch.setattr(correlation, "WHOLE_MATRIX", 0)
+    monkeypatch.setattr(correlation, "BLOCK_CELLS", 7 * 60)
+    for kept in (0, 300, 10**6):
+        monkeypatch.setattr(correlation, "KEPT_CELLS", kept)
+        bound = bind(X)
+        assert [bound.test(*query) for query in queries] == wanted
+        assert len(bound._engine.correlations._pivots) <= max(1, kept // 90)
+        together = bind(X).test_many([x for x in range(30) if x not in (4, 5)], 4, [5])
+        assert together[3] == wanted[-1]
+
+
+def test_many_columns_of_a_sparse_table():
+    n, d = 120, 100_000
+    X = sparse.random(n, d, density=0.02, format="csc", random_state=0)
+    dense = X[:, [3, 50_000, 99_999]].toarray()
+    results = bind(X).test_many([j for j in range(d) if j not in (3, 50_000)], 3, [50_000])
+    assert len(results) == d - 2
+    assert not np.isnan(results.p_value).any()
+    assert results[len(results) - 1].statistic == pytest.approx(bind(dense).test(2, 0, [1]).statistic, rel=1e-12)
+    r = np.corrcoef(dense.T)
+    partial = (r[0, 2] - r[0, 1] * r[1, 2]) / math.sqrt((1 - r[0, 1] ** 2) * (1 - r[1, 2] ** 2))
+    assert results[len(results) - 1].statistic == pytest.approx(math.atanh(partial) * math.sqrt(n - 4), rel=1e-9)
+
+
+def test_swapping_x_and_y_changes_no_bit():
+    X = np.random.default_rng(11).normal(size=(90, 8)).cumsum(axis=1)
+    X = np.column_stack([X, X[:, 0], X[:, 1] + 1e-5 * X[:, 7], np.ones(90)])
+    for given in ([], [2], [2, 8], [3, 9], [4, 10, 5]):
+        others = [j for j in range(11) if j not in given]
+        there = {(x, y): bind(X).test(x, y, given) for x in others for y in others if x != y}
+        assert all(there[x, y] == there[y, x] for x, y in there)
+
+
+def test_a_set_of_columns_is_the_f_test_of_nested_regressions():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(70, 7)) @ rng.normal(size=(7, 7)) + [0, 1, 10, 100, 0, 0, 0]
+    for columns, given in [([1, 2], []), ([1, 2, 3], [4]), ([1, 3], [2, 4, 5]), ([1, 2, 3, 4, 5], [6])]:
+        small = sm.OLS(X[:, 0], sm.add_constant(X[:, given]) if given else np.ones(70)).fit()
+        f, p, dof = sm.OLS(X[:, 0], sm.add_constant(X[:, [*given, *columns]])).fit().compare_f_test(small)
+        result = bind(X).test(columns, 0, given)
+        assert result.statistic == pytest.approx(f, rel=1e-9)
+        assert result.p_value == pytest.approx(p, rel=1e-8)
+        assert result.dof == dof == len(columns)
+        assert bind(X).test_many([columns, 6 if 6 not in given else columns], 0, given)[0] == result
+
+
+def test_collinear_members_of_a_set_count_once():
+    rng = np.random.default_rng(13)
+    a, b, c, y = rng.normal(size=(4, 40))
+    X = np.column_stack([y + a, a, b, a - 2 * b, 3 * a, np.ones(40), c, a + c])
+    bound = bind(X)
+    wanted = bound.test([1, 2], 0, [6])
+    for columns in ([1, 2, 3], [1, 3, 4, 5], [2, 3, 7], [1, 2, 3, 4, 5, 7]):
+        np.testing.assert_allclose(bound.test(columns, 0, [6])[:4], wanted[:4], rtol=1e-9)
+    # One column left: F is the square of Student's t.
+    t = math.sqrt(bound.test([1, 4], 0, [6]).statistic)
+    r = math.tanh(bound.test(1, 0, [6]).statistic / math.sqrt(40 - 4))
+    assert t == pytest.approx(abs(r) * math.sqrt((40 - 3) / (1 - r * r)))
+
+
+def test_sets_that_cannot_be_compared_have_p_one():
+    rng = np.random.default_rng(14)
+    a, b = rng.normal(size=(2, 8))
+    X = np.column_stack([a, b, 2 * a, np.ones(8), rng.normal(size=(8, 6))])
+    bound = bind(X)
+    for columns, y, given in [([0, 3], 1, [2]), ([1, 4], 3, []), ([1, 4], 0, [2]), ([4, 5, 6, 7], 0, [1, 8, 9])]:
+        result = bound.test(columns, y, given)
+        assert result.p_value == 1.0 and result.log_p == 0.0 and result.statistic == 0.0
+    perfect = bound.test([1, 2], 0)
+    assert np.isfinite(perfect).all()
+    assert perfect.log_p < -30
+
+
+def test_the_set_test_holds_its_level():
+    rng = np.random.default_rng(15)
+    p = np.array([bind(rng.normal(size=(15, 6))).test([0, 1, 2], 3, [4, 5]).p_value for _ in range(1000)])
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+
+
+def test_f_tail_equals_scipy():
+    f = np.array([0.0, 0.01, 0.5, 1.0, 4.0, 50.0, 1e4])
+    for dof1 in (1.0, 2.0, 7.0, 300.0):
+        for dof2 in (1.0, 3.0, 40.0, 1e5):
+            p, log_p = f_greater(f, np.full(7, dof1), np.full(7, dof2))
+            wanted = stats.f.sf(f, dof1, dof2)
+            usable = wanted > 1e-280
+            np.testing.assert_allclose(p, wanted, rtol=1e-9, atol=1e-280)
+            np.testing.assert_allclose(log_p[usable], np.log(wanted[usable]), rtol=1e-9, atol=1e-12)
+    assert f_greater(np.array([5.0]), np.array([0.0]), np.array([3.0])) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("dof2", [30.0, 1000.0, 1e6])
+def test_log_of_the_f_tail_keeps_counting_where_p_underflows(dof2):
+    a = dof2 / 2
+    for ratio in np.exp(np.array([700.0, 2000.0, 1e4, 1e5]) / a) - 1 if dof2 > 30 else [1e23, 1e40, 1e100]:
+        log_x, log_rest = -np.log1p(ratio), np.log(ratio / (1 + ratio))
+        terms = [0.0] + [i * log_rest - np.log(i) - special.betaln(a, i) for i in range(1, 40)]
+        closed = {  # I_x(a, b) of whole b
+            2: a * log_x,
+            4: a * log_x + np.log1p(a * ratio / (1 + ratio)),
+            80: a * log_x + special.logsumexp(terms),
+        }
+        for dof1, wanted in closed.items():
+            p, log_p = f_greater(np.array([ratio * dof2 / dof1]), np.array([float(dof1)]), np.array([dof2]))
+            assert log_p[0] == pytest.approx(wanted, rel=1e-9)
+            assert p[0] == pytest.approx(np.exp(wanted), rel=1e-8, abs=1e-290)

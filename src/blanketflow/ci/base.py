@@ -96,7 +96,7 @@ class CITest(Configurable):
         UnsupportedError
             If the test cannot take a column; the message names it.
         DataError
-            If cells are missing.
+            If cells are missing or infinite.
         ParameterError
             If an option is out of range.
         """
@@ -113,6 +113,8 @@ class CITest(Configurable):
                 raise DataError(
                     f"column {column.name!r} has {column.n_missing()} missing cells. Impute or drop them first."
                 )
+            if column.n_infinite():
+                raise DataError(f"column {column.name!r} has {column.n_infinite()} infinite cells. Replace them first.")
         return BoundTest(self, table, seed, None if target is None else table.position(target))
 
 
