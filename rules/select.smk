@@ -30,7 +30,7 @@ rule ci_test:
         ENVIRONMENT
     params:
         folds=lambda w: [w.fold],
-        spec=lambda w: plan.test_spec(w.test),
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
         code=lambda w: plan.code("ci_test", test=w.test),
     script:
         "../scripts/ci_test.py"
@@ -56,7 +56,7 @@ for K in plan.grouped_test_folds:
             ENVIRONMENT
         params:
             folds=plan.fold_ids(K),
-            spec=lambda w: plan.test_spec(w.test),
+            spec=lambda w: plan.test_spec(w.dataset, w.test),
             code=lambda w: plan.code("ci_test", test=w.test),
         script:
             "../scripts/ci_test.py"

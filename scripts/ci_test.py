@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from blanketflow.ci import get_ci_test
 from blanketflow.jobs import recorded
 from blanketflow.selectors.run import marginal_pass
-from blanketflow.stages import Fold, write_marginal
+from blanketflow.stages import Fold, configured_test, write_marginal
 
 
 def main(
@@ -16,7 +15,7 @@ def main(
         fold = Fold(table, splits, dataset, split, name, spec)
         provenance, features, results = fold.provenance(), [], None
         with recorded(provenance):
-            test = get_ci_test(fold.asked["type"], **fold.asked["options"])
+            test = configured_test(fold.asked)
             rows = fold.read()
             *features, target = rows.names
             results = marginal_pass(test, rows, target, fold.seed)

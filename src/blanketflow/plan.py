@@ -153,15 +153,18 @@ class Plan:
         """Return the spec of the outer splits with some numbers of inner folds."""
         return canonical_json({**self.config.splits, "folds": numbers_of_folds, "seed": self.config.seed})
 
-    def test_spec(self, test: str) -> str:
+    def test_spec(self, dataset: str, test: str) -> str:
         """Return the spec of a ci_test artefact."""
-        return canonical_json(self._test(test))
+        return canonical_json(self._test(dataset, test))
 
-    def _test(self, test: str) -> dict[str, Any]:
+    def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured = test.removesuffix(PART)
+        options = self.config.ci_tests[configured].options()
+        if _wants_network(options):
+            options["network"] = self.config.datasets[dataset]["source"]
         return {
             "type": self.config.test_types[configured],
-            "options": self.config.ci_tests[configured].options(),
+            "options": options,
             "fold_rows": "part" if test.endswith(PART) else "train",
             "seed": self.config.seed,
         }
@@ -177,7 +180,7 @@ class Plan:
             {
                 "method": chosen.method_name,
                 "options": options,
-                "ci_test": self._test(test) if test else None,
+                "ci_test": self._test(dataset, test) if test else None,
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
             }
@@ -309,6 +312,8 @@ def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
         return "the true Markov blanket is not known"
     if selector.ci_test is None:
         return None
+    if _wants_network(config.ci_tests[selector.ci_test].options()) and facts.truth is None:
+        return f"{selector.ci_test} needs the network behind the data, which is known for simulated data only"
     test = config.ci_tests[selector.ci_test].card
     if test.max_classes is not None and (facts.n_classes or 0) > test.max_classes:
         return f"{test.id} takes targets of at most {test.max_classes} classes, this one has {facts.n_classes}"
@@ -318,6 +323,11 @@ def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
         return None
     limit = f" of more than {test.max_classes} levels" if CATEGORICAL in excluded and test.max_classes else ""
     return f"{test.id} takes no {' or '.join(excluded)} features{limit}"
+
+
+def _wants_network(options: Mapping[str, Any]) -> bool:
+    """Whether a test that knows the truth was configured without it."""
+    return "network" in options and options["network"] is None and options.get("arcs") is None
 
 
 def _levels_fit(facts: Facts, limit: int | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .artefacts import Provenance, read_arrow, write_columns
-from .ci import get_ci_test
+from .ci import CITest, get_ci_test
 from .core.results import CIResults
 from .core.table import Table
 from .data.arrow import joined, numbers_from_arrow
 from .data.impute import impute
+from .data.sources import read_source_network
 from .data.splits import fold_rows
 from .data.storage import read_table
 from .jobs import recorded, require
@@ -109,6 +110,14 @@ def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
     return table.column("feature").to_pylist(), CIResults(*arrays), provenance
 
 
+def configured_test(asked: Mapping[str, Any]) -> CITest:
+    """Return the CI test of a spec; one that knows the truth is given the network that its spec names."""
+    options = dict(asked["options"])
+    if isinstance(options.get("network"), str):
+        options["network"] = read_source_network(f"CI test {asked['type']!r}", options["network"])
+    return get_ci_test(asked["type"], **options)
+
+
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     """Return the problem of a fold. The table is read when the method first needs it.
 
@@ -123,7 +132,7 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     features, results, provenance = read_marginal(marginal)
     require(provenance)
     asked = fold.asked["ci_test"]
-    test = get_ci_test(asked["type"], **asked["options"])
+    test = configured_test(asked)
     target = provenance.extra["target"]
     return Problem(
         features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed, target=target)

@@ -56,8 +56,22 @@ def test_equal_configs_give_equal_specs_and_an_alpha_changes_one_selector_only()
             "selectors": {"p": {"method": "ppfs", "alpha": alpha}, "g": {"method": "gs"}},
         }
         plan = make_plan(raw, SCRIPTS)
-        return plan.method_spec("c", "p"), plan.method_spec("c", "g"), plan.test_spec("ppi")
+        return plan.method_spec("c", "p"), plan.method_spec("c", "g"), plan.test_spec("c", "ppi")
 
     assert specs(0.05) == specs(0.05)
     (p, g, test), (p_changed, g_changed, test_changed) = specs(0.05), specs(0.01)
     assert p != p_changed and (g, test) == (g_changed, test_changed)
+
+
+def test_tests_that_know_the_truth_are_given_the_network_behind_the_data():
+    raw = {
+        "datasets": {"c": {"source": "simulate:clinic"}, "wine": {"source": "sklearn:wine"}},
+        "ci_tests": {"oracle": {"type": "oracle"}, "mine": {"type": "oracle", "arcs": [["a", "b"]]}},
+        "selectors": {"o": {"method": "gs", "ci_test": "oracle"}, "m": {"method": "gs", "ci_test": "mine"}},
+    }
+    plan = make_plan(raw, SCRIPTS)
+    assert '"network":"simulate:clinic"' in plan.test_spec("c", "oracle")
+    assert '"network":null' in plan.test_spec("c", "mine")
+    assert ("wine", "m") in plan.pairs
+    assert [(s.dataset, s.selector) for s in plan.skipped] == [("wine", "o")]
+    assert "known for simulated data only" in plan.skipped[0].reason
