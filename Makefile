@@ -1,5 +1,5 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test run test lint docs bench clean
+.PHONY: help setup setup-test setup-bench run test lint docs bench clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +26,12 @@ $(VENV)/.installed-test: $(VENV)/.installed envs/requirements-test.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-test.lock
 	touch $@
 
+setup-bench: $(VENV)/.installed-bench ## the same plus the packages that make bench compares with
+
+$(VENV)/.installed-bench: $(VENV)/.installed-test envs/requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-bench.lock
+	touch $@
+
 run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
@@ -41,7 +47,8 @@ lint: setup-test ## style of Python and Snakemake files
 docs: setup ## regenerate docs/config.md and config/schema.json from the declarations
 	$(BIN)/python -m blanketflow.schema
 
-bench: setup-test ## measure: per-job overhead, dry runs, the default run
+bench: setup-bench ## measure: CI tests beside other packages, per-job overhead, dry runs, the default run
+	$(BIN)/python benchmarks/ci_tests.py
 	$(BIN)/python benchmarks/overhead.py
 
 clean: ## remove results and caches, keep .venv

@@ -10,10 +10,26 @@ import blanketflow as bf
 from blanketflow.core.cards import KINDS
 from blanketflow.core.errors import DataError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
+from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 
 TESTS = discover("blanketflow.ci")
+#: The truth behind the tables below, for tests that know it: effects of a, and columns that stand alone.
+RELATED = ("b", "d", "e", "f", "near", "copy", "scaled")
+EFFECT, ALONE = node("01", ["a"], table=[[0.8, 0.2], [0.3, 0.7]]), node("01", table=[0.5, 0.5])
+NETWORK = DiscreteNetwork(
+    "frame",
+    {
+        "a": ALONE,
+        **dict.fromkeys(RELATED, EFFECT),
+        **dict.fromkeys(("c", "g", "far", "constant", "zero", "fine"), ALONE),
+    },
+)
 #: Options that keep a test cheap, or that it cannot do without.
-OPTIONS = {"ppi": {"n_repeats": 5}}
+OPTIONS = {
+    "ppi": {"n_repeats": 5},
+    "oracle": {"arcs": [("a", effect) for effect in RELATED]},
+    "population": {"network": NETWORK},
+}
 every_test = pytest.mark.parametrize("name", TESTS)
 
 
@@ -61,7 +77,8 @@ def valid(result):
 
 
 def test_all_are_there():
-    assert {"g2", "fisher-z", "ppi"} <= set(TESTS)
+    wanted = "g2 chi2 fisher-z lr-mixed mi-permutation ppi cpi hsic oracle population"
+    assert set(wanted.split()) == set(TESTS)
 
 
 @every_test
@@ -72,6 +89,8 @@ def test_card(name):
     assert card.summary and card.reference and card.guarantee and card.cost
     assert set(card.kinds) <= set(KINDS)
     assert card.measures and set(card.measures) <= {"p-value", "mutual-information"}
+    assert card.p_values in ("exact", "asymptotic", "resampled")
+    assert hasattr(bind(name)._engine, "evaluate_sets") == card.column_sets
 
 
 @every_test
@@ -79,6 +98,7 @@ def test_is_listed(name):
     row = bf.list_ci_tests().set_index("id").loc[name]
     assert row["class"] == TESTS[name].__name__
     assert row["summary"] == TESTS[name].card.summary
+    assert set(row["options"]) == set(TESTS[name].parameters())
 
 
 @every_test
@@ -159,6 +179,61 @@ def test_the_order_of_the_conditioning_set_does_not_matter(name):
 
 
 @every_test
+def test_sets_of_columns_where_the_card_says_so(name):
+    bound = bind(name)
+    if not TESTS[name].card.column_sets:
+        with pytest.raises(UnsupportedError, match="one column at a time"):
+            bound.test(["b", "c"], "a")
+        assert bound.test(["b"], "a") == bound.test("b", "a")
+        return
+    for given in ([], ["d"]):
+        both = bound.test(["c", "b"], "a", given)
+        assert valid(both)
+        assert both.statistic > 0
+        mixed = bound.test_many(["b", ("b", "c"), {"e", "c"}], "a", given)
+        np.testing.assert_allclose(mixed[1][:4], both[:4], rtol=1e-9, atol=1e-10)
+        for i, x in enumerate(["b", ("b", "c"), ("c", "e")]):
+            np.testing.assert_allclose(mixed[i][:4], bind(name).test(x, "a", given)[:4], rtol=1e-9, atol=1e-10)
+    before = bound.n_tests
+    assert bound.test({"b", "c"}, "a") == bound.test(("c", "b"), "a")
+    assert bound.n_tests == before
+
+
+def answers(name, X):
+    bound = bind(name, X)
+    return np.array([bound.test(*query)[:4] for query in queries(list(frame(name).columns))])
+
+
+@every_test
+def test_the_order_of_columns_does_not_matter(name):
+    if name == "ppi":
+        pytest.skip("its tree takes the first of equal columns, in table order")
+    X = frame(name)
+    np.testing.assert_allclose(answers(name, X[X.columns[::-1]]), answers(name, X), rtol=1e-8, atol=1e-9)
+
+
+@every_test
+def test_the_order_of_rows_does_not_matter(name):
+    if TESTS[name].card.p_values == "resampled":
+        pytest.skip("other rows are drawn")
+    X = frame(name)
+    np.testing.assert_allclose(answers(name, X.sample(frac=1, random_state=0)), answers(name, X), rtol=1e-7, atol=1e-9)
+
+
+@every_test
+def test_the_names_of_categories_do_not_matter(name):
+    X = frame(name)
+    if "f" not in X:
+        pytest.skip("takes no categories")
+    if name == "ppi":
+        pytest.skip("its tree cuts codes, which go by the order of the names")
+    renamed = X.assign(f=X["f"].map({"yes": "a", "no": "b"}))
+    if "g" in X:
+        renamed["g"] = X["g"].map({"red": "1", "green": "0", "blue": "2"})
+    np.testing.assert_allclose(answers(name, renamed), answers(name, X), rtol=1e-7, atol=1e-8)
+
+
+@every_test
 def test_no_candidates_are_no_results(name):
     bound = bind(name)
     assert len(bound.test_many([], "a")) == 0
@@ -208,6 +283,14 @@ def test_missing_cells_are_refused_by_name(name, column):
         pytest.skip("no such column")
     X[column] = X[column].where(np.arange(len(X)) != 3)
     with pytest.raises(DataError, match=f"column '{column}' has 1 missing cells"):
+        bind(name, X)
+
+
+@every_test
+def test_infinite_cells_are_refused_by_name(name):
+    X = frame(name)
+    X["a"] = np.where(np.arange(len(X)) < 2, -np.inf, 0.5)
+    with pytest.raises(DataError, match="column 'a' has 2 infinite cells"):
         bind(name, X)
 
 

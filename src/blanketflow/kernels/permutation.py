@@ -92,20 +92,30 @@ def permutation_exceedances(
         observed[i] = _joint_term(counts, totals, n_cells, r, terms, scale)
         exceedances[i] = n_drawn[i] = 0
 
-    order = np.argsort(cells // np.uint32(n_y), kind="mergesort")
-    values, permuted = np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+    # Strata are shuffled in the order in which they appear, whatever their columns and levels are called.
+    place, n_found = np.full(n_strata, -1, dtype=np.int64), 0
     starts = np.zeros(n_strata + 1, dtype=np.int64)
     for i in range(n):
-        values[i] = cells[order[i]]
-        starts[cells[i] // np.uint32(n_y) + 1] += 1
-    for s in range(n_strata):
+        s = cells[i] // np.uint32(n_y)
+        if place[s] < 0:
+            place[s] = n_found
+            n_found += 1
+        starts[place[s] + 1] += 1
+    for s in range(n_found):
         starts[s + 1] += starts[s]
+    stops = starts.copy()
+    order, values, permuted = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+    for i in range(n):
+        s = place[cells[i] // np.uint32(n_y)]
+        order[stops[s]] = i
+        values[stops[s]] = cells[i]
+        stops[s] += 1
     n_active = len(candidates)
     for seed in seeds:
         if not n_active:
             break
         drawn, state = values.copy(), seed
-        for s in range(n_strata):
+        for s in range(n_found):
             state = _shuffle(drawn, starts[s], starts[s + 1], state)
         for i in range(n):
             permuted[order[i]] = drawn[i]
