@@ -10,6 +10,8 @@ from ..core.table import Column, Table
 
 #: Whole-number columns with at most this many distinct values are discrete as they are.
 FEW_VALUES = 10
+#: Whole numbers of a smaller range are counted, which is faster than sorting them.
+COUNTED = 2**12
 BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 
 
@@ -73,22 +75,26 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
     Discrete columns and whole-number columns of few values keep their levels; all others are binned, as `cut_points`
     says.
     """
+    if column.is_discrete or column.kind == INTEGER:
+        codes, n_levels = _ranks(column.values if isinstance(column.values, np.ndarray) else column.values.dense())
+        if column.is_discrete or n_levels <= FEW_VALUES:
+            return codes, n_levels
     values = column.numbers()
-    if not column.is_discrete:
-        few = column.kind == INTEGER and _few(values)
-        if not few:
-            values = np.searchsorted(cut_points(values, bins, binning, classes), values, side="left")
+    return _ranks(np.searchsorted(cut_points(values, bins, binning, classes), values, side="left"))
+
+
+def _ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the ranks of whole numbers among those that occur, and how many occur."""
     low = values.min()
-    if values.max() - low < 2**12:  # counting is faster than sorting
-        codes = (values - low).astype(np.intp)
-        place = np.cumsum(np.bincount(codes) > 0) - 1
-        return place[codes].astype(np.int32), int(place[-1]) + 1
+    if float(values.max()) - float(low) < COUNTED:
+        codes = values.astype(np.int64) - int(low)
+        is_present = np.bincount(codes) > 0
+        n_levels = int(np.count_nonzero(is_present))
+        if n_levels < len(is_present):
+            codes = (np.cumsum(is_present) - 1)[codes]
+        return codes.astype(np.int32), n_levels
     levels, codes = np.unique(values, return_inverse=True)
     return codes.astype(np.int32), len(levels)
-
-
-def _few(values: np.ndarray) -> bool:
-    return len(np.unique(values[:1000])) <= FEW_VALUES and len(np.unique(values)) <= FEW_VALUES
 
 
 class Coder:
