@@ -181,10 +181,12 @@ class BoundTest:
         CIResults
             Arrays in the order of `xs`. Raises as `test` does.
         """
-        candidates = [self._candidate(x) for x in xs]
+        candidates = self._candidates(list(xs))
         target, conditions = self.table.position(y), self._conditions(given)
         known = self._remembered(candidates, target, conditions)
-        unknown = [c for c in dict.fromkeys(candidates) if c not in known]
+        unknown = [c for c in candidates if c not in known] if known else candidates
+        if len(set(unknown)) < len(unknown):
+            unknown = list(dict.fromkeys(unknown))
         if unknown:
             fresh = self._compute(unknown, target, conditions)
             if len(unknown) == len(candidates):
@@ -235,6 +237,11 @@ class BoundTest:
         if singles:
             found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
         return CIResults.from_rows(found[c] for c in candidates)
+
+    def _candidates(self, xs: list[str | int | Columns]) -> list[Candidate]:
+        if set(map(type, xs)) <= {int, str}:  # the usual case, and the fast one
+            return [*map(self.table.position, xs)]
+        return [self._candidate(x) for x in xs]
 
     def _candidate(self, x: str | int | Columns) -> Candidate:
         if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
