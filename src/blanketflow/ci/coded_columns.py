@@ -29,7 +29,7 @@ class CodedColumns:
         self._coded: set[int] = set()
         self._n_listed = self._n_lists = 0
         self.n_rows = n_rows
-        self.rows = np.empty(n_rows, dtype=np.uint16 if n_rows <= 2**16 else np.int32)
+        self.rows = np.empty(n_rows, dtype=np.int32)
         self.level_start = np.zeros(65, dtype=np.int64)
         self.level_bits = np.zeros((64, (n_rows + 63) // 64), dtype=np.uint64)
         self.first_level = np.zeros(n_columns, dtype=np.int64)

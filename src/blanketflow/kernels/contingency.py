@@ -147,10 +147,7 @@ _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]
 
 
 @njit(
-    [
-        f"void({rows}, {_COLUMNS}, int32[::1], uint32[::1], int64, int64, float64, {_RULES}, {_RESULTS})"
-        for rows in ("uint16[::1]", "int32[::1]")
-    ],
+    f"void(int32[::1], {_COLUMNS}, int32[::1], uint32[::1], int64, int64, float64, {_RULES}, {_RESULTS})",
     cache=True,
     nogil=True,
 )
@@ -252,10 +249,7 @@ def cell_tests(
 
 
 @njit(
-    [
-        f"boolean({rows}, {_COLUMNS}, int32[::1], int64, int32[::1], int64, int64, {_RULES}, {_RESULTS})"
-        for rows in ("uint16[::1]", "int32[::1]")
-    ],
+    f"boolean(int32[::1], {_COLUMNS}, int32[::1], int64, int32[::1], int64, int64, {_RULES}, {_RESULTS})",
     cache=True,
     nogil=True,
 )

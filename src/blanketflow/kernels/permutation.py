@@ -43,11 +43,8 @@ def _joint_term(counts, totals, n_cells, r, terms, scale):
 
 
 @njit(
-    [
-        f"void({rows}, int64[::1], int64[::1], int64[::1], int32[::1], uint32[::1], int64, int64, int64[::1], float64,"
-        "uint64[::1], int64, int64[::1], int64[::1])"
-        for rows in ("uint16[::1]", "int32[::1]")
-    ],
+    "void(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint32[::1], int64, int64, int64[::1], float64,"
+    "uint64[::1], int64, int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )

@@ -41,14 +41,8 @@ def _renumber_by_sorting(keys, codes):
     return count + 1
 
 
-_RETURNS, _COLUMNS = "Tuple((uint32[::1], int64, float64))", "int64[::1], int64[::1], int64[::1]"
-
-
 @njit(
-    [
-        f"{_RETURNS}(int32[::1], int64, uint16[::1], {_COLUMNS}, int64)",
-        f"{_RETURNS}(int32[::1], int64, int32[::1], {_COLUMNS}, int64)",
-    ],
+    "Tuple((uint32[::1], int64, float64))(int32[::1], int64, int32[::1], int64[::1], int64[::1], int64[::1], int64)",
     cache=True,
     nogil=True,
 )
@@ -112,10 +106,7 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
 
 
 @njit(
-    [
-        "void(int32[::1], int64, uint16[::1], int64[::1], uint64[:, ::1])",
-        "void(int32[::1], int64, int32[::1], int64[::1], uint64[:, ::1])",
-    ],
+    "void(int32[::1], int64, int32[::1], int64[::1], uint64[:, ::1])",
     cache=True,
 )
 def list_levels(codes, n_levels, rows, level_stop, bits):
