@@ -27,6 +27,7 @@ NETWORK = DiscreteNetwork(
 #: Options that keep a test cheap, or that it cannot do without.
 OPTIONS = {
     "ppi": {"n_repeats": 5},
+    "cpi": {"n_splits": 3, "model": "tree"},
     "oracle": {"arcs": [("a", effect) for effect in RELATED]},
     "population": {"network": NETWORK},
 }
@@ -175,7 +176,9 @@ def test_one_at_a_time_equals_many_and_names_equal_positions(name, given):
 def test_the_order_of_the_conditioning_set_does_not_matter(name):
     names = list(frame(name).columns)
     given = [z for z in names if z not in ("a", "b")][:3]
-    assert bind(name).test("a", "b", given) == bind(name).test("a", "b", given[::-1])
+    wanted = bind(name).test("a", "b", given)
+    assert bind(name).test("a", "b", given[::-1]) == wanted
+    assert bind(name).test("a", "b", pd.Index(given)) == bind(name).test("a", "b", np.array(given)) == wanted
 
 
 @every_test

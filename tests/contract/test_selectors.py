@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import blanketflow as bf
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.registry import discover
+from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 
 METHODS = discover("blanketflow.selectors")
 WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None]
@@ -26,6 +27,20 @@ every_method = pytest.mark.parametrize("name", METHODS)
 
 def selector(name, **options):
     return bf.get_selector(name, **{**OPTIONS.get(name, {}), **options})
+
+
+#: Options that keep a test cheap, or the truth of the table below for those that know it.
+COIN, EFFECT = node("01", table=[0.5, 0.5]), node("01", ["signal"], table=[[0.9, 0.1], [0.1, 0.9]])
+TEST_OPTIONS = {
+    "ppi": {"n_repeats": 5},
+    "cpi": {"n_splits": 3, "model": "tree"},
+    "oracle": {"arcs": [("signal", "target"), ("code", "target")]},
+    "population": {
+        "network": DiscreteNetwork(
+            "table", {**dict.fromkeys(("noise", "signal", "code", "junk"), COIN), "target": EFFECT}
+        )
+    },
+}
 
 
 def table(n=200, seed=0):
@@ -226,7 +241,7 @@ def test_a_test_by_id_equals_the_same_test_as_an_object(name):
 @pytest.mark.parametrize("test_id", discover("blanketflow.ci"))
 def test_every_test_either_works_or_is_refused_with_a_reason(name, test_id):
     X, y = table()
-    test = bf.get_ci_test(test_id, **({"n_repeats": 5} if test_id == "ppi" else {}))
+    test = bf.get_ci_test(test_id, **TEST_OPTIONS.get(test_id, {}))
     options = {key: value for key, value in OPTIONS.get(name, {}).items() if key not in METHODS[name].test_shorthands}
     fitted = bf.get_selector(name, ci_test=test, **options)
     if METHODS[name].needs not in test.card.measures:

@@ -257,7 +257,7 @@ class BoundTest:
         return positions if len(positions) > 1 else positions[0]
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return tuple(sorted({self.table.position(z) for z in given})) if given else ()
+        return tuple(sorted({self.table.position(z) for z in given}))
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:

@@ -30,8 +30,9 @@ class PPI(CITest):
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
     in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100); ``corrected-t`` stays between
-    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so a column that is correlated with Z may
-    be rejected too often as well.
+    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so a column that is correlated with Z
+    is rejected too often as well, with both: by ``corrected-t`` in 18 % at 50 rows and in nearly all samples of 1,000
+    (docs/ci-tests.md); ``cpi`` is the test that keeps the relation of X to Z.
 
     Examples
     --------
@@ -52,7 +53,8 @@ class PPI(CITest):
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
         "arXiv:2110.10713; corrected-t: Nadeau, Bengio (2003) 10.1023/A:1024068626366.",
         p_values=RESAMPLED,
-        guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative",
+        guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative given nothing; both "
+        "reject too often where X depends on Z",
         cost="n_repeats model fits a set of columns, shared by its members",
         measures=("p-value",),
     )

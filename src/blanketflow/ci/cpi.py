@@ -1,0 +1,174 @@
+"""The conditional predictive impact (CPI): does a model's loss grow when a knockoff takes the place of X?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..core.cards import RESAMPLED, Card
+from ..core.parameters import anything, choice, integer
+from ..core.results import CIResults
+from ..core.seeds import derive_rng, seed_32
+from ..core.table import Column, Table
+from .base import CITest, constant_results
+from .significance import DECIMALS, corrected_t
+
+if TYPE_CHECKING:
+    from .learner import Learner
+
+#: Share of a sum of differences below which another sum is the same, but for rounding.
+SAME = 1e-9
+#: Cells of a matrix of signs at most, 32 MB.
+BLOCK = 2**22
+
+
+@dataclass
+class CPI(CITest):
+    """CPI test: a model learns the target from X and Z; does its loss grow where a knockoff takes the place of X?
+
+    The rows are held out once each, in `n_splits` parts, of like classes where the target has classes. A row's
+    difference is its loss (log-loss or squared error) with the knockoff less that with X; the test of a mean above 0 is
+    one-sided. The statistic is the mean difference, rounded to 1e-12.
+
+    Unlike the PPI test's permuted column, the knockoff keeps the relation of X to Z: it is second-order Gaussian, with
+    the least-squares regression of X on Z over all rows (the target plays no part in it).
+
+    Two things here are not in the paper. A boolean or categorical X is drawn from P(level | Z), the least-squares
+    regression of each level's indicator on Z. Given nothing the knockoff is X in another order, which is right for
+    columns of any distribution. Categorical members of Z enter as indicators.
+
+    Notes
+    -----
+    docs/ci-tests.md has the measured rates: right for Gaussian columns, also where X is nearly a function of Z; too
+    many false positives for levels that do not depend on Z linearly. Nor does the knockoff know of other relations
+    that are not linear: X = Z^2 + noise is rejected in 95 % of samples of 100 rows where T depends on Z^2 too.
+
+    Among the models the default has the most power: a linear effect on two classes, given eight columns at 200 rows, is
+    found in 75 % of samples, by lightgbm in 65 %, knn 22 %, tree 20 %. ``model: tree`` is thirty times as fast for
+    classes. The cost of svm grows with the square of the rows: for classes lightgbm is faster from 1000 rows on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> X[:, 1] += X[:, 0]
+    >>> X[:, 2] += X[:, 0]
+    >>> test = CPI().bind(X)
+    >>> bool(test.test(1, 2).p_value < 0.01), bool(test.test(1, 2, given=[0]).p_value > 0.05)
+    (True, True)
+    """
+
+    card: ClassVar[Card] = Card(
+        id="cpi",
+        name="conditional predictive impact (CPI)",
+        family="ci-test",
+        summary="Puts a knockoff in the place of X in held-out rows and compares the losses of any model.",
+        reference="Watson, Wright (2021) Testing conditional independence in supervised learning algorithms, "
+        "Machine Learning 110, 2107-2129, 10.1007/s10994-021-06030-6.",
+        p_values=RESAMPLED,
+        guarantee="right in large samples if X depends on Z linearly with Gaussian noise",
+        cost="n_splits model fits a test",
+        measures=("p-value",),
+    )
+
+    n_splits: int = integer(5, "Parts that the rows are held out in.", at_least=2)
+    model: Any = anything("svm", "The model: a model id, 'module:Class', or a scikit-learn estimator.")
+    significance: str = choice("t", "t (paired t-test) or fisher (signs flipped at random).", ("t", "fisher"))
+    n_permutations: int = integer(1999, "Sign flips of significance: fisher.", at_least=1)
+
+    def prepare(self, table: Table, seed: int, target: int | None) -> _CPIEngine:
+        """Return the engine; `seed` fixes parts, knockoffs, models and sign flips."""
+        return _CPIEngine(self, table, seed)
+
+
+class _CPIEngine:
+    def __init__(self, test: CPI, table: Table, seed: int) -> None:
+        self.test, self.table, self.seed = test, table, seed
+
+    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each candidate; all share the parts that are held out."""
+        from .learner import Learner
+
+        n, m, column = self.table.n_rows, len(candidates), self.table[target]
+        if n < self.test.n_splits or is_constant(column):
+            return replace(constant_results(m, n), reliable=np.zeros(m, dtype=bool))
+        learner = Learner(column, self.test.model)
+        parts = draw_parts(column, self.test.n_splits, derive_rng(self.seed, "parts", column.name))
+        differences = np.array([self.differences(x, column.name, given, learner, parts) for x in candidates])
+        if self.test.significance == "t":
+            p_value, log_p = corrected_t(differences, test_share=0.0)  # no correction: no row is held out twice
+            dof = n - 1.0
+        else:
+            rng = derive_rng(self.seed, "signs", column.name)
+            p_value, dof = sign_flip_test(differences, self.test.n_permutations, rng), 1.0
+            log_p = np.log(p_value)
+        means = np.round(differences.mean(axis=1), DECIMALS)
+        return CIResults(means, p_value, log_p, np.full(m, dof), np.full(m, n), np.ones(m, dtype=bool))
+
+    def differences(
+        self, x: int, target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
+    ) -> np.ndarray:
+        """Return the loss with the knockoff less the loss with X of each held-out row, shape (n,)."""
+        from ..models.encode import design
+        from .knockoffs import knockoff
+
+        column, differences = self.table[x], np.zeros(len(parts))
+        if is_constant(column):
+            return differences
+        names = sorted(self.table.names[z] for z in given)
+        members = sorted([column.name, *names])  # so that the table's order of columns does not matter
+        encoded = design(self.table.select(members))
+        block = encoded.blocks[members.index(column.name)]
+        rng = derive_rng(self.seed, "knockoff", target, column.name, *names)
+        replaced = encoded.matrix.copy()
+        replaced[:, block] = design(Table([knockoff(column, np.delete(encoded.matrix, block, axis=1), rng)])).matrix
+        for part in range(self.test.n_splits):
+            rows = np.flatnonzero(parts == part)
+            fitted = learner.fit(encoded.matrix, parts != part, seed_32(self.seed, "part", part, "model"))
+            losses = (learner.losses(fitted, matrix[rows], rows) for matrix in (replaced, encoded.matrix))
+            differences[rows] = next(losses) - next(losses)
+        return differences
+
+
+def is_constant(column: Column) -> bool:
+    """Whether a column has one value only."""
+    return bool(np.ptp(column.numbers()) == 0)
+
+
+def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the part, 0 .. n_splits - 1, that each row is held out in; classes are dealt out in turn.
+
+    Examples
+    --------
+    >>> target = Column("t", "boolean", np.array([1, 0, 0, 1, 1, 0]))
+    >>> parts = draw_parts(target, 3, np.random.default_rng(0))
+    >>> sorted(parts[[0, 3, 4]].tolist()), sorted(parts[[1, 2, 5]].tolist())
+    ([0, 1, 2], [0, 1, 2])
+    """
+    values = target.numbers()
+    order = rng.permutation(len(values))
+    if target.is_discrete:
+        order = order[np.argsort(values[order], kind="stable")]
+    parts = np.empty(len(values), dtype=np.int64)
+    parts[order] = np.arange(len(values)) % n_splits
+    return parts
+
+
+def sign_flip_test(differences: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Return p of each row of differences, shape (m, n): how often does a sum of random signs reach that of the row?
+
+    Fisher's exact test of paired differences, by sampling: p = (1 + exceedances) / (1 + n_draws).
+    """
+    total = differences.sum(axis=1)
+    reached = total - SAME * np.abs(differences).sum(axis=1)
+    exceeding = np.zeros(len(differences))
+    part = max(1, BLOCK // differences.shape[1])
+    for start in range(0, n_draws, part):
+        size = (min(part, n_draws - start), differences.shape[1])
+        signs = rng.integers(0, 2, size=size, dtype=np.int8) * 2.0 - 1.0
+        exceeding += np.count_nonzero(differences @ signs.T >= reached[:, None], axis=1)
+    return (1.0 + exceeding) / (1.0 + n_draws)
