@@ -1,9 +1,10 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench run test lint docs bench clean
+.PHONY: help setup setup-test setup-bench run test lint docs bench calibrate clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
+MINUTES ?= 60
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -50,6 +51,9 @@ docs: setup ## regenerate docs/config.md and config/schema.json from the declara
 bench: setup-bench ## measure: CI tests beside other packages, per-job overhead, dry runs, the default run
 	$(BIN)/python benchmarks/ci_tests.py
 	$(BIN)/python benchmarks/overhead.py
+
+calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
+	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
 
 clean: ## remove results and caches, keep .venv
 	rm -rf results .snakemake
