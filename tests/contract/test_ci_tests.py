@@ -142,6 +142,17 @@ def test_memory_never_changes_an_answer(name):
 
 
 @every_test
+def test_what_is_remembered_cannot_be_overwritten(name):
+    bound = bind(name)
+    results = bound.test_many(["b", "c"], "a")
+    wanted = list(results)
+    for values in results.columns().values():
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0
+    assert list(bound.test_many(["b", "c"], "a")) == wanted
+
+
+@every_test
 def test_counts_what_it_computes(name):
     bound = bind(name)
     bound.test("a", "b")

@@ -41,7 +41,7 @@ def counting(monkeypatch, way):
 
 @pytest.mark.parametrize("kind", ["g2", "chi2"])
 @pytest.mark.parametrize("way", ["counting", "sorting"])
-@pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 300])
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 65, 300, 5000])
 def test_statistics_equal_those_by_hand(monkeypatch, kind, way, n):
     counting(monkeypatch, way)
     rng = np.random.default_rng(n)

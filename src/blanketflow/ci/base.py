@@ -179,7 +179,7 @@ class BoundTest:
         Returns
         -------
         CIResults
-            Arrays in the order of `xs`. Raises as `test` does.
+            Arrays in the order of `xs`, which the memory shares: they cannot be written to. Raises as `test` does.
         """
         candidates = self._candidates(list(xs))
         target, conditions = self.table.position(y), self._conditions(given)
@@ -190,7 +190,7 @@ class BoundTest:
         if unknown:
             fresh = self._compute(unknown, target, conditions)
             if len(unknown) == len(candidates):
-                return fresh
+                return fresh.locked()
             known.update(zip(unknown, fresh, strict=True))
         return CIResults.from_rows(known[c] for c in candidates)
 

@@ -72,8 +72,6 @@ class ContingencyEngine:
         self._n = np.empty(0, dtype=np.int64)
         self.most_cells = max(MOST_CELLS, CELLS_A_ROW * table.n_rows)
         terms, self.scale = fixed_point_terms(table.n_rows)
-        if test.is_pearson:  # X2 is at most n times the smaller number of levels, G2 / 2 at most n log n
-            self.scale /= 2**16
         self._rules = (
             terms,
             self.scale,

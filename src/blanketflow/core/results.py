@@ -78,6 +78,12 @@ class CIResults:
             self.reliable.tolist(),
         )
 
+    def locked(self) -> CIResults:
+        """Return these results with arrays that cannot be written to."""
+        for array in (self.statistic, self.p_value, self.log_p, self.dof, self.n, self.reliable):
+            array.flags.writeable = False
+        return self
+
     def columns(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, in the order of the ci_test artefact."""
         return {f.name: getattr(self, f.name) for f in fields(self)}

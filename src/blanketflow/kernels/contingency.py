@@ -42,6 +42,12 @@ def _fixed(count, terms, scale):
 
 
 @njit
+def pearson_scale(n_rows, fewest_levels):
+    """Return fixed-point steps in 1 for X2, which is at most the rows times the smaller number of levels."""
+    return 2.0 ** math.floor(61.0 - math.log2(n_rows * fewest_levels + 1.0))
+
+
+@njit
 def _cell_bits(cells, n_cells):
     bits = np.zeros((n_cells, (len(cells) + 63) >> 6), dtype=np.uint64)
     for i in range(len(cells)):
@@ -175,7 +181,7 @@ def cell_tests(
     terms : int64 array
         ``c log c`` in fixed point for c = 0, 1, ...; larger counts are computed.
     scale : float
-        Fixed-point steps in 1.
+        Fixed-point steps in 1, of `terms`.
     pearson : bool
         X2 instead of G2.
     dof_rule : int
@@ -220,6 +226,8 @@ def cell_tests(
         n_listed += level_start[first + r - 1] - level_start[first]
     by_bits = n_lists * n_telling * words * WORD_COST + n_cells * words + len(cells) < n_listed
     cell_bits = _cell_bits(cells, n_cells if by_bits else 0) if by_bits else np.zeros((0, 0), dtype=np.uint64)
+    if pearson:
+        scale = pearson_scale(len(cells), min(most, n_y))
     counts = np.zeros(2 * (most - 1) * n_cells, dtype=np.int32)
 
     for i in range(len(candidates)):

@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+from .contingency import pearson_scale
+
 
 @njit
 def _rank(keys):
@@ -63,7 +65,7 @@ def thin_table_statistic(x, n_x, y, n_y, strata, n_strata, scale, pearson):
     x, y, strata : int64 arrays of shape (n,)
         Codes 0 .. n_x - 1, 0 .. n_y - 1, 0 .. n_strata - 1.
     scale : float
-        Fixed-point steps in 1.
+        Fixed-point steps in 1 for G2.
     pearson : bool
         X2 instead of G2.
 
@@ -89,7 +91,7 @@ def thin_table_statistic(x, n_x, y, n_y, strata, n_strata, scale, pearson):
         total = _fixed_sum(both_size, scale) - _fixed_sum(x_size, scale)
         total += _fixed_sum(occupied, scale) - _fixed_sum(y_size, scale)
         return max(2.0 * (total / scale), 0.0), freedom
-    total = np.int64(0)
+    scale, total = pearson_scale(len(x), min(n_x, n_y)), np.int64(0)
     seen = np.zeros(n_both, dtype=np.bool_)
     for i in range(len(x)):
         if not seen[both_rank[i]]:
