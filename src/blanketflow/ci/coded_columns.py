@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+#: Columns of more levels have no bit sets, which would take more memory than anything else.
+MOST_BIT_SETS = 64
 #: From a column's position to its codes 0 .. r - 1 and r.
 Code = Callable[[int], tuple[np.ndarray, int]]
 
@@ -27,18 +29,19 @@ class CodedColumns:
         self._list_levels, self._stratify = list_levels, stratify
         self._code = code
         self._coded: set[int] = set()
-        self._n_listed = self._n_lists = 0
+        self._n_listed = self._n_lists = self._n_bits = 0
         self.n_rows = n_rows
         self.rows = np.empty(n_rows, dtype=np.int32)
         self.level_start = np.zeros(65, dtype=np.int64)
         self.level_bits = np.zeros((64, (n_rows + 63) // 64), dtype=np.uint64)
+        self.first_bits = np.full(n_columns, -1, dtype=np.int64)
         self.first_level = np.zeros(n_columns, dtype=np.int64)
         self.n_levels = np.zeros(n_columns, dtype=np.int64)
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """What the kernels read: rows, where each level starts, each column's first level and levels, bit sets."""
-        return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits
+        return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits, self.first_bits
 
     def ensure(self, positions: Iterable[int]) -> None:
         """Code the columns at these positions, unless they are."""
@@ -66,12 +69,15 @@ class CodedColumns:
         lists = slice(self._n_lists, self._n_lists + n_levels - 1)
         self.rows = _with_room(self.rows, self._n_listed + self.n_rows)
         self.level_start = _with_room(self.level_start, lists.stop + 1)
-        self.level_bits = _with_room(self.level_bits, lists.stop)
+        bits = slice(self._n_bits, self._n_bits + (n_levels - 1 if n_levels <= MOST_BIT_SETS else 0))
+        self.level_bits = _with_room(self.level_bits, bits.stop)
         stops = self.level_start[lists.start + 1 : lists.stop + 1]
         codes = np.ascontiguousarray(codes, dtype=np.int32)
-        self._list_levels(codes, n_levels, self.rows[self._n_listed :], stops, self.level_bits[lists])
+        self._list_levels(codes, n_levels, self.rows[self._n_listed :], stops, self.level_bits[bits])
         stops += self._n_listed
         self.first_level[position], self.n_levels[position] = lists.start, n_levels
+        if n_levels <= MOST_BIT_SETS:
+            self.first_bits[position], self._n_bits = bits.start, bits.stop
         self._n_listed, self._n_lists = int(self.level_start[lists.stop]), lists.stop
         self._coded.add(position)
 

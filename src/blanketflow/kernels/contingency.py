@@ -147,7 +147,7 @@ def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
     return part, present
 
 
-_COLUMNS = "int64[::1], int64[::1], int64[::1], uint64[:, ::1]"
+_COLUMNS = "int64[::1], int64[::1], int64[::1], uint64[:, ::1], int64[::1]"
 _RULES = "int64[::1], float64, boolean, int64, float64, boolean"
 _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]"
 
@@ -158,7 +158,7 @@ _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]
     nogil=True,
 )
 def cell_tests(
-    rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_y, n_combinations,
+    rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, cells, n_strata, n_y, n_combinations,
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
@@ -170,6 +170,8 @@ def cell_tests(
         Coded columns, as kernels/strata.py describes.
     level_bits : uint64 array of shape (levels, ceil(n / 64))
         The same lists as bit sets.
+    first_bits : int64 array
+        Where each column's bit sets start, -1 where it has none.
     candidates : int32 array of shape (m,)
         Columns to test.
     cells : uint32 array of shape (n,)
@@ -232,8 +234,8 @@ def cell_tests(
 
     for i in range(len(candidates)):
         first, r = first_level[candidates[i]], n_levels[candidates[i]]
-        if by_bits:
-            _count_by_bits(counts, n_cells, first, r, level_bits, cell_bits, telling)
+        if by_bits and first_bits[candidates[i]] >= 0:
+            _count_by_bits(counts, n_cells, first_bits[candidates[i]], r, level_bits, cell_bits, telling)
         else:
             _count_by_lists(counts, n_cells, first, r, rows, level_start, cells)
         total, expected, freedom = known, np.int64(0), np.int64(0)
@@ -262,7 +264,7 @@ def cell_tests(
     nogil=True,
 )
 def given_tests(
-    rows, level_start, first_level, n_levels, level_bits, candidates, target, given, n_rows, most_cells,
+    rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, target, given, n_rows, most_cells,
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
@@ -277,7 +279,7 @@ def given_tests(
     if n_strata * n_levels[target] * most_levels > most_cells:
         return False
     cell_tests(
-        rows, level_start, first_level, n_levels, level_bits, candidates, cells, n_strata, n_levels[target],
+        rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, cells, n_strata, n_levels[target],
         n_combinations, terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
         statistic, p_value, log_p, dof, reliable,
     )  # fmt: skip

@@ -122,7 +122,7 @@ def list_levels(codes, n_levels, rows, level_stop, bits):
         Written: the rows of one level after the other.
     level_stop : int64 array of shape (n_levels - 1,)
         Written: where each level's list ends in `rows`.
-    bits : uint64 array of shape (n_levels - 1, ceil(n / 64))
+    bits : uint64 array of shape (n_levels - 1, ceil(n / 64)), or of no rows
         Written over zeros: the same lists as bit sets.
     """
     counts = np.zeros(n_levels, dtype=np.int64)
@@ -142,5 +142,6 @@ def list_levels(codes, n_levels, rows, level_stop, bits):
         if code != modal:
             rows[place[code]] = i
             place[code] += 1
-            level = code if code < modal else code - 1
-            bits[level, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+            if len(bits):
+                level = code if code < modal else code - 1
+                bits[level, i >> 6] |= np.uint64(1) << np.uint64(i & 63)
