@@ -279,3 +279,18 @@ def test_whole_numbers_of_few_values_and_discrete_columns_keep_their_levels():
     assert level_codes(Column("a", "boolean", np.array([1, 0, 1])), 5, "quantile")[0].tolist() == [1, 0, 1]
     # Only the levels present count.
     assert level_codes(Column("a", "categorical", np.array([3, 1, 3]), tuple("abcd")), 5, "quantile")[1] == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([-128, 127, 0], dtype=np.int8),
+        np.array([0, 255, 7], dtype=np.uint8),
+        np.array([2**64 - 3, 2**64 - 1, 2**64 - 2], dtype=np.uint64),
+        np.array([0, 2**64 - 1, 2**63], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1, 0]),
+    ],
+)
+def test_whole_numbers_at_the_ends_of_their_types_keep_their_order(values):
+    codes, n_levels = level_codes(Column("a", "integer", values), 5, "quantile")
+    assert (codes.tolist(), n_levels) == ([0, 2, 1], 3)

@@ -76,18 +76,19 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
     says.
     """
     if column.is_discrete or column.kind == INTEGER:
-        codes, n_levels = _ranks(column.values if isinstance(column.values, np.ndarray) else column.values.dense())
+        codes, n_levels = ranks(column.values if isinstance(column.values, np.ndarray) else column.values.dense())
         if column.is_discrete or n_levels <= FEW_VALUES:
             return codes, n_levels
     values = column.numbers()
-    return _ranks(np.searchsorted(cut_points(values, bins, binning, classes), values, side="left"))
+    return ranks(np.searchsorted(cut_points(values, bins, binning, classes), values, side="left"))
 
 
-def _ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
+def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the ranks of whole numbers among those that occur, and how many occur."""
     low = values.min()
     if float(values.max()) - float(low) < COUNTED:
-        codes = values.astype(np.int64) - int(low)
+        # Differences of small signed types overflow, and large unsigned numbers have no place among the signed ones.
+        codes = (values - low if values.dtype.kind == "u" else values.astype(np.int64) - int(low)).astype(np.int64)
         is_present = np.bincount(codes) > 0
         n_levels = int(np.count_nonzero(is_present))
         if n_levels < len(is_present):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.table import Column, Table
+from .binning import ranks
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals, standardised
 
 
@@ -26,9 +27,8 @@ def predictors(column: Column) -> np.ndarray:
 
 def present_levels(column: Column) -> tuple[np.ndarray, int]:
     """Return the codes 0 .. r - 1 of the levels present, int64 of shape (n,), and r."""
-    codes = column.numbers().astype(np.int64)
-    is_present = np.bincount(codes) > 0
-    return (np.cumsum(is_present) - 1)[codes], int(is_present.sum())
+    codes, n_levels = ranks(column.numbers())
+    return codes.astype(np.int64), n_levels
 
 
 def basis_of(table: Table, positions: Sequence[int]) -> np.ndarray:
