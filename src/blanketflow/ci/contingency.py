@@ -15,11 +15,14 @@ from ..core.table import Table
 from .base import CITest
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns
+from .joint_columns import JointColumns
 from .tails import chi2_tail
 
 DOF_RULES = ("adjusted", "nominal", "observed")
 #: Tables of more cells than this, and this many times the rows, are counted by sorting.
 MOST_CELLS, CELLS_A_ROW = 2**17, 16
+#: Sets of columns are coded together up to so many codes, of 4 bytes.
+MOST_JOINT_CODES = 2**22
 #: c log c is tabulated up to this count.
 MOST_TERMS = 2**20
 
@@ -49,15 +52,20 @@ class ContingencyTest(DiscreteTest):
     )
     min_samples_per_cell: float = number(5.0, "A test with fewer rows a cell than this is not reliable.", at_least=0)
     unreliable: str = choice(
-        "independent",
-        "What an unreliable test says: independent (p = 1), undecided (neither admits nor removes), use (as it is).",
-        ("independent", "undecided", "use"),
+        "auto",
+        "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
+        "conditioning sets); undecided (neither admits nor removes); use (as it is).",
+        ("auto", "independent", "undecided", "use"),
     )
     is_pearson: ClassVar[bool] = False
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
         return ContingencyEngine(self, table, target)
+
+
+#: Values of `unreliable` under which the p-value of an unreliable test is 1.
+P_IS_1 = ("auto", "independent")
 
 
 class ContingencyEngine:
@@ -78,7 +86,7 @@ class ContingencyEngine:
             test.is_pearson,
             DOF_RULES.index(test.dof),
             float(test.min_samples_per_cell),
-            test.unreliable == "independent",
+            test.unreliable in P_IS_1,
         )
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
@@ -93,20 +101,29 @@ class ContingencyEngine:
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of columns as one variable, whose levels are the combinations that occur."""
-        joint = self.joint(candidates)
-        asked, results = np.arange(len(candidates), dtype=np.int32), self._empty_results(len(candidates))
+        results = self._empty_results(len(candidates))
         cells, n_strata, n_combinations = self.columns.stratify(given, target)
         n_y = int(self.columns.n_levels[target])
-        if n_strata * n_y * int(joint.n_levels.max()) > self.most_cells:
-            return self._thin_tests(joint, asked, target, given)
-        self._cell_tests(*joint.arrays, asked, cells, n_strata, n_y, n_combinations, *self._rules, *_outputs(results))
+        at_a_time = max(1, MOST_JOINT_CODES // max(1, self.n_rows))
+        for start in range(0, len(candidates), at_a_time):
+            joint = self.joint(candidates[start : start + at_a_time])
+            asked = np.arange(len(joint.n_levels), dtype=np.int32)
+            outputs = [array[start : start + at_a_time] for array in _outputs(results)]
+            if n_strata * n_y * int(joint.n_levels.max()) > self.most_cells:
+                for array, found in zip(outputs, _outputs(self._thin_tests(joint, asked, target, given)), strict=True):
+                    array[:] = found
+            else:
+                self._cell_tests(*joint.arrays, asked, cells, n_strata, n_y, n_combinations, *self._rules, *outputs)
         return results
 
-    def joint(self, sets: Sequence[tuple[int, ...]]) -> CodedColumns:
+    def n_cells(self, columns: Sequence[int]) -> float:
+        """Return the number of cells of the joint table of some columns, by the levels that occur."""
+        self.columns.ensure(columns)
+        return float(np.prod(self.columns.n_levels[list(columns)], dtype=np.float64))
+
+    def joint(self, sets: Sequence[tuple[int, ...]]) -> JointColumns:
         """Return one coded column for each set of columns."""
-        joint = CodedColumns(self.n_rows, len(sets), lambda i: self._joint_codes(sets[i]))
-        joint.ensure(range(len(sets)))
-        return joint
+        return JointColumns(self.columns, sets)
 
     @property
     def fixed_point(self) -> tuple[np.ndarray, float]:
@@ -118,10 +135,6 @@ class ContingencyEngine:
             self._n = np.full(m, self.n_rows)
             self._n.flags.writeable = False  # all results share it
         return CIResults(np.empty(m), np.empty(m), np.empty(m), np.empty(m), self._n[:m], np.empty(m, dtype=bool))
-
-    def _joint_codes(self, positions: tuple[int, ...]) -> tuple[np.ndarray, int]:
-        levels, codes = np.unique(self.columns.stratify(positions)[0], return_inverse=True)
-        return codes, len(levels)
 
     def _thin_tests(
         self, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
@@ -142,7 +155,7 @@ class ContingencyEngine:
             dof = (n_x - 1.0) * (n_y - 1.0) * counted
         reliable = self.n_rows >= self.test.min_samples_per_cell * n_x * n_y * n_combinations
         p_value, log_p = chi2_tail(statistic, dof)
-        if self.test.unreliable == "independent":
+        if self.test.unreliable in P_IS_1:
             p_value[~reliable], log_p[~reliable] = 1.0, 0.0
         return CIResults(statistic, p_value, log_p, dof, np.full(len(candidates), self.n_rows), reliable)
 
