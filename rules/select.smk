@@ -3,7 +3,7 @@
 # inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
 # outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
 #          <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
-#          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet
+#          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, blankets.parquet
 #
 # Where the plan's grain is `split`, one job does all K folds; its rules stand apart by what {dataset} may be.
 
@@ -146,6 +146,7 @@ rule aggregate:
     output:
         blanket="<results>/select/{dataset}/{split}/{selector}/blanket.parquet",
         by_fold="<results>/select/{dataset}/{split}/{selector}/folds.parquet",
+        answers="<results>/select/{dataset}/{split}/{selector}/blankets.parquet",
     log:
         "<logs>/aggregate/{dataset}/{split}/{selector}.log",
     benchmark:

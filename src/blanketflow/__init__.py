@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .all_blankets import Blankets
     from .ci.base import CITest
     from .estimator import MarkovBlanketSelector
 
@@ -50,6 +51,13 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     from .ci import get_ci_test as get
 
     return get(name, **options)
+
+
+def blankets(X: Any, method: Any = "hiton-mb", ci_test: Any = None, **options: Any) -> Blankets:
+    """Find the Markov blanket of every column of a table; see `blanketflow.all_blankets.blankets`."""
+    from .all_blankets import blankets as find
+
+    return find(X, method, ci_test, **options)
 
 
 def list_selectors() -> pd.DataFrame:

@@ -15,11 +15,12 @@ RULES = ("best-blanket", "frequency", "union", "intersection")
 
 @dataclass(frozen=True)
 class Member:
-    """A feature of one fold's set, with its importance and role there."""
+    """A feature of one fold's set, with its importance, role and group there."""
 
     feature: str
     importance: float = 0.0
     role: str = "member"
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Aggregate:
     ----------
     features : list of dict
         Every feature of any fold: feature, chosen, frequency (share of folds), importance (mean over the folds that
-        hold it), role. Chosen ones first, most important first.
+        hold it), role, group. Chosen ones first, most important first.
     z : list of float
         Score of each fold's set (eq. 8): mean number of folds that hold its members; 0 for an empty set.
     best : int or None
@@ -86,28 +87,56 @@ def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float]
     return Aggregate(_features(folds, counts, chosen, best), z, best)
 
 
+def all_answers(
+    combined: Aggregate, answers: Sequence[Sequence[tuple[int, Sequence[str]]] | None]
+) -> list[tuple[int, str, int, int]]:
+    """Return every Markov blanket as rows: number, feature, rank in it (from 1), how often it was found.
+
+    Parameters
+    ----------
+    combined : Aggregate
+        The outcome over folds.
+    answers : sequence
+        For each fold the pairs of count and features that a method with several answers found; None for others.
+
+    Returns
+    -------
+    list of (int, str, int, int)
+        All blankets of the fold whose set is the answer. Where no single fold's set is, or the method has one answer
+        only: the chosen features.
+    """
+    chosen = [(1, [str(feature["feature"]) for feature in combined.features if feature["chosen"]])]
+    found = chosen if combined.best is None else answers[combined.best] or chosen
+    return [
+        (number, feature, rank, count)
+        for number, (count, features) in enumerate(found, start=1)
+        for rank, feature in enumerate(features, start=1)
+    ]
+
+
 def _features(
     folds: Sequence[Sequence[Member]], counts: Counter[str], chosen: set[str], best: int | None
 ) -> list[dict[str, object]]:
-    # The winning fold speaks first for a feature's role, then the folds in order.
+    # The winning fold speaks first for a feature's role and group, then the folds in order.
     in_order = [*([folds[best]] if best is not None else []), *folds]
-    roles: dict[str, str] = {}
+    spoken: dict[str, Member] = {}
     for fold in in_order:
         for member in fold:
-            roles.setdefault(member.feature, member.role)
-    values: dict[str, list[float]] = {feature: [] for feature in roles}
+            spoken.setdefault(member.feature, member)
+    values: dict[str, list[float]] = {feature: [] for feature in spoken}
     for fold in folds:
         for member in fold:
             values[member.feature].append(member.importance)
     importance = {feature: fmean(v) for feature, v in values.items()}
-    ordered = sorted(roles, key=lambda f: (f not in chosen, -importance[f]))
+    ordered = sorted(spoken, key=lambda f: (f not in chosen, -importance[f]))
     return [
         {
             "feature": feature,
             "chosen": feature in chosen,
             "frequency": counts[feature] / len(folds),
             "importance": importance[feature],
-            "role": roles[feature],
+            "role": spoken[feature].role,
+            "group": spoken[feature].group,
         }
         for feature in ordered
     ]

@@ -13,8 +13,8 @@ from typing import Any
 from . import __version__
 from .core.errors import DataError
 
-#: What a stage can say of itself.
-STATUSES = ("ok", "timeout", "unreliable", "error")
+#: What a stage can say of itself, the most serious last.
+STATUSES = ("ok", "unreliable", "timeout", "error")
 
 
 @dataclass
@@ -28,7 +28,8 @@ class Provenance:
     seed : int
         The seed that the stage derived its random numbers from.
     status : {"ok", "timeout", "unreliable", "error"}
-        ``error`` and ``timeout`` mean that the rows are not a result.
+        ``error`` means that the rows are not a result; so does ``timeout``, unless `extra` says ``anytime``: then they
+        are what stood when a limit struck. ``unreliable`` rows are a result to be read with care.
     reason : str
         Why the status is not ``ok``; empty otherwise.
     n_tests : int
@@ -63,7 +64,7 @@ class Provenance:
     @property
     def usable(self) -> bool:
         """Whether the rows are a result."""
-        return self.status not in ("error", "timeout")
+        return self.status != "error" and (self.status != "timeout" or bool(self.extra.get("anytime")))
 
 
 @contextmanager
@@ -112,6 +113,14 @@ def write_columns(
     import pyarrow as pa
 
     write_arrow(path, pa.table({name: arrow_array(columns[name], kind) for name, kind in types.items()}), provenance)
+
+
+def write_rows(
+    path: str | Path, rows: Sequence[Sequence[Any]], types: Mapping[str, str], provenance: Provenance
+) -> None:
+    """Write rows, each with one value a column, as Parquet; see `write_columns`."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    write_columns(path, dict(zip(types, columns, strict=True)), types, provenance)
 
 
 def arrow_array(values: Sequence[Any], kind: str) -> Any:

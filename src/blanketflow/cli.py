@@ -1,4 +1,4 @@
-"""The command line: ``blanketflow run`` and ``blanketflow list``."""
+"""The command line: ``blanketflow run``, ``select`` and ``list``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import __version__
 from .core.errors import BlanketflowError
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "features chosen per data set. All further arguments go to Snakemake, such as --cores 4 --configfile my.yaml.",
     )
     run.add_argument("snakemake", nargs=argparse.REMAINDER, help="arguments of Snakemake")
+    _add_select(commands)
     commands.add_parser("list", help="list methods and CI tests")
     chosen, unknown = parser.parse_known_args(arguments)
     try:
@@ -32,10 +34,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run([*unknown, *chosen.snakemake])
         if unknown:
             parser.error(f"unknown arguments: {' '.join(unknown)}")
-        return _list()
+        return _select(chosen) if chosen.command == "select" else _list()
     except BlanketflowError as error:
         print(f"blanketflow: {error}", file=sys.stderr)
         return 1
+
+
+def _add_select(commands: Any) -> None:
+    select = commands.add_parser(
+        "select",
+        help="find the Markov blanket of one table's target",
+        description="Finds the Markov blanket of a target on all rows of a table, without the workflow. For folds, "
+        "several methods and an honest evaluation use blanketflow run.",
+    )
+    select.add_argument("table", help="CSV, TSV, Parquet or npz file, or a source such as sklearn:wine")
+    select.add_argument("--target", help="column to explain")
+    select.add_argument("--method", default="hiton-mb", help="id of blanketflow list (default: hiton-mb)")
+    select.add_argument("--ci-test", help="id of blanketflow list (default: the method's own)")
+    select.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="options, such as alpha=0.01 max_k=2")
+    select.add_argument("--test-set", nargs="+", default=[], metavar="KEY=VALUE", help="options of the CI test")
+    select.add_argument("--data-set", nargs="+", default=[], metavar="KEY=VALUE", help="keys of a data set in a config")
+    select.add_argument("--seed", type=int, default=2026, help="seed (default: 2026)")
+    select.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _select(chosen: argparse.Namespace) -> int:
+    from .core.registry import look_up
+    from .one_shot import select, settings
+
+    is_source = not Path(chosen.table).exists() and ":" in chosen.table
+    dataset = {"source" if is_source else "path": chosen.table, "target": chosen.target, **settings(chosen.data_set)}
+    test_options = settings(chosen.test_set)
+    test = chosen.ci_test
+    if test is None and test_options:
+        test = look_up("blanketflow.selectors", chosen.method, "method").default_test
+    ci_test = {"type": test, **test_options} if test else {}
+    found = select(dataset, {"method": chosen.method, **settings(chosen.set)}, ci_test, chosen.seed)
+    print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if chosen.json else found.text())
+    return 0
 
 
 def _run(arguments: Sequence[str]) -> int:

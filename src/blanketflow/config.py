@@ -60,9 +60,13 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         ),
     ),
     "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
+    "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 SPLITS: dict[str, tuple[Any, Parameter]] = {
-    "evaluation": (5, Parameter("integer", "Outer folds for the honest estimate; 0 for none.", at_least=0)),
+    "evaluation": (
+        5,
+        Parameter("integer", "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.", at_least=0),
+    ),
     "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1)),
     "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
     "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
@@ -74,6 +78,14 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=("train", "part"), nullable=True)),
     "aggregate": (None, Parameter("any", "Its aggregation rule.")),
     "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
+    "time_limit": (
+        None,
+        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
+    ),
+    "max_tests": (
+        None,
+        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
+    ),
 }
 
 
@@ -91,6 +103,8 @@ class Selector:
         Id of its CI test in `Config.ci_tests`.
     folds, fold_rows, aggregate, grain
         Its own values, or the config's.
+    time_limit, max_tests
+        What each stage may spend on one fold.
     """
 
     id: str
@@ -101,6 +115,8 @@ class Selector:
     fold_rows: str
     aggregate: Any
     grain: str
+    time_limit: float | None = None
+    max_tests: int | None = None
 
 
 @dataclass(frozen=True)
@@ -144,10 +160,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     ci_tests = {name: _ci_test(name, spec) for name, spec in _entries("ci_tests", top["ci_tests"] or {})}
     selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in _entries("selectors", top["selectors"])}
     splits = _section("config: splits", top["splits"] or {}, SPLITS)
-    if splits["evaluation"] == 1:
-        raise ConfigError("config: splits.evaluation is 1, but a partition needs at least 2 parts. Use 0 for none.")
-    if not splits["final"] and not splits["evaluation"]:
-        raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
+    _check_splits(splits, datasets)
     for folds in {top["folds"], *(selector.folds for selector in selectors.values())}:
         if folds == 1:
             raise ConfigError("config: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
@@ -160,7 +173,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         datasets=datasets,
         splits=splits,
         ci_tests=ci_tests,
-        test_types={name: types.get(name, name) for name in ci_tests},
+        test_types={name: types.get(name, test.card.id) for name, test in ci_tests.items()},
         selectors=selectors,
         models=_models(top["models"]),
         metrics=_metrics(top["metrics"]),
@@ -207,6 +220,28 @@ def _dataset(name: str, raw: Any) -> dict[str, Any]:
     return spec
 
 
+def _check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse splits that ask for nothing, and test rows that do not go with them."""
+    if not splits["final"] and not splits["evaluation"]:
+        raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
+    by_test_rows = splits["evaluation"] == 1
+    if by_test_rows and splits["repeats"] > 1:
+        raise ConfigError("config: splits.evaluation: 1 has the same test rows each time. Remove splits.repeats.")
+    for name, spec in datasets.items():
+        where = f"config: data set {name!r}"
+        if by_test_rows and not spec["test_rows"]:
+            raise ConfigError(
+                f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "
+                "partition, 0 for none."
+            )
+        if spec["test_rows"] and not by_test_rows:
+            raise ConfigError(
+                f"{where} has test_rows, but splits.evaluation is {splits['evaluation']}. Set it to 1, or remove them."
+            )
+        if spec["test_rows"] and spec["groups"] is not None:
+            raise ConfigError(f"{where} has test_rows, which may cut through its groups. Remove one of the two.")
+
+
 def _ci_test(name: str, raw: Any) -> CITest:
     if not isinstance(raw, Mapping) or not isinstance(raw.get("type"), str):
         raise ConfigError(f"config: ci_tests.{name} needs a type. {did_you_mean(name, discover('blanketflow.ci'))}")
@@ -247,6 +282,8 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
         fold_rows=shared["fold_rows"] or top["fold_rows"],
         aggregate=top["aggregate"] if shared["aggregate"] is None else shared["aggregate"],
         grain=shared["grain"] or top["grain"],
+        time_limit=shared["time_limit"],
+        max_tests=shared["max_tests"],
     )
 
 
@@ -268,7 +305,9 @@ def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> 
         if wanted not in discover("blanketflow.ci"):
             known = [*ci_tests, *discover("blanketflow.ci")]
             raise ConfigError(f"unknown ci_test {wanted!r}. {did_you_mean(wanted, known)}")
-        ci_tests[wanted] = get_ci_test(wanted)
+        own = method.default_test_options if wanted == method.default_test else {}
+        wanted = "-".join([wanted, *map(str, own.values())])  # an id of its own: others may use the plain test
+        ci_tests.setdefault(wanted, get_ci_test(method.default_test, **own) if own else get_ci_test(wanted))
     return wanted
 
 

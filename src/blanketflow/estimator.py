@@ -21,12 +21,13 @@ from .ci.base import CITest
 from .core.cards import CLASSIFICATION, REGRESSION
 from .core.convert import as_table
 from .core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
+from .core.limits import Limits
 from .core.parameters import Parameter
 from .core.registry import discover
 from .core.table import Column, Table, column_from_array
 from .core.task import infer_task, target_column
 from .data.splits import fold_of_rows
-from .selectors.base import Method, members
+from .selectors.base import Method, members, worst_status
 from .selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
 
 #: Parameters that every selector has besides its method's own.
@@ -42,6 +43,14 @@ SHARED: dict[str, tuple[Any, Parameter]] = {
     "aggregate": ("best-blanket", Parameter("any", "Rule that combines the folds' blankets.")),
     "task": ("auto", Parameter("choice", "Task.", choices=("auto", CLASSIFICATION, REGRESSION))),
     "random_state": (0, Parameter("any", "Seed: a whole number, None or a RandomState.")),
+    "time_limit": (
+        None,
+        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
+    ),
+    "max_tests": (
+        None,
+        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
+    ),
     "n_jobs": (None, Parameter("integer", "Folds run at a time; None is 1, -1 all cores.", nullable=True)),
 }
 
@@ -56,7 +65,15 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     roles_ : dict
         Role of each selected feature: ``parent_or_child``, ``spouse`` or ``member``.
     blankets_ : list of list of str
-        The selected features; with ``n_folds > 1`` the set of each fold.
+        The selected features; all Markov blankets for methods that look for several; with ``n_folds > 1`` the set of
+        each fold.
+    blanket_counts_ : list of int
+        How often each of `blankets_` was found.
+    groups_ : dict
+        Group of each selected feature, for methods that form groups; else empty.
+    status_, reason_ : str
+        ``ok``; ``timeout`` if a limit struck and the answer is what stood by then; ``unreliable`` if the method says
+        so.
     importances_ : dict
         Importance of each selected feature.
     frequencies_ : dict
@@ -95,6 +112,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             If a parameter is out of range.
         DataError, UnsupportedError
             If the table cannot be used as asked.
+        LimitReached
+            If `time_limit` or `max_tests` struck and the method is not anytime.
         """
         method, test = self._configured()
         features, target = self._read(X, y)
@@ -104,8 +123,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         target = target_column(target, self.task_)
         seed = self._seed()
         parts = self._parts(target, seed)
+        limits = Limits(self.time_limit, self.max_tests)
         outcomes = Parallel(n_jobs=self.n_jobs)(
-            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold))
+            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
             for fold, rows in parts
         )
         return self._collect(outcomes, [fold for fold, _ in parts])
@@ -124,7 +144,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         if isinstance(self.ci_test, CITest):
             test = type(self.ci_test)(**{**self.ci_test.options(), **given})
         elif isinstance(self.ci_test, str):
-            test = get_ci_test(self.ci_test, **given)
+            own = method.default_test_options if self.ci_test == method.default_test else {}
+            test = get_ci_test(self.ci_test, **{**own, **given})
         else:
             raise ParameterError(f"{where}: ci_test is {self.ci_test!r}, but must be an id or a test of get_ci_test.")
         check_pair(method, test)
@@ -174,16 +195,22 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> MarkovBlanketSelector:
         import pandas as pd
 
-        sets = [[Member(m.feature, m.importance, m.role) for m in members(o.decisions)] for o in outcomes]
+        sets = [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
         combined = aggregate(sets, self.aggregate)
         chosen = [feature for feature in combined.features if feature["chosen"]]
         self.selected_features_ = [feature["feature"] for feature in chosen]
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
         self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
         self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
+        self.groups_ = {feature["feature"]: feature["group"] for feature in chosen if feature["group"]}
         self.blankets_ = [[member.feature for member in fold] for fold in sets]
-        self.candidates_ = [s.feature for s in outcomes[combined.best or 0].grown]
+        self.blanket_counts_ = [1] * len(sets)
+        if len(outcomes) == 1 and outcomes[0].answers:
+            self.blankets_ = [list(answer.features) for answer in outcomes[0].answers]
+            self.blanket_counts_ = [answer.count for answer in outcomes[0].answers]
+        self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
+        self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
         rows = [
             (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, list(s.given))
             for fold, outcome in zip(folds, outcomes, strict=True)

@@ -7,18 +7,23 @@ import inspect
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .artefacts import Provenance
+from .artefacts import STATUSES, Provenance
 from .core.errors import BlanketflowError
+from .core.limits import LimitReached
 
 logger = logging.getLogger("blanketflow")
 
 
 class EarlierFailure(Exception):
-    """An input of this stage carries no result; its reason is passed on."""
+    """An input of this stage carries no result; its status and reason are passed on."""
+
+    def __init__(self, status: str, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 @contextlib.contextmanager
@@ -28,7 +33,9 @@ def recorded(provenance: Provenance) -> Iterator[None]:
     try:
         yield
     except EarlierFailure as error:
-        provenance.status, provenance.reason = "error", str(error)
+        provenance.status, provenance.reason = error.status, str(error)
+    except LimitReached as limit:
+        provenance.status, provenance.reason = "timeout", str(limit)
     except Exception as error:
         logger.exception("the stage failed")
         provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
@@ -39,7 +46,17 @@ def recorded(provenance: Provenance) -> Iterator[None]:
 def require(provenance: Provenance) -> None:
     """Raise `EarlierFailure` unless an input is a result."""
     if not provenance.usable:
-        raise EarlierFailure(provenance.reason)
+        raise EarlierFailure(provenance.status, provenance.reason)
+
+
+def passed_on(provenance: Provenance, earlier: Sequence[Provenance]) -> None:
+    """Take over the most serious status of some inputs; raise `EarlierFailure` if one of them is no result."""
+    for one in earlier:
+        require(one)
+    worst = max(earlier, key=lambda one: STATUSES.index(one.status))
+    provenance.status, provenance.reason = worst.status, worst.reason
+    if worst.status == "timeout":
+        provenance.extra["anytime"] = True
 
 
 def run_script(main: Callable[..., None], job: Any) -> None:

@@ -14,6 +14,7 @@ from .config import Config, Selector, canonical_json, read_config
 from .core.cards import CATEGORICAL
 from .core.errors import ConfigError
 from .core.registry import look_up
+from .core.seeds import derive_seed
 from .data.peek import Facts, peek
 from .data.splits import check_folds
 from .digest import code_digest
@@ -143,7 +144,7 @@ class Plan:
 
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
-        return canonical_json({**self.config.datasets[dataset], "seed": self.config.seed})
+        return canonical_json({**self.config.datasets[dataset], "seed": table_seed(self.config, dataset)})
 
     def numbers_of_folds(self, dataset: str) -> list[int]:
         """Return the distinct numbers of inner folds in use on a data set."""
@@ -174,13 +175,14 @@ class Plan:
         chosen = self.selector(selector)
         options = chosen.method.options()
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
-            options = {"blanket": self._true_roles(dataset)}
+            options["blanket"] = self._true_roles(dataset)
         test = self.test_id(selector)
         return canonical_json(
             {
                 "method": chosen.method_name,
                 "options": options,
                 "ci_test": self._test(dataset, test) if test else None,
+                "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
             }
@@ -211,11 +213,13 @@ class Plan:
         selectors = {
             name: {
                 "method": s.method_name,
-                "options": s.method.options() if s.method.card.id != "true-blanket" else {},
+                "options": _stated_options(s),
                 "ci_test": s.ci_test,
                 "folds": s.folds,
                 "fold_rows": s.fold_rows,
                 "aggregate": s.aggregate,
+                "time_limit": s.time_limit,
+                "max_tests": s.max_tests,
             }
             for name, s in self.config.selectors.items()
         }
@@ -286,7 +290,7 @@ def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
         If something is wrong that can be known before any job starts.
     """
     config = read_config(raw)
-    facts = {name: peek(name, spec, config.seed) for name, spec in config.datasets.items()}
+    facts = {name: peek(name, spec, table_seed(config, name)) for name, spec in config.datasets.items()}
     plan = Plan(config, facts, Path(scripts))
     for dataset in config.datasets:
         for name, selector in config.selectors.items():
@@ -301,6 +305,17 @@ def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
             raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
         check_folds(facts[dataset], config.splits, folds, dataset)
     return plan
+
+
+def _stated_options(selector: Selector) -> dict[str, Any]:
+    """Return a method's options; the true blanket is left out, since it is another one on each data set."""
+    options = selector.method.options()
+    return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
+
+
+def table_seed(config: Config, dataset: str) -> int:
+    """Return the seed that a data set's rows are drawn with, where they are simulated."""
+    return derive_seed(config.seed, dataset, "rows")
 
 
 def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:

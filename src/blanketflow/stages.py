@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from .artefacts import Provenance, read_arrow, write_columns
 from .ci import CITest, get_ci_test
+from .core.limits import Limits
 from .core.registry import import_name
 from .core.results import CIResults
 from .core.table import Table
@@ -20,10 +21,10 @@ from .data.impute import impute
 from .data.splits import fold_rows
 from .data.storage import read_table
 from .jobs import recorded, require
-from .search.steps import Step
+from .search.steps import Step, standing
 from .selectors import get_method
 from .selectors.base import Method, Problem
-from .selectors.run import fold_seed
+from .selectors.run import fold_seed, run_grow, run_shrink
 
 MARGINAL_TYPES = {
     "feature": "string",
@@ -37,6 +38,8 @@ MARGINAL_TYPES = {
 _STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
 GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
 SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
+#: What methods that form groups add.
+GROUP_TYPES = {"group": "string"}
 
 
 @dataclass
@@ -70,6 +73,10 @@ class Fold:
         rows = fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
         features = stored.features.take(rows)
         return Table([*impute(features, features).columns, stored.target.take(rows)])
+
+    def limits(self) -> Limits:
+        """Return what each stage may spend."""
+        return Limits(**self.asked["limits"])
 
     def provenance(self) -> Provenance:
         """Return a fresh provenance of work on this fold."""
@@ -130,14 +137,20 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     """
     if marginal is None:
         table = fold.read()
-        return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test)
+        return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test, fold.limits())
     features, results, provenance = read_marginal(marginal)
     require(provenance)
     asked = fold.asked["ci_test"]
     test = configured_test(asked)
     target = provenance.extra["target"]
     return Problem(
-        features, target, results, fold.seed, fold.read, lambda t: test.bind(t, seed=fold.seed, target=target)
+        features,
+        target,
+        results,
+        fold.seed,
+        fold.read,
+        lambda t: test.bind(t, seed=fold.seed, target=target),
+        fold.limits(),
     )
 
 
@@ -146,33 +159,58 @@ def _no_test(table: Table) -> Any:
 
 
 def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
-    """Run a method's grow on a fold and write grow.parquet; return the problem for shrink to go on with."""
-    provenance, steps, problem = fold.provenance(), [], None
+    """Run a method's grow on a fold and write grow.parquet; return the problem, whose rows shrink need not read again."""
+    provenance, steps, problem, method = fold.provenance(), [], None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
-        steps = fold.method().grow(problem)
+        steps = standing(run_grow(method, problem))
+        _say(provenance, problem)
         provenance.n_tests = problem.n_tests
-    write_grown(path, steps, provenance)
+    write_grown(path, steps, provenance, method.forms_groups)
     return problem
 
 
 def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, problem: Problem | None = None) -> None:
-    """Run a method's shrink on a fold and write shrink.parquet."""
-    provenance, decisions = fold.provenance(), []
+    """Run a method's shrink on a fold and write shrink.parquet.
+
+    The status of growing is passed on. All Markov blankets of a method that looks for several are in the provenance, as
+    ``answers``: pairs of count and features.
+    """
+    provenance, decisions, method = fold.provenance(), [], fold.method()
     with recorded(provenance):
         candidates, earlier = read_grown(grown)
         require(earlier)
-        problem = problem or open_problem(fold, marginal)
+        problem = _without_memory(problem) if problem else open_problem(fold, marginal)
+        problem.say(earlier.status, earlier.reason)
         before = problem.n_tests
-        decisions = fold.method().shrink(problem, candidates)
+        decisions = run_shrink(method, problem, candidates)
+        _say(provenance, problem)
+        if problem.answers:
+            provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before
-    write_decisions(path, decisions, provenance)
+    write_decisions(path, decisions, provenance, method.forms_groups)
 
 
-def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance) -> None:
+def _without_memory(problem: Problem) -> Problem:
+    """Return a problem as a job of its own would meet it, except that its rows are not read again.
+
+    What growing has in memory costs shrinking no test: numbers of tests, and where a limit strikes, would depend on
+    whether one job does both.
+    """
+    return replace(problem, read_table=lambda: problem.table, shared={})
+
+
+def _say(provenance: Provenance, problem: Problem) -> None:
+    """Take over what a search said of itself; a limit that struck without an answer has raised before."""
+    provenance.status, provenance.reason = problem.status, problem.reason
+    if problem.status == "timeout":
+        provenance.extra["anytime"] = True
+
+
+def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
     """Write grow.parquet."""
     columns = _step_columns(steps) | {"order": list(range(len(steps)))}
-    write_columns(path, columns, GROW_TYPES, provenance)
+    write_columns(path, columns, GROW_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
 
 
 def read_grown(path: Path) -> tuple[list[Step], Provenance]:
@@ -180,16 +218,18 @@ def read_grown(path: Path) -> tuple[list[Step], Provenance]:
     table, provenance = read_arrow(path)
     fields = ("feature", "statistic", "p_value", "importance", "given", "role")
     rows = zip(*(table.column(name).to_pylist() for name in fields), strict=True)
-    return [Step(f, s, p, i, tuple(g), r) for f, s, p, i, g, r in rows], provenance
+    groups = table.column("group").to_pylist() if "group" in table.column_names else [""] * table.num_rows
+    steps = [Step(f, s, p, i, tuple(g), r, group=k) for (f, s, p, i, g, r), k in zip(rows, groups, strict=True)]
+    return steps, provenance
 
 
-def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance) -> None:
+def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
     """Write shrink.parquet."""
     columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
-    write_columns(path, columns, SHRINK_TYPES, provenance)
+    write_columns(path, columns, SHRINK_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
 
 
 def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
-    names = ("feature", "role", "statistic", "p_value", "importance")
+    names = ("feature", "role", "statistic", "p_value", "importance", "group")
     columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
     return columns | {"given": [list(s.given) for s in steps]}

@@ -282,3 +282,26 @@ def test_independent_columns_are_rejected_at_the_level(x, y, given):
     p = np.array([bind(mixed(100, seed)).test(x, y, given).p_value for seed in range(400)])
     # 99.99 % of a binomial of 400 draws at 0.05 lie between 6 and 38; logistic regression is a little liberal.
     assert 5 <= np.sum(p < 0.05) <= 42
+
+
+@pytest.mark.parametrize("given", [[], ["b"], ["w", "i"]])
+@pytest.mark.parametrize("linear", ["f", "chi2"])
+def test_of_the_target_only_is_one_direction_against_statsmodels(given, linear):
+    X = mixed()
+    for x, y in [pair for pair in PAIRS if not set(pair) & set(given)]:
+        for predictor, target in ((x, y), (y, x)):
+            result = bind(X, linear=linear, directions="target").test(predictor, target, given)
+            statistic, dof, p = one_direction(X, [predictor], target, given, linear)
+            assert result.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-9)
+            assert (result.dof, result.p_value) == (dof, pytest.approx(p, rel=1e-8))
+
+
+def test_of_the_target_only_is_remembered_one_way_round():
+    both, target = bind(mixed()), bind(mixed(), directions="target")
+    for bound in (both, target):
+        bound.test("a", "v", ["w"])
+        bound.test("v", "a", ["w"])
+    assert both.n_tests == 1
+    assert target.n_tests == 2
+    assert target.test("a", "v", ["w"]).p_value != target.test("v", "a", ["w"]).p_value
+    assert target.test_many(["v", "b"], "a", ["w"])[0] == target.test("v", "a", ["w"])

@@ -193,6 +193,12 @@ def test_one_set_has_nothing_to_be_compared_with():
 # --- truth ----------------------------------------------------------------------------------------------------------
 
 
+def known(blanket, spouses=""):
+    """A card whose blanket holds these one-letter features; those that are no spouses are children."""
+    children = sorted(set(blanket) - set(spouses))
+    return {"truth": {"parents": [], "children": children, "spouses": list(spouses), "blanket": list(blanket)}}
+
+
 @pytest.mark.parametrize(
     ("chosen", "true", "expected"),
     [
@@ -205,9 +211,19 @@ def test_one_set_has_nothing_to_be_compared_with():
 )
 def test_truth_by_hand(chosen, true, expected):
     blankets, folds = sets({"full": chosen})
-    row = only(compare.truth(blankets, folds, {"d": {"truth": {"blanket": list(true)}}}))
+    row = only(compare.truth(blankets, folds, {"d": known(true)}))
     assert tuple(row[["precision", "recall", "f1"]]) == pytest.approx(expected)
+    assert tuple(row[["pc_precision", "pc_recall", "pc_f1"]]) == pytest.approx(expected)  # there are no spouses
     assert (row["n_chosen"], row["n_true"]) == (len(chosen), len(true))
+
+
+def test_parents_children_spouses_and_false_positives_are_counted_apart():
+    blankets, folds = sets({"cv-1": "abxyz"})
+    row = only(compare.truth(blankets, folds, {"d": known("abcdxw", spouses="xw")}))
+    assert tuple(row[["n_chosen", "n_pc", "n_spouses", "n_false"]]) == (5, 2, 1, 2)
+    assert tuple(row[["n_true", "n_true_pc", "n_common"]]) == (6, 4, 3)
+    assert tuple(row[["precision", "recall", "f1"]]) == pytest.approx((3 / 5, 3 / 6, 6 / 11))
+    assert tuple(row[["pc_precision", "pc_recall", "pc_f1"]]) == pytest.approx((2 / 5, 2 / 4, 4 / 9))
 
 
 def test_data_without_known_truth_have_no_rows():
@@ -240,7 +256,7 @@ def test_runtime_counts_a_model_once_for_all_its_metrics():
 def test_every_table_has_its_columns_with_and_without_rows():
     blankets, folds = sets({"full": "ab", "cv-1": "a", "cv-2": "b"}, selector="a")
     measured = evaluations({"a": [0.5, 0.6]})
-    cards = {"d": {"n_features": 5, "truth": {"blanket": ["a"]}}}
+    cards = {"d": {"n_features": 5} | known("a")}
     for rows in (slice(None), slice(0)):
         b, f, e = blankets[rows], folds[rows], measured[rows]
         scores = compare.scores(e)

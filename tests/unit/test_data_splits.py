@@ -133,7 +133,8 @@ def test_nothing_asked_for():
 def facts(y, groups=None):
     counts = dict(zip(y.levels, np.bincount(y.values, minlength=len(y.levels)).tolist(), strict=True))
     n_groups = None if groups is None else len(set(groups.tolist()))
-    return SimpleNamespace(task="classification", class_counts=counts, n_rows=len(y.values), n_groups=n_groups)
+    n = len(y.values)
+    return SimpleNamespace(task="classification", class_counts=counts, n_rows=n, n_groups=n_groups, n_test=0)
 
 
 @pytest.mark.parametrize("smallest", range(1, 9))
@@ -153,6 +154,46 @@ def test_the_plan_foresees_what_splitting_would_raise(smallest):
                 except DataError as error:
                     outcomes.append(str(error).split("has")[0].split("class")[1])
             assert outcomes[0] == outcomes[1], (parts, inner)
+
+
+TEST_ROWS = {"evaluation": 1, "repeats": 1, "final": False, "stratify": True}
+
+
+def test_the_last_rows_are_the_test_part_and_folds_are_cut_from_the_others():
+    columns = sp.make_splits(classes(30, 20), TEST_ROWS | {"final": True}, [0, 3], 7, "demo", n_test=12)
+    assert list(dict.fromkeys(columns["split"])) == ["full", "cv-1"]
+    assert sp.test_rows(columns, "cv-1").tolist() == list(range(38, 50))
+    assert sp.train_rows(columns, "cv-1").tolist() == list(range(38))
+    parts = [sp.fold_rows(columns, "cv-1", f"{k}of3", "part") for k in (1, 2, 3)]
+    assert sorted(np.concatenate(parts)) == list(range(38))
+    assert len(sp.train_rows(columns, "full")) == 50
+
+
+@pytest.mark.parametrize("n_test", [0, 50, 60])
+def test_some_rows_are_there_to_test_on_and_some_to_learn_from(n_test):
+    y = classes(30, 20)
+    foreseen = SimpleNamespace(**vars(facts(y)) | {"n_test": n_test})
+    for attempt in (
+        lambda: sp.make_splits(y, TEST_ROWS, [0], 1, "demo", n_test=n_test),
+        lambda: sp.check_folds(foreseen, TEST_ROWS, [0], "demo"),
+    ):
+        with pytest.raises(DataError, match=f"demo: of 50 rows the last {n_test} are test rows"):
+            attempt()
+
+
+def test_the_plan_foresees_folds_that_the_rows_before_the_test_rows_cannot_fill():
+    y = Column("y", "categorical", np.array([0, 1, 1, 0, 0, 0, 2, 1]), ("a", "b", "c"))
+    first_six = SimpleNamespace(
+        task="classification", class_counts={"a": 4, "b": 2, "c": 0}, n_rows=8, n_groups=None, n_test=2
+    )
+    sp.make_splits(y, TEST_ROWS, [2], 1, "demo", n_test=2)
+    sp.check_folds(first_six, TEST_ROWS, [2], "demo")
+    for attempt in (
+        lambda: sp.make_splits(y, TEST_ROWS, [3], 1, "demo", n_test=2),
+        lambda: sp.check_folds(first_six, TEST_ROWS, [3], "demo"),
+    ):
+        with pytest.raises(DataError, match="demo, training rows of split cv-1: class 'b' has 2 rows"):
+            attempt()
 
 
 def test_the_plan_does_not_check_what_it_does_not_know():

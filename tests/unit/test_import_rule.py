@@ -31,8 +31,10 @@ ALLOWED = {
     "jobs": {"core", "artefacts"},
     "stages": {"core", "artefacts", "ci", "data", "search", "selectors", "jobs"},
     "collect": {"artefacts"},
-    "cli": {"core", "artefacts"},
-    "__init__": {"core", "ci", "estimator"},
+    "all_blankets": {"core", "ci", "search", "selectors"},
+    "one_shot": {"core", "config", "data", "selectors"},
+    "cli": {"core", "artefacts", "one_shot"},
+    "__init__": {"core", "ci", "estimator", "all_blankets"},
 }
 #: Third-party packages that a part may import at all.
 ONLY_NUMPY = ("core",)

@@ -1,10 +1,16 @@
 """The plan: which pairs run, which are skipped and why, and what is known before any job starts."""
 
+import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from blanketflow.core.errors import BlanketflowError, DataError
+from blanketflow.data.sources import read_source
 from blanketflow.plan import make_plan
+from blanketflow.selectors import Problem, get_method
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -34,6 +40,86 @@ def test_a_test_that_cannot_take_the_features_is_skipped_with_its_reason(tmp_pat
 def test_the_true_blanket_is_skipped_where_it_is_not_known(tmp_path):
     plan = plan_of(table(tmp_path, "ab"), t={"method": "true-blanket"}, g={"method": "gs"})
     assert [(skip.selector, skip.reason) for skip in plan.skipped] == [("t", "the true Markov blanket is not known")]
+
+
+TEST_ROWS = {"splits": {"evaluation": 1}, "folds": 0, "selectors": {"g": {"method": "gs"}}}
+
+
+def test_samples_of_one_network_differ_by_the_id_of_the_data_set():
+    source = {"source": "simulate:clinic", "rows": 100, "test_rows": 30}
+    plan = make_plan({"datasets": {"a": source, "b": source}, **TEST_ROWS}, SCRIPTS)
+    assert plan.evaluation_splits == ["cv-1"] and plan.splits == ["full", "cv-1"]
+    drawn = {name: read_source(name, source, json.loads(plan.table_spec(name))["seed"]) for name in "ab"}
+    assert [raw.n_test for raw in drawn.values()] == [30, 30]
+    values = [raw.features["smoking"].numbers() for raw in drawn.values()]
+    assert not np.array_equal(*values)
+    for name, raw in drawn.items():
+        before = np.bincount(raw.target.values[:70], minlength=len(raw.target.levels)).tolist()
+        assert list(plan.facts[name].class_counts.values()) == before
+    renamed = make_plan({"datasets": {"a": source}, **TEST_ROWS}, SCRIPTS)
+    assert renamed.table_spec("a") == plan.table_spec("a")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "change", "message"),
+    [
+        ({}, {}, "'d' has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5"),
+        ({"test_rows": 5}, {"splits": {"evaluation": 5}}, "has test_rows, but splits.evaluation is 5. Set it to 1"),
+        ({"test_rows": 5}, {"splits": {"evaluation": 0}}, "has test_rows, but splits.evaluation is 0"),
+        ({"test_rows": 5}, {"splits": {"evaluation": 1, "repeats": 3}}, "Remove splits.repeats"),
+        ({"test_rows": 5, "groups": "smoking"}, {}, "'d' has test_rows, which may cut through its groups"),
+        ({"test_rows": 100}, {}, "d: of 100 rows the last 100 are test rows"),
+        ({"test_rows": 98}, {"folds": 5}, "d, training rows of split cv-1: 2 rows, fewer than the 5 folds"),
+        ({"test_rows": -1}, {}, "test_rows is -1, but must be a whole number at least 0"),
+    ],
+)
+def test_test_rows_that_do_not_go_with_the_splits_are_refused(dataset, change, message):
+    raw = {"datasets": {"d": {"source": "simulate:clinic", "rows": 100, **dataset}}, **TEST_ROWS, **change}
+    with pytest.raises(BlanketflowError, match=re.escape(message)):
+        make_plan(raw, SCRIPTS)
+
+
+def test_test_rows_are_the_last_rows_of_the_file_also_when_some_are_dropped(tmp_path):
+    path = tmp_path / "study.csv"
+    rows = [f"{i},{'' if i in (3, 17) else 'yn'[i % 2]}" for i in range(20)]
+    path.write_text("x,y\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    dataset = {"path": str(path), "target": "y", "test_rows": 5}
+    plan = make_plan({"datasets": {"study": dataset}, **TEST_ROWS}, SCRIPTS)
+    assert (plan.facts["study"].n_rows, plan.facts["study"].n_test) == (18, 4)  # rows 15, 16, 18 and 19
+    raw = read_source("study", dataset, 0)
+    assert raw.features["x"].numbers()[-raw.n_test :].tolist() == [15, 16, 18, 19]
+
+
+@pytest.mark.parametrize("source", ["sklearn:wine", "npz"])
+def test_test_rows_of_other_sources_are_foreseen_too(tmp_path, source):
+    dataset = {"source": source, "test_rows": 40}
+    if source == "npz":
+        rng = np.random.default_rng(0)
+        np.savez(tmp_path / "X.npz", X=rng.normal(size=(90, 3)))
+        labels = rng.choice(["a", "b"], 90)
+        (tmp_path / "X.y.csv").write_text("target\n" + "\n".join(labels) + "\n", encoding="utf-8")
+        dataset = {"path": str(tmp_path / "X.npz"), "test_rows": 40}
+    facts = make_plan({"datasets": {"d": dataset}, **TEST_ROWS}, SCRIPTS).facts["d"]
+    raw = read_source("d", dataset, 0)
+    assert facts.n_test == raw.n_test == 40 and facts.n_rows == raw.features.n_rows
+    first = np.bincount(raw.target.values[:-40], minlength=len(raw.target.levels)).tolist()
+    assert list(facts.class_counts.values()) == first
+
+
+def test_the_true_blanket_can_be_asked_for_its_parents_and_children_alone():
+    selectors = {"mb": {"method": "true-blanket"}, "pc": {"method": "true-blanket", "part": "parents-and-children"}}
+    plan = make_plan({"datasets": {"c": {"source": "simulate:clinic"}}, "selectors": selectors}, SCRIPTS)
+    for name, expected in (("mb", {"parent_or_child", "spouse"}), ("pc", {"parent_or_child"})):
+        options = json.loads(plan.method_spec("c", name))["options"]
+        method = get_method("true-blanket", "here", options)
+        features = list(plan.facts["c"].feature_names)
+        problem = Problem(features, "pneumonia", None, 0, lambda: None, lambda table: None)
+        assert {step.role for step in method.grow(problem)} == expected
+    stated = json.loads(plan.report_spec())["selectors"]
+    assert stated["pc"]["options"] == {"part": "parents-and-children"}
+    nameless = get_method("true-blanket", "here", {"blanket": ["xray"], "part": "parents-and-children"})
+    with pytest.raises(DataError, match="does not say who they are"):
+        nameless.grow(problem)
 
 
 def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):

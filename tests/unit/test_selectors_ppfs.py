@@ -134,7 +134,7 @@ def shrink(p_values, order):
     table = Table([Column(name, NUMERIC, np.zeros(2)) for name in [*sorted(order), "y"]])
     bound = KnownTest(answer=lambda x, y, given: p_values[x]).bind(table)
     asked = Problem(list(order), "y", None, 0, lambda: table, lambda table: bound)
-    decisions = PPFS(alpha=0.05).shrink(asked, [Step(f, p_value=0.001, importance=7.0) for f in order])
+    decisions = list(PPFS(alpha=0.05).shrink(asked, [Step(f, p_value=0.001, importance=7.0) for f in order]))
     return decisions, [(x, "".join(sorted(given))) for x, _, given in bound._engine.asked]
 
 

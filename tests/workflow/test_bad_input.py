@@ -59,6 +59,8 @@ WRONG = {
     "unknown aggregation": ("aggregate", "unionn", ["aggregate", "'unionn'", "union"]),
     "frequency out of range": ("aggregate", {"frequency": 2}, ["frequency", "share <= 1"]),
     "unknown grain": ("grain", "row", ["grain", "'row'", "fold", "split"]),
+    "no test rows": ("splits evaluation", 1, ["study", "test_rows", "evaluation: 5"]),
+    "test rows without their split": ("datasets study test_rows", 10, ["study", "test_rows", "evaluation is 0"]),
     "nothing to do": ("splits final", False, ["splits", "final: true"]),
     "no selectors": ("selectors", {}, ["selectors", "at least one entry"]),
 }

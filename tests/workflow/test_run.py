@@ -68,7 +68,7 @@ def test_the_table_holds_the_features_in_order_and_the_target_last(finished):
 
 def test_every_artefact_says_how_it_came_about(finished):
     paths = sorted((finished / "results").rglob("*.parquet"))
-    assert len(paths) == 3 + 3 * 2 * 2 + 9 * (2 * 2 + 2) + 3 + len(TABLES)
+    assert len(paths) == 3 + 3 * 2 * 2 + 9 * (2 * 2 + 3) + 3 + len(TABLES)
     for path in paths:
         said = provenance(path)
         assert json.loads(said["spec"]), path

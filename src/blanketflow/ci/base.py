@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.limits import Allowance
 from ..core.parameters import Configurable
 from ..core.results import CIResult, CIResults
 from ..core.table import Column, Table
@@ -61,6 +63,11 @@ class CITest(Configurable):
         target : int or None
             The column that a method is to explain, where that is known.
         """
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether swapping X and Y changes nothing, with this test's options; a card speaks of the default ones."""
+        return self.card.symmetric
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information behind some results, in nats; only tests whose card lists that measure can."""
@@ -122,12 +129,14 @@ class BoundTest:
     """A test bound to one table: answers, counts and remembers.
 
     The memory lives and dies with this object, so it can never mix tests, options or tables. A pair is unordered in it
-    only where the test's card says that the test is symmetric. It starts anew when it holds `REMEMBERED` results.
+    only where the test, as it is configured, is symmetric. It starts anew when it holds `REMEMBERED` results.
 
     Attributes
     ----------
     n_tests : int
         Tests computed so far; answers from memory do not count.
+    allowance : Allowance or None
+        What may still be computed; without it there is no limit.
     """
 
     def __init__(self, test: CITest, table: Table, seed: int = 0, target: int | None = None) -> None:
@@ -136,7 +145,8 @@ class BoundTest:
         self.table = table
         self.unreliable = getattr(test, "unreliable", "use")
         self.n_tests = 0
-        self._is_symmetric = test.card.symmetric
+        self.allowance: Allowance | None = None
+        self._is_symmetric = test.is_symmetric
         self._engine = test.prepare(table, seed, target)
         self._memory: dict[tuple[int, ...], Memory] = {}
         self._n_remembered = 0
@@ -194,6 +204,22 @@ class BoundTest:
             known.update(zip(unknown, fresh, strict=True))
         return CIResults.from_rows(known[c] for c in candidates)
 
+    def remember(self, xs: Iterable[str | int], y: str | int, results: CIResults) -> None:
+        """Take over what this test has answered elsewhere on the same rows, given nothing: the ci_test stage's results.
+
+        They count neither as tests nor against the allowance.
+        """
+        self._remember(self._candidates(list(xs)), self.table.position(y), (), results.locked())
+
+    def samples_per_cell(self, x: str | int, y: str | int, given: Iterable[str | int] = ()) -> float:
+        """Return rows per cell of the joint table of X, Y and the conditioning set; infinite where a test has no cells.
+
+        No test is computed.
+        """
+        count = getattr(self._engine, "n_cells", None)
+        columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
+        return math.inf if count is None else self.table.n_rows / count(columns)
+
     def _remembered(
         self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
     ) -> dict[Candidate, CIResult]:
@@ -212,14 +238,21 @@ class BoundTest:
 
     def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test candidates that are not in the memory, and remember them."""
+        if self.allowance is not None:
+            self.allowance.spend(len(candidates))
         results = self._evaluate(candidates, target, conditions)
         self.n_tests += len(candidates)
+        self._remember(candidates, target, conditions, results)
+        return results
+
+    def _remember(
+        self, candidates: Sequence[Candidate], target: int, conditions: tuple[int, ...], results: CIResults
+    ) -> None:
         self._n_remembered += len(candidates)
         if self._n_remembered > REMEMBERED:
             self._memory, self._n_remembered = {}, len(candidates)
         memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
         memory.update(zip(candidates, zip(repeat(results), range(len(candidates)), strict=False), strict=True))
-        return results
 
     def _evaluate(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         sets = [c for c in candidates if isinstance(c, tuple)]

@@ -70,29 +70,50 @@ def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mappi
     blankets, folds : DataFrame
         As for :func:`blankets_table`; `folds` says which splits were run, also those that selected nothing.
     cards : mapping of str to mapping
-        Data-set cards; ``card["truth"]["blanket"]`` is the true blanket.
+        Data-set cards; ``card["truth"]`` holds the true ``parents``, ``children``, ``spouses`` and ``blanket``.
+
+    Returns
+    -------
+    DataFrame
+        One row a data set, selector and split. ``precision``, ``recall`` and ``f1`` are against the blanket,
+        ``pc_precision``, ``pc_recall`` and ``pc_f1`` against the parents and children alone, which is what methods
+        without a search for spouses look for. ``n_chosen`` features were chosen: ``n_pc`` true parents and children,
+        ``n_spouses`` true spouses, and ``n_false`` that are neither. ``n_true`` and ``n_true_pc`` are the sizes of the
+        true blanket and of its parents and children, ``n_common`` the chosen ones in the true blanket.
     """
     rows = []
     for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
         known = (cards.get(dataset) or {}).get("truth")
         if known:
-            rows.append({"dataset": dataset, "selector": selector, "split": split} | _agreement(chosen, known))
+            rows.append({"dataset": dataset, "selector": selector, "split": split} | _against(chosen, known))
     return frame("truth", rows)
 
 
-def _agreement(chosen: frozenset[str], known: Mapping[str, Any]) -> dict[str, float]:
-    true = frozenset(known["blanket"])
-    common = len(chosen & true)
+def _against(chosen: frozenset[str], known: Mapping[str, Any]) -> dict[str, float]:
+    blanket, relatives = frozenset(known["blanket"]), frozenset(known["parents"]) | frozenset(known["children"])
+    return (
+        _agreement(chosen, blanket)
+        | {f"pc_{name}": value for name, value in _agreement(chosen, relatives).items()}
+        | {
+            "n_chosen": len(chosen),
+            "n_true": len(blanket),
+            "n_common": len(chosen & blanket),
+            "n_true_pc": len(relatives),
+            "n_pc": len(chosen & relatives),
+            "n_spouses": len(chosen & blanket - relatives),
+            "n_false": len(chosen - blanket),
+        }
+    )
+
+
+def _agreement(chosen: frozenset[str], true: frozenset[str]) -> dict[str, float]:
     both_empty = not chosen and not true
 
     def share(whole: float) -> float:
-        return 1.0 if both_empty else common / whole if whole else 0.0
+        return 1.0 if both_empty else len(chosen & true) / whole if whole else 0.0
 
     return {
         "precision": share(len(chosen)),
         "recall": share(len(true)),
         "f1": share((len(chosen) + len(true)) / 2),
-        "n_chosen": len(chosen),
-        "n_true": len(true),
-        "n_common": common,
     }

@@ -64,6 +64,13 @@ TABLES: dict[str, dict[str, str]] = {
         "n_chosen": "int64",
         "n_true": "int64",
         "n_common": "int64",
+        "pc_precision": "double",
+        "pc_recall": "double",
+        "pc_f1": "double",
+        "n_true_pc": "int64",
+        "n_pc": "int64",
+        "n_spouses": "int64",
+        "n_false": "int64",
     },
 }
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool"}

@@ -54,7 +54,8 @@ class Facts:
     task, task_reason : str
         Classification or regression, and why.
     class_counts : dict of str to int, or None
-        Rows of each class, in the order of the labels. None for regression or if not all rows were looked at.
+        Rows of each class, in the order of the labels, among all rows but the last `n_test`. None for regression or if
+        not all rows were looked at.
     n_classes : int or None
         Number of classes; of those seen, unless `exact`. None for regression.
     n_missing : int or None
@@ -67,6 +68,8 @@ class Facts:
         Names of the features.
     max_levels : int or None
         Most levels of a categorical feature seen, None without one or if not known.
+    n_test : int
+        How many of the last rows are there to test on; as asked, unless `exact`.
     """
 
     n_rows: int
@@ -82,6 +85,7 @@ class Facts:
     truth: dict[str, Any] | None
     feature_names: tuple[str, ...] | None
     max_levels: int | None = None
+    n_test: int = 0
 
 
 def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
@@ -136,7 +140,7 @@ def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int)
 
 def _facts(raw: RawTable, rows_per_row: float) -> Facts:
     exact = rows_per_row == 1.0
-    counts, n_classes = _classes(raw.target, raw.task)
+    counts, n_classes = _classes(raw.target, raw.task, raw.n_test)
     return Facts(
         n_rows=round(raw.features.n_rows * rows_per_row),
         n_features=len(raw.features),
@@ -151,20 +155,23 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         truth=raw.truth,
         feature_names=tuple(raw.features.names),
         max_levels=max((len(c.levels) for c in raw.features.columns if c.kind == CATEGORICAL), default=None),
+        n_test=raw.n_test,
     )
 
 
-def _classes(target: Column, task: Task) -> tuple[dict[str, int] | None, int | None]:
+def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | None, int | None]:
     if task.name != CLASSIFICATION:
         return None, None
-    counts = np.bincount(target.values, minlength=len(target.levels)).tolist()
+    known = target.values[: max(len(target.values) - n_test, 0)]
+    counts = np.bincount(known, minlength=len(target.levels)).tolist()
     return dict(zip(target.levels, counts, strict=True)), len(target.levels)
 
 
 def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
     known = bundled_facts(name, source.identifier)
-    if (spec.get("target") or TARGET) != TARGET or spec.get("groups") is not None or setting(spec, "task") != "auto":
-        return _facts(read_source(name, spec, seed), 1.0)  # rarely asked, and not foreseen in the stored facts
+    unforeseen = (spec.get("groups") is not None, setting(spec, "task") != "auto", setting(spec, "test_rows"))
+    if (spec.get("target") or TARGET) != TARGET or any(unforeseen):
+        return _facts(read_source(name, spec, seed), 1.0)  # rarely asked, and not in the stored facts
     check_settings(name, spec)
     kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
     if TARGET in setting(spec, "categorical"):
@@ -193,8 +200,10 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
     kept = feature_names(name, spec, names, header.target.name)
     target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
     check_finite(name, target)
-    target, task = prepare_target(name, spec, target.take(np.flatnonzero(~missing_cells(target))))
-    counts, n_classes = _classes(target, task)
+    rows = np.flatnonzero(~missing_cells(target))
+    n_test = int(np.count_nonzero(rows >= len(target.values) - setting(spec, "test_rows")))
+    target, task = prepare_target(name, spec, target.take(rows))
+    counts, n_classes = _classes(target, task, n_test)
     return Facts(
         n_rows=len(target.values),
         n_features=len(kept),
@@ -208,6 +217,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
         n_groups=None,
         truth=None,
         feature_names=tuple(kept),
+        n_test=n_test,
     )
 
 

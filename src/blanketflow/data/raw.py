@@ -20,6 +20,7 @@ DEFAULTS: Mapping[str, Any] = {
     "groups": None,
     "missing": "impute",
     "rows": 1000,
+    "test_rows": 0,
 }
 MISSING_POLICIES = ("impute", "drop", "error")
 
@@ -48,6 +49,8 @@ class RawTable:
         Pairs (first column, later column of equal content).
     notes : list of str
         What a person should know of this table.
+    n_test : int
+        How many of the last rows are there to test on: what is left of the source's last `test_rows`.
     """
 
     features: Table
@@ -59,6 +62,7 @@ class RawTable:
     constant: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
     notes: list[str] = field(default_factory=list)
+    n_test: int = 0
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -158,7 +162,8 @@ def assemble(
         check_finite(name, column)
 
     notes: list[str] = []
-    rows = np.arange(features.n_rows)
+    n_read = features.n_rows
+    rows = np.arange(n_read)
     known = ~missing_cells(by_name[target])
     rows, dropped = rows[known], int(np.count_nonzero(~known))
     if dropped:
@@ -173,7 +178,9 @@ def assemble(
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
-    return RawTable(features, y, task, groups, truth, policy, notes=notes)
+    n_test = setting(spec, "test_rows")
+    n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
+    return RawTable(features, y, task, groups, truth, policy, notes=notes, n_test=n_test)
 
 
 def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bool = True) -> tuple[Column, Task]:

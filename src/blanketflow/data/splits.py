@@ -90,6 +90,7 @@ def make_splits(
     seed: int,
     dataset: str,
     groups: np.ndarray | None = None,
+    n_test: int = 0,
 ) -> dict[str, np.ndarray]:
     """Make the outer splits of a data set and the inner folds of each.
 
@@ -98,7 +99,8 @@ def make_splits(
     y : Column
         The target.
     spec : mapping
-        `evaluation` (outer folds, 0 for none), `repeats`, `final` (whether there is a split ``full``), `stratify`.
+        `evaluation` (outer folds, 0 for none, 1 for one split whose test part is the last rows), `repeats`, `final`
+        (whether there is a split ``full``), `stratify`.
     folds : sequence of int
         The distinct numbers of inner folds; 0 is one fold of all training rows.
     seed : int
@@ -107,6 +109,8 @@ def make_splits(
         Its id, part of every seed.
     groups : ndarray of int, shape (n,), optional
         Rows of one group stay together.
+    n_test : int
+        How many of the last rows are the test part where `evaluation` is 1.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def make_splits(
     """
     n, stratify = len(np.asarray(y.values)), spec.get("stratify", True)
     blocks = []
-    for split, train in _outer(y, spec, seed, dataset, groups):
+    for split, train in _outer(y, spec, seed, dataset, groups, n_test):
         rows = np.flatnonzero(train)
         for n_folds in sorted(set(folds)):
             fold = np.zeros(n, dtype=np.int64)
@@ -157,11 +161,14 @@ def split_ids(spec: Mapping[str, Any]) -> list[str]:
 
 
 def _outer(
-    y: Column, spec: Mapping[str, Any], seed: int, dataset: str, groups: np.ndarray | None
+    y: Column, spec: Mapping[str, Any], seed: int, dataset: str, groups: np.ndarray | None, n_test: int
 ) -> list[tuple[str, np.ndarray]]:
     """Return the id and training mask of each outer split, in the order of `split_ids`."""
-    masks = [np.ones(len(np.asarray(y.values)), dtype=bool)] if spec.get("final", True) else []
-    n_parts = spec["evaluation"]
+    n_rows, n_parts = len(np.asarray(y.values)), spec["evaluation"]
+    masks = [np.ones(n_rows, dtype=bool)] if spec.get("final", True) else []
+    if n_parts == 1:
+        _check_test_rows(dataset, n_test, n_rows)
+        return list(zip(split_ids(spec), [*masks, np.arange(n_rows) < n_rows - n_test], strict=True))
     for repeat in range(spec.get("repeats", 1) if n_parts else 0):
         outer_seed = seed_32(seed, dataset, "outer", repeat)
         part = fold_of_rows(y, n_parts, outer_seed, groups, spec.get("stratify", True), dataset)
@@ -189,10 +196,13 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
         If there are too few rows, groups or rows of a class.
     """
     stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
-    counts = dict(facts.class_counts or {}) if stratified else {}
+    counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
     n_rows, n_groups, parts = facts.n_rows, facts.n_groups, spec["evaluation"]
     where = f"{dataset}, training rows of split full"
-    if parts:
+    if parts == 1:
+        _check_test_rows(dataset, facts.n_test, n_rows)
+        where, n_rows = f"{dataset}, training rows of split cv-1", n_rows - facts.n_test
+    elif parts:
         _check_size(dataset, parts, n_rows, counts, n_groups)
         where = f"{dataset}, training rows of a split"
         n_rows, n_groups = _left(n_rows, parts), None if n_groups is None else _left(n_groups, parts)
@@ -270,6 +280,15 @@ def _block(splits: Mapping[str, Any], split: str) -> np.ndarray:
     if not block.any():
         raise DataError(f"there is no split {split!r}. {did_you_mean(split, set(splits['split']))}")
     return block
+
+
+def _check_test_rows(where: str, n_test: int, n_rows: int) -> None:
+    """Raise `DataError` unless some rows are there to test on, and some to learn from."""
+    if not 0 < n_test < n_rows:
+        raise DataError(
+            f"{where}: of {n_rows} rows the last {n_test} are test rows, but there must be at least one of them, and "
+            "one to learn from. Change test_rows, or set splits: evaluation to 5 or 0."
+        )
 
 
 def _check_size(where: str, n_folds: int, n_rows: int, counts: Mapping[str, int], n_groups: int | None) -> None:

@@ -29,7 +29,8 @@ class StoredTable:
     groups : ndarray of int, shape (n,), or None
         Group numbers.
     extra : dict
-        `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None) and `truth`.
+        `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
+        (how many of the last rows are test rows).
     """
 
     features: Table
@@ -66,6 +67,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         "missing": raw.missing,
         "groups": groups,
         "truth": raw.truth,
+        "n_test": raw.n_test,
     }
     write_arrow(path, pa.table(arrays, names=names), replace(provenance, extra=provenance.extra | extra))
 

@@ -1,24 +1,33 @@
-"""Gaussian naive Bayes."""
+"""Naive Bayes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import number
 from .base import Model
+from .deferred import Deferred
 
 
 @dataclass
 class NaiveBayes(Model):
-    """Gaussian naive Bayes: every column normal and independent of the others within a class."""
+    """Naive Bayes: within a class every feature is independent of the others.
+
+    Numbers are normal within a class. Columns of zeros and ones are levels: a run of columns of which each training row
+    has exactly one is one categorical feature, any other is a feature of two levels. Their frequencies are counted with
+    one row more a level, so that no level is impossible.
+    """
 
     card: ClassVar[Card] = Card(
         id="naive-bayes",
-        name="Gaussian naive Bayes",
+        name="naive Bayes",
         family="model",
-        summary="Multiplies one normal density a column and class.",
+        summary="Multiplies, a class, one normal density a number and one frequency a categorical feature.",
         reference="Hand, Yu (2001) Idiot's Bayes: not so stupid after all?, 10.1111/j.1751-5823.2001.tb00465.x.",
         tasks=(CLASSIFICATION,),
         cost="O(d n)",
@@ -28,6 +37,106 @@ class NaiveBayes(Model):
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the classifier; nothing in it is random."""
-        from sklearn.naive_bayes import GaussianNB
+        return Deferred(partial(_classifier, self.var_smoothing), task)
 
-        return GaussianNB(var_smoothing=self.var_smoothing)
+
+def _classifier(var_smoothing: float, X: np.ndarray, y: np.ndarray) -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    numbers, levels = GaussianNB(var_smoothing=var_smoothing), level_columns(X)
+    return MixedNaiveBayes(numbers, levels) if levels else numbers
+
+
+class MixedNaiveBayes:
+    """Naive Bayes on a matrix in which some columns are numbers and others the levels of categorical features.
+
+    Parameters
+    ----------
+    numbers : GaussianNB
+        For the columns that are no levels.
+    levels : list of slice
+        The columns of each categorical feature, as `level_columns` finds them.
+    """
+
+    def __init__(self, numbers: Any, levels: list[slice]) -> None:
+        self.numbers = numbers
+        self.levels = levels
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> MixedNaiveBayes:
+        """Count levels and fit the densities."""
+        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        self.log_prior_ = np.log(counts / counts.sum())
+        self.is_number_ = np.ones(X.shape[1], dtype=bool)
+        member = (codes[:, None] == np.arange(len(counts))).astype(float)
+        self.log_frequencies_ = []
+        for columns in self.levels:
+            self.is_number_[columns] = False
+            occurrences = member.T @ _indicators(X[:, columns]) + 1.0
+            self.log_frequencies_.append(np.log(occurrences / occurrences.sum(axis=1, keepdims=True)))
+        if self.is_number_.any():
+            self.numbers.fit(X[:, self.is_number_], y)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the most probable class of each row."""
+        return self.classes_[np.argmax(self._joint(X), axis=1)]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return class probabilities, columns in the order of `classes_`."""
+        joint = self._joint(X)
+        likely = np.exp(joint - joint.max(axis=1, keepdims=True))
+        return likely / likely.sum(axis=1, keepdims=True)
+
+    def _joint(self, X: np.ndarray) -> np.ndarray:
+        """Return the logarithm of class and features together, up to a constant a row; shape (n, classes)."""
+        numbers = X[:, self.is_number_]
+        joint = self.numbers.predict_joint_log_proba(numbers) if numbers.shape[1] else self.log_prior_
+        for columns, log_frequencies in zip(self.levels, self.log_frequencies_, strict=True):
+            joint = joint + _indicators(X[:, columns]) @ log_frequencies.T
+        return joint
+
+
+def _indicators(columns: np.ndarray) -> np.ndarray:
+    """Return one indicator a level; a column by itself stands for the second of two."""
+    return np.hstack([1.0 - columns, columns]) if columns.shape[1] == 1 else columns
+
+
+def level_columns(X: np.ndarray) -> list[slice]:
+    """Find the columns that are levels of categorical features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training rows.
+
+    Returns
+    -------
+    list of slice
+        Columns of zeros and ones: runs of which each row has exactly one 1, and the others one by one.
+
+    Examples
+    --------
+    >>> level_columns(np.array([[1, 0, 0, 1, 0.5], [0, 1, 0, 1, 0.2], [0, 0, 1, 0, 0.1]]))
+    [slice(0, 3, None), slice(3, 4, None)]
+    """
+    holds_levels = ((X == 0) | (X == 1)).all(axis=0)
+    found, start = [], 0
+    while start < X.shape[1]:
+        stop = _end_of_run(X, holds_levels, start)
+        found += [slice(start, stop)] if holds_levels[start] else []
+        start = stop
+    return found
+
+
+def _end_of_run(X: np.ndarray, holds_levels: np.ndarray, start: int) -> int:
+    """Return where the run ends that begins with a column; the next column if none does."""
+    seen = np.zeros(len(X))
+    for stop in range(start + 1, X.shape[1] + 1):
+        if not holds_levels[stop - 1]:
+            break
+        seen += X[:, stop - 1]
+        if seen.max() != 1:  # two levels in one row, or a run that begins with a level of no row
+            break
+        if seen.min() == 1:
+            return stop
+    return start + 1

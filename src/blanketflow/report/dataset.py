@@ -128,15 +128,25 @@ def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
 
 
 def truth_table(run: Run, dataset: str) -> Table | None:
-    """Return how well the true blanket was found, where the card knows it."""
+    """Return how well the true blanket was found, where the card knows it: on all rows, or else over the splits."""
     known = run.rows(run.tables["truth"], dataset=dataset)
     if known.empty:
         return None
+    on_all_rows = FINAL in set(known["split"])
     rows = []
     for selector in (name for name in run.selectors if name in set(known["selector"])):
         own = run.rows(known, selector=selector)
-        final, splits = own[own["split"] == FINAL], own[own["split"] != FINAL]
-        values = [fixed(final.iloc[0][key]) if len(final) else NONE for key in ("precision", "recall", "f1")]
-        found = f"{final.iloc[0]['n_common']} of {final.iloc[0]['n_true']}" if len(final) else NONE
-        rows.append(cells(selector, found, *values, mean_sd(splits["f1"].mean(), splits["f1"].std(ddof=1))))
-    return Table(["selector", "true members found", "precision", "recall", "F1", "F1 over the splits"], rows)
+        splits = own[own["split"] != FINAL]
+        shown = run.rows(own, split=FINAL) if on_all_rows else splits
+        mean = shown.mean(numeric_only=True)
+        found = [
+            f"{number(mean[part], 1)} of {number(mean[whole])}" if len(shown) else NONE
+            for part, whole in (("n_common", "n_true"), ("n_pc", "n_true_pc"))
+        ]
+        found += [number(mean[key], 1) for key in ("n_spouses", "n_false")]
+        shares = [fixed(mean[key]) for key in ("precision", "recall", "f1")]
+        over_splits = [mean_sd(splits["f1"].mean(), splits["f1"].std(ddof=1))] if on_all_rows else []
+        rows.append(cells(selector, *found, *shares, *over_splits))
+    headers = ["selector", "true members found", "parents and children", "spouses", "false positives"]
+    headers += ["precision", "recall", "F1", *(["F1 over the splits"] if on_all_rows else [])]
+    return Table(headers, rows, caption="on all rows" if on_all_rows else "mean over the splits")

@@ -1,44 +1,53 @@
-"""Backward moves: how false positives leave a candidate set."""
+"""Backward moves: how false positives leave a candidate set. They yield each decision as it falls."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..ci.base import BoundTest
-from .steps import Step, step
+from .neighbours import WeakestTest, conditioning_sets, find_separating_set
+from .steps import MEMBER, Step, step
 from .strength import is_independent
 
 
-def remove_until_stable(test: BoundTest, target: str, members: Sequence[str], alpha: float) -> list[Step]:
+def remove_until_stable(
+    test: BoundTest, target: str, members: Sequence[str], alpha: float, max_k: int | None = None
+) -> Iterator[Step]:
     """Remove any member that is independent of the target given the others, until none is.
 
     Members are visited in the order given; after a removal the visits begin again.
 
-    Returns
-    -------
-    list of Step
-        Removals in order, then the members kept, each with its test given the other members.
+    Parameters
+    ----------
+    max_k : int, optional
+        Largest conditioning set. Where the others are more, nothing can be tested and nothing is removed.
+
+    Yields
+    ------
+    Step
+        Removals in order, then the members kept, each with its test given the other members; where those are more
+        than `max_k`, with its test given nothing.
     """
-    kept, removals = list(members), []
-    removed = True
+    kept = list(members)
+    removed = max_k is None or len(kept) <= max_k + 1
     while removed:
         removed = False
         for feature in kept:
             others = [other for other in kept if other != feature]
             result = test.test(feature, target, given=others)
             if is_independent(test, result, alpha):
-                removals.append(step(feature, result, others, kept=False))
+                yield step(feature, result, others, kept=False)
                 kept = others
                 removed = True
                 break
-    final = []
     for feature in kept:
         others = [other for other in kept if other != feature]
-        final.append(step(feature, test.test(feature, target, given=others), others))
-    return removals + final
+        if max_k is not None and len(others) > max_k:
+            others = []
+        yield step(feature, test.test(feature, target, given=others), others)
 
 
-def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> list[Step]:
+def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> Iterator[Step]:
     """Visit members once and remove those independent of the target given the others; the last one standing stays.
 
     Parameters
@@ -46,21 +55,41 @@ def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step]
     least_first : sequence of Step
         Admissions, least important first; their importance is passed on.
 
-    Returns
-    -------
-    list of Step
+    Yields
+    ------
+    Step
         One decision a member, in the order of the visits. A member that stands alone keeps its admission's test.
     """
     current = [admission.feature for admission in least_first]
-    decisions = []
     for admission in least_first:
         others = [feature for feature in current if feature != admission.feature]
         if not others:
-            decisions.append(admission)
+            yield admission
             continue
         result = test.test(admission.feature, target, given=others)
         removed = is_independent(test, result, alpha)
-        decisions.append(step(admission.feature, result, others, importance=admission.importance, kept=not removed))
+        yield step(admission.feature, result, others, importance=admission.importance, kept=not removed)
         if removed:
             current = others
-    return decisions
+
+
+def remove_by_subsets(
+    test: BoundTest, target: str, members: Sequence[str], alpha: float, max_k: int | None = None
+) -> Iterator[Step]:
+    """Remove any member that some subset of the other members separates from the target, one visit a member.
+
+    Yields
+    ------
+    Step
+        One decision a member, in the order given; who stays, with its weakest test.
+    """
+    kept = list(members)
+    for feature in members:
+        others = [other for other in kept if other != feature]
+        weakest = WeakestTest(test.test(feature, target))
+        separated = find_separating_set(test, target, feature, conditioning_sets(others, max_k), alpha, weakest)
+        if separated:
+            kept = others
+            yield step(feature, *separated, kept=False)
+        else:
+            yield weakest.step(feature, MEMBER)

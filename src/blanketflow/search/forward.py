@@ -1,17 +1,18 @@
-"""Forward moves: how features enter a candidate set."""
+"""Forward moves: how features enter a candidate set. They yield each admission as it happens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 from ..ci.base import BoundTest
 from .steps import Step, step
-from .strength import is_dependent
+from .strength import is_dependent, strongest_first
 
 
 def scan_until_stable(
     test: BoundTest, target: str, ordered: Sequence[str], alpha: float, max_k: int | None = None
-) -> list[Step]:
+) -> Iterator[Step]:
     """Admit any feature that depends on the target given those admitted, scan after scan, until a scan admits none.
 
     Parameters
@@ -27,12 +28,11 @@ def scan_until_stable(
     max_k : int, optional
         Largest conditioning set: the scan ends once the set is larger.
 
-    Returns
-    -------
-    list of Step
+    Yields
+    ------
+    Step
         Admissions in order.
     """
-    admitted: list[Step] = []
     members: list[str] = []
     grew = True
     while grew:
@@ -41,10 +41,54 @@ def scan_until_stable(
             if feature in members:
                 continue
             if max_k is not None and len(members) > max_k:
-                return admitted
+                return
             result = test.test(feature, target, given=members)
             if is_dependent(test, result, alpha):
-                admitted.append(step(feature, result, members))
+                yield step(feature, result, members)
                 members.append(feature)
                 grew = True
-    return admitted
+
+
+def strongest_dependent(
+    test: BoundTest,
+    target: str,
+    features: Sequence[str],
+    members: Sequence[str],
+    alpha: float,
+    max_k: int | None = None,
+) -> Iterator[Step]:
+    """Give an admission for each feature that depends on the target given the members, strongest first.
+
+    Parameters
+    ----------
+    features : sequence of str
+        In table order, which decides ties; members among them are left out.
+    members : sequence of str
+        The conditioning set. Nothing depends given more than `max_k` members.
+    """
+    others = [feature for feature in features if feature not in members]
+    if not others or (max_k is not None and len(members) > max_k):
+        return
+    results = test.test_many(others, target, given=members)
+    for i in strongest_first(results):
+        if results.log_p[i] > math.log(alpha):
+            return
+        result = results[i]
+        if is_dependent(test, result, alpha):
+            yield step(others[i], result, members)
+
+
+def admit_strongest(
+    test: BoundTest, target: str, features: Sequence[str], alpha: float, max_k: int | None = None
+) -> Iterator[Step]:
+    """Admit the feature that depends most on the target given those admitted, until none depends on it.
+
+    Yields
+    ------
+    Step
+        Admissions in order. Parameters as for `strongest_dependent`.
+    """
+    members: list[str] = []
+    while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):
+        yield admission
+        members.append(admission.feature)

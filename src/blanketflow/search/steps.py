@@ -1,4 +1,4 @@
-"""What a search writes down: each admission and removal with the test behind it."""
+"""What a search writes down: each admission and removal with the test behind it; its answers if it has several."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Step:
         ``parent_or_child``, ``spouse`` or ``member`` (of the blanket, role unknown).
     kept : bool
         False for a removal.
+    group : str
+        Where a method forms groups of features: the name of this one's group.
     """
 
     feature: str
@@ -38,6 +40,39 @@ class Step:
     given: tuple[str, ...] = ()
     role: str = MEMBER
     kept: bool = True
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One of several Markov blankets that a method found.
+
+    Attributes
+    ----------
+    features : tuple of str
+        Most important first.
+    count : int
+        How often it was found.
+    """
+
+    features: tuple[str, ...]
+    count: int = 1
+
+
+def standing(steps: Iterable[Step]) -> list[Step]:
+    """Return the admissions that no later step removed, in the order of admission.
+
+    Examples
+    --------
+    >>> [s.feature for s in standing([Step("a"), Step("b"), Step("a", kept=False), Step("c")])]
+    ['b', 'c']
+    """
+    members: dict[str, Step] = {}
+    for decision in steps:
+        members.pop(decision.feature, None)
+        if decision.kept:
+            members[decision.feature] = decision
+    return list(members.values())
 
 
 def step(

@@ -35,5 +35,14 @@ def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
     return result.log_p > math.log(alpha) and _counts(test, result)
 
 
+def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
+    """Whether a result takes a feature out of a search over many conditioning sets.
+
+    As `is_independent`, but for tests whose rule on unreliable results is ``auto``: a search that asks for a separating
+    set finds one too few rows to test with sooner or later, and then everything would leave.
+    """
+    return is_independent(test, result, alpha) and (result.reliable or test.unreliable != "auto")
+
+
 def _counts(test: BoundTest, result: CIResult) -> bool:
     return result.reliable or test.unreliable != "undecided"

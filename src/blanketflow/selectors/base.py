@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..ci.base import BoundTest
+from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.results import CIResults
 from ..core.table import Table
-from ..search.steps import Step
+from ..search.steps import Answer, Step
+
+#: What a search can say of itself, the most serious last.
+SERIOUSNESS = ("ok", "unreliable", "timeout")
 
 
 @dataclass
@@ -34,6 +38,18 @@ class Problem:
         marginal results alone never reads the data.
     bind : callable returning BoundTest
         Binds the CI test to that table, likewise when first needed.
+    limits : Limits
+        What each stage may spend.
+    shared : dict
+        What methods found of other columns and want to keep: between the stages of one process, and between the
+        targets of `blanketflow.blankets`. Nothing in it may change a result.
+
+    Attributes
+    ----------
+    status, reason : str
+        ``ok``; ``timeout`` when a limit struck, and ``unreliable`` when a method says so.
+    answers : list of Answer
+        All Markov blankets, for methods that look for several.
     """
 
     features: Sequence[str]
@@ -42,6 +58,12 @@ class Problem:
     seed: int
     read_table: Callable[[], Table]
     bind: Callable[[Table], BoundTest]
+    limits: Limits = NO_LIMITS
+    shared: dict[Any, Any] = field(default_factory=dict)
+    status: str = field(default="ok", init=False)
+    reason: str = field(default="", init=False)
+    answers: list[Answer] = field(default_factory=list, init=False)
+    _allowance: Allowance | None = field(default=None, init=False)
 
     @cached_property
     def table(self) -> Table:
@@ -50,42 +72,82 @@ class Problem:
 
     @cached_property
     def test(self) -> BoundTest:
-        """The bound CI test; it counts and remembers."""
-        return self.bind(self.table)
+        """The bound CI test; it counts and remembers, and knows the marginal results already."""
+        bound = self.bind(self.table)
+        bound.allowance = self._allowance
+        if self.marginal is not None:
+            bound.remember(self.features, self.target, self.marginal)
+        return bound
 
     @property
     def n_tests(self) -> int:
         """CI tests computed so far by this problem's test, the marginal ones not counted."""
         return self.test.n_tests if "test" in self.__dict__ else 0
 
+    def begin_stage(self) -> None:
+        """Let a stage spend what the limits allow."""
+        self._allowance = self.limits.start()
+        if "test" in self.__dict__:
+            self.test.allowance = self._allowance
+
+    def say(self, status: str, reason: str) -> None:
+        """Set status and reason, unless a more serious one is set; the first reason stays."""
+        self.status, self.reason = worst_status([(self.status, self.reason), (status, reason)])
+
 
 @dataclass
 class Method(Configurable):
     """A configured method. A subclass adds a `card`, declared parameters, `grow` and `shrink`.
 
+    Both may return their steps or yield them one by one. A method that yields can be `anytime`.
+
     Attributes
     ----------
     default_test : str or None
         Id of the CI test used when none is asked for; None for methods without one.
+    default_test_options : mapping
+        Options that this method's default test has, where they are not the test's own defaults.
     needs : str
         What the test must measure: ``p-value`` or ``mutual-information``.
     test_shorthands : tuple of str
         Options of the default test that the scikit-learn class takes directly, for convenience.
+    anytime : bool
+        Whether the steps yielded until a limit struck are an answer: what was admitted and not removed. Others fail.
+    forms_groups : bool
+        Whether steps carry a group.
     """
 
     default_test: ClassVar[str | None] = "g2"
+    default_test_options: ClassVar[Mapping[str, Any]] = {}
     needs: ClassVar[str] = "p-value"
     test_shorthands: ClassVar[tuple[str, ...]] = ()
+    anytime: ClassVar[bool] = False
+    forms_groups: ClassVar[bool] = False
+
+    def tests_sets(self) -> bool:
+        """Whether sets of columns are tested as one joint variable, which not every CI test can."""
+        return False
 
     @abstractmethod
-    def grow(self, problem: Problem) -> list[Step]:
-        """Return the candidates, in the order in which they were admitted."""
+    def grow(self, problem: Problem) -> Iterable[Step]:
+        """Give the candidates in the order in which they are admitted; an interleaved removal is a step not kept."""
 
     @abstractmethod
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
-        """Return one final decision for each feature that was considered, in the order of decisions."""
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+        """Give one final decision for each feature that was considered, in the order of decisions."""
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:
     """Return the features kept, most important first, ties by the order of decisions."""
     return sorted((d for d in decisions if d.kept), key=lambda d: -d.importance)
+
+
+def worst_status(outcomes: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """Return the most serious of some (status, reason), the first of equals.
+
+    Examples
+    --------
+    >>> worst_status([("ok", ""), ("unreliable", "a circle"), ("timeout", "10 s")])
+    ('timeout', '10 s')
+    """
+    return max(outcomes, key=lambda outcome: SERIOUSNESS.index(outcome[0]), default=("ok", ""))

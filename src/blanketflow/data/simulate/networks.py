@@ -1,4 +1,4 @@
-"""Data sets from networks: the two made-up ones that `simulate:<name>` knows, and those of files."""
+"""Data sets from networks: the made-up ones that `simulate:<name>` knows, and those of files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...core.table import Table
 from .clinic import CLINIC
 from .files import read_network
 from .greenhouse import GREENHOUSE
+from .near_parity import TARGET, near_parity
 from .network import Network
 
 
@@ -30,6 +31,7 @@ NETWORKS = MappingProxyType(
     {
         "clinic": Simulated(CLINIC, "pneumonia"),
         "greenhouse": Simulated(GREENHOUSE, "growth"),
+        "near-parity": Simulated(near_parity(), TARGET),
     }
 )
 

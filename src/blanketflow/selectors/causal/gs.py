@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,15 +44,17 @@ class GS(Method):
         cost="d tests a scan, at most |MB| + 1 scans on faithful data; |S|^2 tests at most in the backward pass",
     )
 
+    anytime: ClassVar[bool] = True
+
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(None, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
 
-    def grow(self, problem: Problem) -> list[Step]:
+    def grow(self, problem: Problem) -> Iterable[Step]:
         """Scan in order of the marginal dependence."""
         order = [problem.features[i] for i in strongest_first(problem.marginal)]
         return scan_until_stable(problem.test, problem.target, order, self.alpha, self.max_k)
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Remove false positives until none is left."""
         names = [candidate.feature for candidate in candidates]
-        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else []
+        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else ()

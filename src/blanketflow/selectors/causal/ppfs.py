@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -52,6 +53,7 @@ class PPFS(Method):
         cost="d marginal tests and one test a candidate; n_repeats model fits a test, shared within a set",
     )
     default_test: ClassVar[str | None] = "ppi"
+    anytime: ClassVar[bool] = True
     test_shorthands: ClassVar[tuple[str, ...]] = ("n_repeats", "model", "test_size", "significance")
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
@@ -62,7 +64,7 @@ class PPFS(Method):
         admitted = (i for i in strongest_first(results) if results.log_p[i] <= math.log(self.alpha))
         return [step(problem.features[i], results[i]) for i in admitted]
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Test each candidate given the rest, least important first, at most one test a candidate."""
         if len(candidates) < 2:
             return list(candidates)

@@ -8,14 +8,31 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.errors import DataError, did_you_mean
-from ...core.parameters import anything
-from ...search.steps import MEMBER, Step
+from ...core.parameters import anything, choice
+from ...search.steps import MEMBER, PARENT_OR_CHILD, Step
 from ..base import Method, Problem
 
 
 @dataclass
 class TrueBlanket(Method):
-    """Keep the features that are known to form the blanket; the workflow fills them in for simulated data."""
+    """Keep the features that are known to form the blanket; the workflow fills them in for simulated data.
+
+    Raises
+    ------
+    DataError
+        By `fit`, if there is no such feature, or parents and children are asked for and no role is given.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> known = {"bmi": "parent_or_child", "sex": "spouse"}
+    >>> bf.TrueBlanket(blanket=known).fit(X, y).selected_features_
+    ['sex', 'bmi']
+    >>> bf.TrueBlanket(blanket=known, part="parents-and-children").fit(X, y).selected_features_
+    ['bmi']
+    """
 
     card: ClassVar[Card] = Card(
         id="true-blanket",
@@ -32,12 +49,25 @@ class TrueBlanket(Method):
         (), "Names of the blanket's features, or names with their roles.", kind="names"
     )
 
+    part: str = choice(
+        "blanket",
+        "What to keep: the whole blanket, or only the target's parents-and-children.",
+        ("blanket", "parents-and-children"),
+    )
+
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the known blanket, in table order."""
         roles = self.blanket if isinstance(self.blanket, Mapping) else dict.fromkeys(self.blanket, MEMBER)
         for name in roles:
             if name not in problem.features:
                 raise DataError(f"true-blanket: no feature {name!r}. {did_you_mean(name, problem.features)}")
+        if self.part == "parents-and-children":
+            if MEMBER in roles.values():
+                raise DataError(
+                    "true-blanket: part is parents-and-children, but blanket does not say who they are. Give it as "
+                    "{name: parent_or_child, name: spouse}."
+                )
+            roles = {name: role for name, role in roles.items() if role == PARENT_OR_CHILD}
         return [Step(feature, importance=1.0, role=roles[feature]) for feature in problem.features if feature in roles]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:

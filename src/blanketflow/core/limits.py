@@ -1,0 +1,74 @@
+"""Limits of a search: how long it may take and how many tests it may compute."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from .errors import BlanketflowError
+
+
+class LimitReached(BlanketflowError):
+    """A search met its time limit or its test budget; the message says which, and the way out."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one stage of a search, grow or shrink, may spend on one fold.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Wall seconds.
+    max_tests : int or None
+        CI tests computed; the ci_test stage and answers from memory do not count.
+    """
+
+    time_limit: float | None = None
+    max_tests: int | None = None
+
+    def start(self) -> Allowance | None:
+        """Return what is left to spend from now on; None where nothing is limited."""
+        return None if self.time_limit is None and self.max_tests is None else Allowance(self)
+
+
+class Allowance:
+    """What is left of some limits.
+
+    Examples
+    --------
+    >>> allowance = Limits(max_tests=5).start()
+    >>> allowance.spend(4)
+    >>> allowance.spend(2)
+    Traceback (most recent call last):
+    ...
+    blanketflow.core.limits.LimitReached: the test budget of 5 (max_tests) is spent: 4 done, 2 more wanted. Raise it.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._n_spent = limits, 0
+        self._deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit
+
+    def spend(self, n_tests: int) -> None:
+        """Take some tests that are about to be computed.
+
+        Raises
+        ------
+        LimitReached
+            If time is over, or so many tests are not left; none is taken then.
+        """
+        limits = self._limits
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise LimitReached(
+                f"the time limit of {limits.time_limit:g} s (time_limit) was reached after {self._n_spent} tests. "
+                "Raise it."
+            )
+        if limits.max_tests is not None and self._n_spent + n_tests > limits.max_tests:
+            raise LimitReached(
+                f"the test budget of {limits.max_tests} (max_tests) is spent: {self._n_spent} done, {n_tests} more "
+                "wanted. Raise it."
+            )
+        self._n_spent += n_tests
+
+
+NO_LIMITS = Limits()

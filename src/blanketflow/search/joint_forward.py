@@ -1,0 +1,161 @@
+"""Forward moves over sets of columns: each set is tested as one joint variable and admitted whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations, islice
+
+import numpy as np
+
+from ..ci.base import BoundTest
+from ..core.errors import UnsupportedError
+from ..core.results import CIResult
+from .neighbours import strength_of
+from .steps import Step, step
+from .strength import is_dependent, strongest_first
+
+#: Sets tested at a time: a limit can strike between two blocks.
+BLOCK = 4_096
+BONFERRONI, NONE = "bonferroni", "none"
+
+#: From (columns outside, members, largest size) to groups of sets; a group is asked only if those before admit none.
+Propose = Callable[[list[str], list[str], int], Iterable[Iterable[tuple[str, ...]]]]
+
+
+def admit_sets(
+    test: BoundTest,
+    target: str,
+    features: Sequence[str],
+    propose: Propose,
+    alpha: float,
+    m: int,
+    max_k: int | None = None,
+    correction: str = NONE,
+) -> Iterator[Step]:
+    """Admit the set that depends most on the target given those admitted, scan after scan, until none depends on it.
+
+    Parameters
+    ----------
+    features : sequence of str
+        In table order, which decides ties.
+    propose : callable
+        The sets that a scan tests: `every_set`, or `random_sets`.
+    alpha : float
+        Significance level of a scan's tests; see `correction`.
+    m : int
+        Largest set.
+    max_k : int, optional
+        Largest conditioning set with the other members of the set tested: no more than ``max_k + 1`` columns enter.
+    correction : str
+        ``bonferroni`` divides alpha by the number of sets of up to `m` columns that are outside: the chance that a scan
+        admits anything where the target depends on none of them is at most alpha, whichever of them `propose` picks by
+        looking at the data. ``none`` leaves alpha as it is.
+
+    Yields
+    ------
+    Step
+        Admissions in order: all members of a set, each with the set's test.
+
+    Raises
+    ------
+    UnsupportedError
+        If ``m > 1`` and the test takes one column at a time.
+    """
+    if m > 1 and not test.card.column_sets:
+        raise UnsupportedError(
+            f"{test.card.id} tests one column at a time, but m = {m} asks for sets of columns. Set m: 1, or choose a "
+            "test with column_sets in blanketflow.list_ci_tests(), such as g2, fisher-z or lr-mixed."
+        )
+    members: list[str] = []
+    while True:
+        others = [feature for feature in features if feature not in members]
+        largest = min(m, len(others), len(others) if max_k is None else max(0, max_k + 1 - len(members)))
+        level = alpha / max(1, n_sets(len(others), largest)) if correction == BONFERRONI else alpha
+        groups = propose(others, members, largest) if largest else ()
+        found = (strongest_dependent_set(test, target, sets, members, level) for sets in groups)
+        names, result = next(filter(None, found), ((), None))
+        if result is None:
+            return
+        yield from [step(name, result, members) for name in names]
+        members.extend(names)
+
+
+def n_sets(n: int, largest: int) -> int:
+    """Return how many sets of 1 to `largest` out of n columns there are.
+
+    Examples
+    --------
+    >>> n_sets(49, 3)
+    19649
+    """
+    return sum(math.comb(n, size) for size in range(1, largest + 1))
+
+
+def strongest_dependent_set(
+    test: BoundTest, target: str, sets: Iterable[tuple[str, ...]], members: Sequence[str], alpha: float
+) -> tuple[tuple[str, ...], CIResult] | None:
+    """Return the set that depends most on the target given the members, with its test; None if none does.
+
+    Sets are compared by log p, then statistic per degree of freedom, then their order.
+    """
+    best: tuple[tuple[str, ...], CIResult] | None = None
+    sets = iter(sets)
+    while block := list(islice(sets, BLOCK)):
+        results = test.test_many(block, target, given=members)
+        for i in strongest_first(results):
+            result = results[i]
+            if result.log_p > math.log(alpha):
+                break
+            if is_dependent(test, result, alpha):
+                if best is None or strength_of(result) > strength_of(best[1]):
+                    best = block[i], result
+                break
+    return best
+
+
+def every_set(others: list[str], members: list[str], largest: int) -> Iterator[Iterator[tuple[str, ...]]]:
+    """Propose all sets, one size after the other."""
+    return (combinations(others, size) for size in range(1, largest + 1))
+
+
+def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator) -> Propose:
+    """Return what proposes k random sets in one group, or all sets where there are no more than k.
+
+    Sizes are uniform. Among the sets of one size, the chance of a set is proportional to the sum of its members'
+    weights 1/p, p being of the member's own test given those admitted. A weight is at most the number of columns
+    outside, so that the first of them, however small its p-value, is sought in about half of the sets at most. Sets
+    that are drawn twice are tested once.
+    """
+
+    def propose(others: list[str], members: list[str], largest: int) -> Iterable[Iterable[tuple[str, ...]]]:
+        if n_sets(len(others), largest) <= k:
+            return [chain.from_iterable(every_set(others, members, largest))]
+        results = test.test_many(others, target, given=members)
+        weights = np.exp(np.minimum(-results.log_p, math.log(len(others))))
+        drawn = draw_sets(weights, largest, k, rng)
+        return [[tuple(others[i] for i in positions) for positions in drawn]]
+
+    return propose
+
+
+def draw_sets(weights: np.ndarray, largest: int, k: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Return the different ones of k random sets of positions, by size and then position.
+
+    One member by weight and the others uniformly: that makes the chance of a set the sum of its members' weights.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Positive.
+    largest : int
+        Sizes are uniform from 1 to this, at most n.
+    """
+    n = len(weights)
+    sizes = rng.integers(1, largest + 1, size=k)
+    firsts = rng.choice(n, size=k, p=weights / weights.sum())
+    drawn: set[tuple[int, ...]] = set()
+    for size, first in zip(sizes.tolist(), firsts.tolist(), strict=True):
+        rest = rng.choice(n - 1, size=size - 1, replace=False) if size > 1 else np.empty(0, dtype=np.int64)
+        drawn.add(tuple(sorted([first, *(rest + (rest >= first)).tolist()])))
+    return sorted(drawn, key=lambda positions: (len(positions), positions))

@@ -1,0 +1,45 @@
+"""HITON Markov blanket (HITON-MB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.interleaved import interleaved_neighbours
+from ...search.neighbours import FindNeighbours
+from .neighbourhood import NeighboursAndSpouses
+
+
+@dataclass
+class HITONMB(NeighboursAndSpouses):
+    """Find parents and children as HITON-PC does, and then spouses among the neighbours of neighbours.
+
+    All symmetry corrections come before the first spouse is looked for.
+
+    References
+    ----------
+    Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal variable selection, AMIA
+    Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, 171-234.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.HITONMB(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="hiton-mb",
+        name="HITON-MB",
+        family="causal",
+        summary="Parents and children with interleaved elimination, then spouses.",
+        reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
+        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
+        "sets; none with another symmetry",
+        cost="the search for parents and children of the target, of those, and of theirs; then one test a "
+        "candidate spouse and child",
+    )
+    find: ClassVar[FindNeighbours] = staticmethod(interleaved_neighbours)

@@ -1,0 +1,46 @@
+"""HITON parents and children (HITON-PC)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.interleaved import interleaved_neighbours
+from ...search.neighbours import FindNeighbours
+from .neighbourhood import ParentsAndChildren
+
+
+@dataclass
+class HITONPC(ParentsAndChildren):
+    """Take features by their marginal dependence; after each admission all members are tried again.
+
+    A newcomer enters unless a subset of the members separates it from the target; a member leaves as soon as a subset
+    with the newcomer separates it. Then candidates whose own search does not hold the target are removed.
+
+    References
+    ----------
+    Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal variable selection, AMIA
+    Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, 171-234.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.HITONPC(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="hiton-pc",
+        name="HITON-PC",
+        family="causal",
+        summary="Parents and children by marginal dependence with interleaved elimination, corrected for symmetry.",
+        reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
+        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
+        "conditioning sets; a superset of them without the symmetry correction",
+        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
+        "symmetry correction",
+    )
+    find: ClassVar[FindNeighbours] = staticmethod(interleaved_neighbours)

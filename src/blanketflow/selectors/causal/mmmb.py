@@ -1,0 +1,45 @@
+"""Max-min Markov blanket (MMMB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.max_min import max_min_neighbours
+from ...search.neighbours import FindNeighbours
+from .neighbourhood import NeighboursAndSpouses
+
+
+@dataclass
+class MMMB(NeighboursAndSpouses):
+    """Find parents and children as MMPC does, and then spouses among the neighbours of neighbours.
+
+    All symmetry corrections come before the first spouse is looked for.
+
+    References
+    ----------
+    Tsamardinos, Aliferis, Statnikov (2003) Time and sample efficient discovery of Markov blankets and direct causal
+    relations, KDD, 673-678, doi:10.1145/956750.956838.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.MMMB(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="mmmb",
+        name="max-min Markov blanket (MMMB)",
+        family="causal",
+        summary="Parents and children by the max-min heuristic, then spouses.",
+        reference="Tsamardinos, Aliferis, Statnikov (2003) KDD, 673-678, doi:10.1145/956750.956838.",
+        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
+        "sets; none with another symmetry",
+        cost="the search for parents and children of the target, of those, and of theirs; then one test a "
+        "candidate spouse and child",
+    )
+    find: ClassVar[FindNeighbours] = staticmethod(max_min_neighbours)

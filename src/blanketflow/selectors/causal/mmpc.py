@@ -1,0 +1,46 @@
+"""Max-min parents and children (MMPC)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.max_min import max_min_neighbours
+from ...search.neighbours import FindNeighbours
+from .neighbourhood import ParentsAndChildren
+
+
+@dataclass
+class MMPC(ParentsAndChildren):
+    """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest.
+
+    Features that a subset separates from the target leave; at the end each member is tried once more. Then candidates
+    whose own search does not hold the target are removed.
+
+    References
+    ----------
+    Tsamardinos, Brown, Aliferis (2006) The max-min hill-climbing Bayesian network structure learning algorithm,
+    Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.MMPC(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="mmpc",
+        name="max-min parents and children (MMPC)",
+        family="causal",
+        summary="Parents and children by the max-min heuristic, corrected for symmetry.",
+        reference="Tsamardinos, Brown, Aliferis (2006) Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
+        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
+        "conditioning sets; a superset of them without the symmetry correction",
+        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
+        "symmetry correction",
+    )
+    find: ClassVar[FindNeighbours] = staticmethod(max_min_neighbours)

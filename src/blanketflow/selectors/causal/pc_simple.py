@@ -1,0 +1,46 @@
+"""PC-simple."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...search.level_wise import level_wise_neighbours
+from ...search.neighbours import FindNeighbours
+from .neighbourhood import ParentsAndChildren
+
+
+@dataclass
+class PCSimple(ParentsAndChildren):
+    """Start from all features and remove, level by level, those that ever larger subsets of the others separate.
+
+    Then candidates whose own search does not hold the target are removed; ``symmetry: none`` is the original, made for
+    regression, where every neighbour is a cause.
+
+    References
+    ----------
+    Bühlmann, Kalisch, Maathuis (2010) Variable selection in high-dimensional linear models: partially faithful
+    distributions and the PC-simple algorithm, Biometrika 97(2), 261-278, doi:10.1093/biomet/asq008.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.PCSimple(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="pc-simple",
+        name="PC-simple",
+        family="causal",
+        summary="Parents and children by level-wise elimination, corrected for symmetry.",
+        reference="Bühlmann, Kalisch, Maathuis (2010) Biometrika 97(2), 261-278, doi:10.1093/biomet/asq008.",
+        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
+        "conditioning sets; a superset of them without the symmetry correction",
+        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
+        "symmetry correction",
+    )
+    find: ClassVar[FindNeighbours] = staticmethod(level_wise_neighbours)

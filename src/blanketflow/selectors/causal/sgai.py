@@ -1,0 +1,68 @@
+"""Selection via group alpha-investing (SGAI)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ...core.cards import Card
+from ...core.parameters import number
+from ...search.alpha_investing import PAYOUT, WEALTH, alpha_investing
+from ...search.steps import Step
+from ..base import Problem
+from .res import RES
+
+
+@dataclass
+class SGAI(RES):
+    """Visit the representative sets one at a time, and admit features by alpha-investing.
+
+    The sets are those of RES, the strongest member's first, in each its features by their dependence on the target.
+    Every feature is tested once given all that were admitted, within its set and before it, at the level
+    alpha_i = W / 2i; the wealth W passes from set to set.
+
+    Notes
+    -----
+    The conditioning set is all that was admitted, without limit, so the default test is a regression: contingency
+    tables would run out of rows. `max_k` bounds the search for the sets only.
+
+    References
+    ----------
+    Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, IEEE TNNLS 28(11),
+    2775-2788, doi:10.1109/TNNLS.2016.2602365; alpha-investing: Zhou, Foster, Stine, Ungar (2006) JMLR 7, 1861-1885.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.SGAI(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="sgai",
+        name="selection via group alpha-investing (SGAI)",
+        family="causal",
+        summary="Alpha-investing through the representative sets, one set at a time.",
+        reference="Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, "
+        "IEEE TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365.",
+        guarantee="none",
+        cost="that of res, and one test for each feature of a representative set",
+    )
+    default_test: ClassVar[str | None] = "lr-mixed"
+
+    wealth: float = number(WEALTH, "Wealth W at the beginning: the first test is at level W / 2.", above=0, at_most=1)
+    payout: float = number(PAYOUT, "What an admission adds to the wealth.", above=0, at_most=1)
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+        """Test each candidate once given those admitted."""
+        ordered: list[Step] = []
+        for group in dict.fromkeys(candidate.group for candidate in candidates):
+            ordered += sorted((c for c in candidates if c.group == group), key=lambda c: -c.importance)
+        decisions = alpha_investing(
+            problem.test, problem.target, [c.feature for c in ordered], self.wealth, self.payout
+        )
+        for candidate, decision in zip(ordered, decisions, strict=True):
+            yield replace(decision, role=candidate.role, group=candidate.group)

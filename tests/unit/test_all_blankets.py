@@ -1,0 +1,103 @@
+"""`blanketflow.blankets`: every column's blanket, with what is shared between the targets."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.core.errors import ParameterError, UnknownNameError, UnsupportedError
+from blanketflow.core.registry import discover
+from blanketflow.data.simulate import NETWORKS
+from blanketflow.data.simulate.random_networks import random_dag, random_discrete
+from blanketflow.selectors.causal.iamb import IAMB
+
+CAUSAL = [name for name, method in discover("blanketflow.selectors").items() if method.card.family == "causal"]
+
+
+def sample(n_rows=800, seed=3):
+    table = random_discrete(random_dag(8, seed, degree=2.5), seed, concentration=0.5).sample(n_rows, seed)
+    return pd.DataFrame({c.name: np.array(c.levels)[c.values] for c in table.columns})
+
+
+@pytest.mark.parametrize("name", [name for name in CAUSAL if name not in ("ppfs", "srs")])
+def test_each_blanket_is_what_the_selector_finds_alone(name):
+    X = sample()
+    options = {"kiamb": {"n_runs": 2}, "koller-sahami": {"n_features": 3}}.get(name, {})
+    found = bf.blankets(X, method=name, **options)
+    assert list(found) == list(X)
+    for target in X:
+        alone = bf.get_selector(name, **options).fit(X.drop(columns=target), X[target])
+        assert set(found[target]) == set(alone.selected_features_), target
+        assert found.statuses[target] == (alone.status_, alone.reason_)
+
+
+def test_tests_and_searches_are_shared_between_targets():
+    X = sample()
+    for name in ("hiton-mb", "gs"):
+        together = bf.blankets(X, method=name)
+        alone = sum(bf.blankets(X, method=name, targets=[target]).n_tests for target in X)
+        assert together.n_tests < 0.85 * alone
+        for target in X:
+            assert bf.blankets(X, method=name, targets=[target])[target] == together[target]
+
+
+def test_the_oracle_gives_the_moral_graph():
+    network = NETWORKS["clinic"].network
+    dag = network.dag()
+    X = pd.DataFrame(np.zeros((2, len(dag.nodes))), columns=dag.nodes)
+    found = bf.blankets(X, method="mmmb", ci_test=bf.get_ci_test("oracle", arcs=dag.arcs), max_k=None)
+    assert {target: sorted(found[target]) for target in found} == {
+        node: dag.markov_blanket(node)["blanket"] for node in dag.nodes
+    }
+    edges = found.graph()
+    arcs = {frozenset(arc) for arc in dag.arcs}
+    assert {frozenset(edge) for edge in edges.query("kind == 'neighbours'")[["x", "y"]].to_numpy()} == arcs
+    spouses = {frozenset((node, other)) for node in dag.nodes for other in dag.spouses(node)}
+    assert {frozenset(edge) for edge in edges.query("kind == 'spouses'")[["x", "y"]].to_numpy()} == spouses
+    assert len(edges) == len(arcs) + len(spouses)
+    rows = found.frame()
+    assert set(rows["role"]) == {"parent_or_child", "spouse"}
+    assert len(rows) == sum(len(found[target]) for target in found)
+    pd.testing.assert_frame_equal(edges, found.graph(symmetry="or"))
+
+
+def test_the_graph_asks_both_sides_or_either():
+    X = sample(150)
+    found = bf.blankets(X, method="iamb", alpha=0.2)
+    pairs = {(target, member) for target in found for member in found[target]}
+    both = {frozenset(pair) for pair in pairs if pair[::-1] in pairs}
+    either = {frozenset(pair) for pair in pairs}
+    assert both < either  # this sample has pairs of which one side alone is sure
+    assert {frozenset(edge) for edge in found.graph()[["x", "y"]].to_numpy()} == both
+    assert {frozenset(edge) for edge in found.graph(symmetry="or")[["x", "y"]].to_numpy()} == either
+    assert set(found.graph(symmetry="or")["kind"]) == {"members"}
+    with pytest.raises(ParameterError, match="symmetry is 'xor'"):
+        found.graph(symmetry="xor")
+
+
+def test_limits_strike_target_by_target():
+    X = sample()
+    stopped = bf.blankets(X, method="gs", max_tests=3)
+    assert {status for status, _ in stopped.statuses.values()} <= {"ok", "timeout"}
+    assert "timeout" in {status for status, _ in stopped.statuses.values()} and len(stopped) == X.shape[1]
+    failed = bf.blankets(X, method="hiton-mb", max_tests=3)
+    lost = [target for target, (status, _) in failed.statuses.items() if status == "timeout"]
+    assert lost and set(lost).isdisjoint(failed.found)
+    assert "test budget of 3" in failed.statuses[lost[0]][1]
+
+
+def test_configured_methods_and_wrong_names():
+    X = sample()
+    assert bf.blankets(X, method=IAMB(alpha=0.01)).to_dict() == bf.blankets(X, "iamb", alpha=0.01).to_dict()
+    with pytest.raises(ParameterError, match="to the method itself"):
+        bf.blankets(X, method=IAMB(), alpha=0.01)
+    with pytest.raises(UnknownNameError, match="Did you mean 'iamb'"):
+        bf.blankets(X, method="iamx")
+    with pytest.raises(ParameterError, match="no option 'alhpa'"):
+        bf.blankets(X, method="iamb", alhpa=0.1)
+    with pytest.raises(UnsupportedError, match="uses no CI test"):
+        bf.blankets(X, method="all")
+    with pytest.raises(UnknownNameError, match="no column"):
+        bf.blankets(X, targets=["nobody"])
+    with pytest.raises(UnsupportedError, match="fisher-z takes"):
+        bf.blankets(X.assign(text=list("abcd") * 200), ci_test="fisher-z")

@@ -1,0 +1,66 @@
+"""`blanketflow select`: one table, one method, no workflow."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.cli import main
+from blanketflow.data.simulate import NETWORKS
+
+
+@pytest.fixture
+def table(tmp_path):
+    columns = NETWORKS["clinic"].network.sample(500, seed=1).columns
+    frame = pd.DataFrame({c.name: pd.Categorical.from_codes(c.values, c.levels) for c in columns}).astype(str)
+    frame.to_csv(tmp_path / "clinic.csv", index=False)
+    return tmp_path / "clinic.csv", frame
+
+
+def test_it_finds_what_the_selector_finds(table, capsys):
+    path, frame = table
+    arguments = ["--target", "pneumonia", "--method", "iamb", "--ci-test", "g2", "--set", "alpha=0.01", "--seed", "0"]
+    assert main(["select", str(path), *arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    selector = bf.IAMB(alpha=0.01).fit(frame.drop(columns="pneumonia"), frame["pneumonia"])
+    assert [row["feature"] for row in found["blanket"]] == selector.selected_features_
+    assert found["blankets"] == [selector.selected_features_]
+    assert (found["n_tests"], found["status"], found["ci_test"]) == (selector.n_tests_, "ok", "g2")
+    assert main(["select", str(path), *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"pneumonia (classification): {len(found['blanket'])} of 13 features, 500 rows, iamb")
+    assert [line.split()[0] for line in lines[1:]] == selector.selected_features_
+
+
+def test_several_blankets_options_of_the_test_and_limits(table, capsys):
+    path, frame = table
+    frame.assign(twin=frame["xray"]).to_csv(path, index=False)
+    arguments = ["select", str(path), "--target", "pneumonia"]
+    assert main([*arguments, "--method", "tie-star", "--test-set", "min_samples_per_cell=0"]) == 0
+    assert " Markov blankets:\n" in capsys.readouterr().out
+    assert main([*arguments, "--method", "gs", "--set", "max_tests=2"]) == 0
+    assert "timeout: grow stopped: the test budget of 2" in capsys.readouterr().out
+    assert main([*arguments, "--set", "max_tests=2"]) == 1
+    assert "the test budget of 2 (max_tests) is spent" in capsys.readouterr().err
+    assert main([*arguments, "--data-set", "drop=[twin]", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_features"] == 13
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nofile.csv", "--target", "y"], "there is no file nofile.csv"),
+        (["sklearn:wine", "--method", "hitn-mb"], "Did you mean 'hiton-mb'"),
+        (["sklearn:wine", "--set", "alpah=1"], "no option 'alpah'. Did you mean 'alpha'?"),
+        (["sklearn:wine", "--set", "alpha"], "'alpha' is no setting: write key=value"),
+        (["sklearn:wine", "--set", "alpha=2"], "alpha is 2, but must be a number above 0 and below 1"),
+        (["sklearn:wine", "--set", "folds=5"], "takes no folds"),
+        (["sklearn:wine", "--ci-test", "g22"], "g22"),
+        (["sklearn:wine", "--method", "gs-m", "--ci-test", "ppi"], "needs a test of sets of columns"),
+    ],
+)
+def test_mistakes_end_in_one_message(arguments, message, capsys):
+    assert main(["select", *arguments]) == 1
+    err = capsys.readouterr().err
+    assert message in err and err.startswith("blanketflow: ") and err.count("\n") == 1
