@@ -159,7 +159,7 @@ def _no_test(table: Table) -> Any:
 
 
 def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
-    """Run a method's grow on a fold and write grow.parquet; return the problem, whose rows shrink need not read again."""
+    """Run a method's grow on a fold and write grow.parquet; return the problem with the rows read."""
     provenance, steps, problem, method = fold.provenance(), [], None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
