@@ -56,7 +56,8 @@ def test_scans_repeat_until_one_admits_none():
     bound = bind(when("a|", "c|a", "b|ac"))
     admitted = list(scan_until_stable(bound, "y", list("abcd"), 0.05))
     assert [(s.feature, s.given) for s in admitted] == [("a", ()), ("c", ("a",)), ("b", ("a", "c"))]
-    assert queries(bound) == ["a|", "b|a", "c|a", "d|ac", "b|ac", "d|abc"]
+    # c and d are tested together, ahead: d given a is in vain once c is admitted.
+    assert queries(bound) == ["a|", "b|a", "c|a", "d|a", "d|ac", "b|ac", "d|abc"]
 
 
 @pytest.mark.parametrize(("max_k", "wanted"), [(None, "abcd"), (3, "abcd"), (2, "abc"), (1, "ab"), (0, "a")])

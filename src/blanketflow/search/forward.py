@@ -15,6 +15,9 @@ def scan_until_stable(
 ) -> Iterator[Step]:
     """Admit any feature that depends on the target given those admitted, scan after scan, until a scan admits none.
 
+    Features are tested ahead, one, two, four, ... at a time while none is admitted, since tests given the same set are
+    cheapest together; those behind an admission are tested again given it. At most half of the tests are made in vain.
+
     Parameters
     ----------
     test : BoundTest
@@ -37,15 +40,22 @@ def scan_until_stable(
     grew = True
     while grew:
         grew = False
-        for feature in ordered:
-            if feature in members:
-                continue
+        waiting = [feature for feature in ordered if feature not in members]
+        n_ahead = 1
+        while waiting:
             if max_k is not None and len(members) > max_k:
                 return
-            result = test.test(feature, target, given=members)
-            if is_dependent(test, result, alpha):
-                yield step(feature, result, members)
-                members.append(feature)
+            results = test.test_many(waiting[:n_ahead], target, given=members)
+            dependent = (i for i, result in enumerate(results) if is_dependent(test, result, alpha))
+            first = next(dependent, None)
+            if first is None:
+                waiting = waiting[n_ahead:]
+                n_ahead *= 2
+            else:
+                yield step(waiting[first], results[first], members)
+                members.append(waiting[first])
+                waiting = waiting[first + 1 :]
+                n_ahead = 1
                 grew = True
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...search.max_min import interleaved_max_min_neighbours
+from ...search.forward_neighbours import interleaved_max_min_neighbours
 from ...search.neighbours import FindNeighbours
 from .neighbourhood import NeighboursAndSpouses
 

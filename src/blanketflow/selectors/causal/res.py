@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.interleaved import interleaved_neighbours
+from ...search.forward_neighbours import interleaved_neighbours
 from ...search.neighbourhoods import SYMMETRIES
 from ...search.representative_sets import representative_sets
 from ...search.steps import Step

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...search.interleaved import semi_interleaved_neighbours
+from ...search.forward_neighbours import semi_interleaved_neighbours
 from ...search.neighbours import FindNeighbours
 from .neighbourhood import ParentsAndChildren
 

@@ -11,7 +11,7 @@ from ...core.parameters import choice, integer, number
 from ...search.backward import remove_until_stable
 from ...search.embedded import Exclusions, tells_nothing_more
 from ...search.forward import admit_strongest
-from ...search.interleaved import semi_interleaved_neighbours
+from ...search.forward_neighbours import semi_interleaved_neighbours
 from ...search.steps import Answer, Step, standing
 from ..base import Method, Problem, members
 from .predictive_equivalence import predicts_as_well

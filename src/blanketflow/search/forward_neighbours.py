@@ -1,0 +1,95 @@
+"""Forward searches for parents and children: features enter one by one, each tried given all subsets of the members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ci.base import BoundTest
+from .elimination import eliminate
+from .marginal import marginally_dependent
+from .neighbours import Neighbours, conditioning_sets, strength_of
+from .strength import is_dependent, separates
+
+
+def grow_neighbours(
+    test: BoundTest,
+    target: str,
+    columns: Sequence[str],
+    alpha: float,
+    max_k: int | None,
+    *,
+    by_weakest: bool,
+    interleave: bool,
+) -> Neighbours:
+    """Admit the strongest column that no subset of the members separates from the target, until none is left.
+
+    Whenever one enters, all that wait are tried given the subsets that hold it, all at once given one set: those
+    without it were tried before.
+
+    Parameters
+    ----------
+    by_weakest : bool
+        Whether the strongest is the one whose weakest test so far is strongest (max-min), or the one of the strongest
+        dependence given nothing.
+    interleave : bool
+        Whether members that others separate leave after each admission, or only at the end.
+
+    Returns
+    -------
+    Neighbours
+        A superset of the parents and children, with exact tests, faithful data and no limit on conditioning sets.
+    """
+    found = Neighbours()
+    weakest = marginally_dependent(test, target, columns, alpha, found)
+    rank = {column: strength_of(tests.result) for column, tests in weakest.items()}
+    waiting, members = list(weakest), []
+    while waiting:
+        newest = max(waiting, key=rank.__getitem__)  # the first one on ties
+        waiting.remove(newest)
+        earlier = list(members)
+        members.append(newest)
+        for given in conditioning_sets(earlier, max_k, including=[newest]):
+            if not waiting:
+                break
+            for column, result in zip(list(waiting), test.test_many(waiting, target, given=given), strict=True):
+                if separates(test, result, alpha):
+                    waiting.remove(column)
+                    found.separating_sets[column] = given
+                elif is_dependent(test, result, alpha):
+                    weakest[column].see(result, given)
+                    if by_weakest:
+                        rank[column] = strength_of(weakest[column].result)
+        if interleave:
+            eliminate(test, target, members, alpha, max_k, weakest, found, including=[newest])
+    if not interleave:
+        eliminate(test, target, members, alpha, max_k, weakest, found)
+    found.members = [weakest[member].step(member) for member in members]
+    return found
+
+
+def max_min_neighbours(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+) -> Neighbours:
+    """Search by the max-min heuristic, with elimination at the end."""
+    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=True, interleave=False)
+
+
+def interleaved_max_min_neighbours(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+) -> Neighbours:
+    """Search by the max-min heuristic, with elimination after each admission."""
+    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=True, interleave=True)
+
+
+def interleaved_neighbours(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+) -> Neighbours:
+    """Search by marginal dependence, with elimination after each admission."""
+    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=False, interleave=True)
+
+
+def semi_interleaved_neighbours(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+) -> Neighbours:
+    """Search by marginal dependence, with elimination at the end."""
+    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=False, interleave=False)
