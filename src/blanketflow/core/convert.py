@@ -10,7 +10,8 @@ import numpy as np
 from .cards import BOOLEAN, INTEGER, NUMERIC
 from .errors import DataError
 from .matrix_columns import MatrixColumns
-from .table import Column, SparseValues, Table, column_from_array
+from .sparse_columns import SparseColumns
+from .table import Column, Table, column_from_array
 
 
 def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
@@ -67,9 +68,12 @@ def _from_series(name: str, series: Any) -> Column:
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
-    X.sort_indices()
+    if not X.has_canonical_format:
+        X = X.copy()  # what is asked of a caller's matrix must not change it
+        X.sum_duplicates()
     n, d = X.shape
     names = names or [f"x{j}" for j in range(d)]
     kind = {"b": BOOLEAN, "i": INTEGER, "u": INTEGER}.get(X.dtype.kind, NUMERIC)
-    parts = [slice(start, stop) for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
-    return Table([Column(names[j], kind, SparseValues(X.indices[p], X.data[p], n)) for j, p in enumerate(parts)])
+    return Table(
+        SparseColumns(names, X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data, n, kind)
+    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from .errors import DataError, UnknownNameError, did_you_mean
-from .matrix_columns import MatrixColumns
+from .wide_columns import WideColumns
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class Column:
     values: np.ndarray | SparseValues
     levels: tuple[str, ...] = ()
 
+    @property
+    def n_rows(self) -> int:
+        """Its length."""
+        return self.values.n_rows if isinstance(self.values, SparseValues) else len(self.values)
+
     def numbers(self) -> np.ndarray:
         """Return the column as float64, shape (n,); a categorical column gives its codes."""
         if isinstance(self.values, SparseValues):
@@ -96,7 +101,7 @@ class Table:
     Parameters
     ----------
     columns : sequence of Column
-        At least one; names must differ. `MatrixColumns` are taken as they are, all others as a tuple.
+        At least one; names must differ. `WideColumns` are taken as they are, all others as a tuple.
 
     Raises
     ------
@@ -111,16 +116,15 @@ class Table:
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns: Sequence[Column] = columns if isinstance(columns, MatrixColumns) else tuple(columns)
-        if isinstance(columns, MatrixColumns):
+        self.columns: Sequence[Column] = columns if isinstance(columns, WideColumns) else tuple(columns)
+        if isinstance(columns, WideColumns):
             self.names = [*columns.names, *(column.name for column in columns.more)]
         else:
             self.names = [column.name for column in self.columns]
         if len(set(self.names)) != len(self.names):
             twice = sorted(name for name, count in Counter(self.names).items() if count > 1)[:5]
             raise DataError(f"column names must differ, but these occur more than once: {twice}. Rename them.")
-        first = self.columns[0].values if self.columns else np.empty(0)
-        self.n_rows = first.n_rows if isinstance(first, SparseValues) else len(first)
+        self.n_rows = self.columns[0].n_rows if self.columns else 0
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -151,17 +155,17 @@ class Table:
 
     def one_of_each(self) -> Iterable[Column]:
         """Return columns among which every kind and every set of levels is found."""
-        return self.columns.one_of_each() if isinstance(self.columns, MatrixColumns) else self.columns
+        return self.columns.one_of_each() if isinstance(self.columns, WideColumns) else self.columns
 
     def first_incomplete(self) -> Column | None:
         """Return the first column with a missing or infinite cell, None if there is none."""
-        if isinstance(self.columns, MatrixColumns):
+        if isinstance(self.columns, WideColumns):
             return self.columns.first_incomplete()
         return next((column for column in self.columns if column.n_missing() or column.n_infinite()), None)
 
     def with_column(self, column: Column) -> Table:
         """Return the table with one more column at the end."""
-        if not isinstance(self.columns, MatrixColumns):
+        if not isinstance(self.columns, WideColumns):
             return Table([*self.columns, column])
         if column.name in self.names:
             raise DataError(f"the table has a column {column.name!r} already. Rename one of the two.")
@@ -179,7 +183,7 @@ class Table:
         rows = np.asarray(rows)
         if len(rows) == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
             return self
-        if isinstance(self.columns, MatrixColumns):
+        if isinstance(self.columns, WideColumns):
             return Table(self.columns.take(rows))
         return Table([column.take(rows) for column in self.columns])
 

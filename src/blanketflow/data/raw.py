@@ -191,8 +191,7 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
     DataError
         If no row is left, the task does not fit the target, or a classification has fewer than two classes.
     """
-    n_rows = column.values.n_rows if isinstance(column.values, SparseValues) else len(column.values)
-    if not n_rows:
+    if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
     try:
         task = infer_task(column, setting(spec, "task"))
