@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.table import Column, Table
+from ..core.table import Table
 from .repeats import Repeats
+from .target_arrays import target_arrays
 
 #: Columns that are held as dense arrays at a time in the marginal pass.
 BLOCK = 512
@@ -39,7 +40,7 @@ class TreeRisks:
         self._kernels = trees
         self.table, self.repeats = table, repeats
         self.n_fits = 0
-        self._target = _target_arrays(table[target])
+        self._target = target_arrays(table[target])
         self._trees: list[_Tree | None] = [None] * len(repeats.is_train)
         self._stacked: tuple[int, ...] = ()
 
@@ -107,12 +108,3 @@ def _presort(table: Table, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarr
     for k, column in enumerate(columns):
         values[k] = table[column].numbers()
     return values, np.argsort(values, axis=1, kind="stable").astype(np.int32)
-
-
-def _target_arrays(column: Column) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return class codes, numbers and the number of classes (0 for regression), as the kernels want them."""
-    numbers = np.array(column.numbers())  # a copy: the columns of a data frame are read-only
-    if not column.is_discrete:
-        return np.zeros(len(numbers), dtype=np.int64), numbers, 0
-    codes = numbers.astype(np.int64)
-    return codes, numbers, int(codes.max()) + 1
