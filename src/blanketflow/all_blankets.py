@@ -14,7 +14,7 @@ from .core.limits import LimitReached, Limits
 from .core.registry import look_up
 from .search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from .selectors.base import Method, Problem, members
-from .selectors.run import check_pair, fold_seed, run_problem
+from .selectors.run import check_pair, check_resolution, fold_seed, run_problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,6 +161,7 @@ def blankets(
     table = as_table(X)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
+    check_resolution(configured, test, len(table) - 1)
     bound = test.bind(table, seed=random_state)
     wanted = list(table.names if targets is None else targets)
     found: dict[str, list[Step]] = {}

@@ -26,7 +26,7 @@ from .core.parameters import Parameter
 from .core.registry import discover
 from .core.table import Column, Table, column_from_array
 from .core.task import infer_task, target_column
-from .data.splits import fold_of_rows
+from .data.splits import rows_of_folds
 from .selectors.base import Method, members, worst_status
 from .selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
 
@@ -97,8 +97,9 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame, ndarray or sparse matrix of shape (n, d)
-            Text, boolean and categorical columns are discrete. Without missing cells.
+        X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
+            Text, boolean and categorical columns are discrete. Without missing cells. A sparse matrix is never made
+            dense as a whole, but by methods and tests that look at all cells.
         y : array-like of shape (n,)
             The target.
 
@@ -122,7 +123,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
         target = target_column(target, self.task_)
         seed = self._seed()
-        parts = self._parts(target, seed)
+        parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
         limits = Limits(self.time_limit, self.max_tests)
         outcomes = Parallel(n_jobs=self.n_jobs)(
             delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
@@ -154,9 +155,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
         is_frame = hasattr(X, "columns")
         name = str(getattr(y, "name", None) or "target")
-        checked, y = validate_data(
-            self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
-        )
+        if isinstance(X, Table):
+            checked, y = X, self._validate_table(X, y)
+        else:
+            checked, y = validate_data(
+                self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
+            )
         y = column_or_1d(y, warn=True)
         target = column_from_array(name, y)
         if target.n_missing():
@@ -175,6 +179,17 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             name = "_" + name
         return table, Column(name, target.kind, target.values, target.levels)
 
+    def _validate_table(self, table: Table, y: Any) -> Any:
+        """Do for a table of ours what scikit-learn does for what it knows; return the target."""
+        y = validate_data(self, y=y)
+        if len(y) != table.n_rows or len(y) < 2 or not len(table):
+            raise DataError(
+                f"X has {table.n_rows} rows and {len(table)} columns, y has {len(y)} rows. "
+                "Give as many rows of both, at least 2, and at least one column."
+            )
+        self.n_features_in_, self.feature_names_in_ = len(table), np.array(table.names, dtype=object)
+        return y
+
     def _seed(self) -> int:
         if isinstance(self.random_state, np.random.RandomState):
             return int(self.random_state.randint(2**31))
@@ -183,14 +198,6 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         if isinstance(self.random_state, numbers.Integral):
             return int(self.random_state)
         raise ParameterError(f"random_state is {self.random_state!r}, but must be a whole number, None or RandomState.")
-
-    def _parts(self, target: Column, seed: int) -> list[tuple[str, np.ndarray]]:
-        n = len(target.numbers())
-        if self.n_folds == 0:
-            return [("0", np.arange(n))]
-        part = fold_of_rows(target, self.n_folds, seed, where=type(self).__name__)
-        chosen = (lambda k: part == k) if self.fold_rows == "part" else (lambda k: part != k)
-        return [(f"{k}of{self.n_folds}", np.flatnonzero(chosen(k))) for k in range(1, self.n_folds + 1)]
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> MarkovBlanketSelector:
         import pandas as pd
@@ -212,7 +219,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
         self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
         rows = [
-            (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, list(s.given))
+            (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
             for fold, outcome in zip(folds, outcomes, strict=True)
             for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
             for i, s in enumerate(steps)

@@ -152,7 +152,13 @@ def significance_of(differences, how, test_share):
         mean = sum(differences) / n
         variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
         if variance < 1e-30:
-            return 0.0 if mean > 0 else 1.0
+            return (
+                signed_rank_by_flips(differences)
+                if mean > 0 and n <= 13
+                else stats.norm.sf(n**0.5)
+                if mean > 0
+                else 1.0
+            )
         return float(stats.t.sf(mean / math.sqrt((1 / n + test_share) * variance), n - 1))
     if n <= 13:
         return signed_rank_by_flips(differences)

@@ -28,7 +28,7 @@ def test_results_that_are_remembered_are_not_computed_and_not_counted():
     bound.remember(["a", "c"], "y", known_results(0.01, 0.02))
     assert bound.test("a", "y").p_value == 0.01
     assert bound.test_many(["c", "b", "a"], "y").p_value.tolist() == [0.02, 0.5, 0.01]
-    assert bound.n_tests == 1 and bound._engine.asked == [("b", "y", frozenset())]
+    assert bound.n_tests == 1 and bound.engine.asked == [("b", "y", frozenset())]
     assert bound.test("a", "y", given=["c"]).p_value == 0.5
 
 

@@ -167,7 +167,7 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
         monkeypatch.setattr(correlation, "KEPT_CELLS", kept)
         bound = bind(X)
         assert [bound.test(*query) for query in queries] == wanted
-        assert len(bound._engine.correlations._pivots) <= max(1, kept // 90)
+        assert len(bound.engine.correlations._pivots) <= max(1, kept // 90)
         together = bind(X).test_many([x for x in range(30) if x not in (4, 5)], 4, [5])
         assert together[3] == wanted[-1]
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal import mutual_information
 from literal_information import entropy, information
+from scipy import sparse
 
 import blanketflow as bf
 from blanketflow.ci.binning import Coder, level_codes
@@ -41,9 +42,26 @@ def tables(rng, n=130):
         "large integers": many * 10**12,
         "floats": floats,
         "single floats": floats.astype(np.float32),
+        "sparse bits": sparse.csc_matrix(bits),
+        "sparse booleans": sparse.csr_matrix(bits.astype(bool)),
+        "sparse levels": sparse.csc_matrix(few.astype(np.int16) - 1),
+        "sparse integers": sparse.csc_matrix(np.where(bits, many, 0)),
+        "sparse large integers": sparse.csc_matrix(2**60 + few) - sparse.csc_matrix(np.where(bits, 0, 2**60 + few)),
+        "sparse floats": sparse.csc_array(np.where(few, floats, 0)),
+        "sparse single floats": with_stored_zeros(np.where(bits, floats, 0).astype(np.float32)),
         "a frame of one type": pd.DataFrame(few),
         "a mixed frame": frame,
     }
+
+
+def with_stored_zeros(dense):
+    """Return a sparse matrix that holds all cells of a third of its columns, zeros of both signs among them."""
+    held = (dense != 0) | (np.arange(dense.shape[1]) % 3 == 0)
+    columns, rows = np.nonzero(held.T)
+    values = np.where(dense[rows, columns] == 0, -0.0, dense[rows, columns])
+    values[::2] += 0.0
+    starts = np.concatenate([[0], np.cumsum(held.sum(axis=0))])
+    return sparse.csc_matrix((values.astype(dense.dtype), rows, starts), shape=dense.shape)
 
 
 FORMS = list(tables(np.random.default_rng(0)))
@@ -97,6 +115,69 @@ def test_one_question_about_all_equals_a_question_about_each(form, test_id):
     bound = test.bind(table)
     by_results = test.mutual_information(bound.test_many(np.arange(1, len(table)), 0))
     assert np.array_equal(bound.mutual_information(np.arange(1, len(table)), 0), by_results)
+
+
+@st.composite
+def dense_and_sparse(draw):
+    """A matrix with empty, full, constant and negative columns, and the same with some of its zeros stored."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, dtype = draw(st.integers(1, 140)), draw(st.sampled_from("?bhiqBHQfd"))
+    d, most = 280, draw(st.sampled_from([1, 2, 9, 100]))
+    values = rng.integers(0 if dtype in "?BHQ" else -most, most + 1, (n, d)).astype(float)
+    if dtype in "fd":
+        values = values * draw(st.sampled_from([1, 1 / 3, 5e-324]))
+    density = rng.random(d) ** draw(st.integers(0, 4)) * rng.integers(0, 2, d)
+    density[draw(st.integers(0, d - 2)) :][:2] = 1
+    dense = np.where(rng.random((n, d)) < density, values, 0).astype(dtype)
+    held = (dense != 0) | (rng.random((n, d)) < draw(st.sampled_from([0, 0.1, 1])))
+    columns, rows = np.nonzero(held.T)
+    starts = np.concatenate([[0], np.cumsum(held.sum(axis=0))])
+    return dense, sparse.csc_matrix((dense[rows, columns], rows, starts), shape=(n, d))
+
+
+@settings(max_examples=60, deadline=None)
+@given(dense_and_sparse(), st.sampled_from([2, 5, 11]), st.sampled_from(["quantile", "uniform"]))
+def test_a_sparse_matrix_has_the_levels_of_the_dense_one(both, bins, binning):
+    dense, same = (as_table(X) for X in both)
+    packed = PackedColumns(Coder(same, bins, binning, None))
+    for position in range(len(dense)):
+        codes, n_levels = level_codes(dense[position], bins, binning)
+        assert np.array_equal(level_codes(same[position], bins, binning)[0], codes)
+        assert packed.n_levels[position] == n_levels
+        cells, _ = packed.cells((position,))
+        joint = set(zip(codes.tolist(), cells.tolist(), strict=True))
+        assert len(joint) == len(set(cells.tolist())) == n_levels  # the same rows share a level
+
+
+@settings(max_examples=60, deadline=None)
+@given(dense_and_sparse(), st.sampled_from([("g2", {}), ("mi-permutation", {"n_permutations": 9})]), st.data())
+def test_a_sparse_matrix_gives_the_answers_of_the_dense_one(both, test, data):
+    first, second = (bf.get_ci_test(test[0], **test[1]).bind(X) for X in both)
+    target, *given = data.draw(st.lists(st.integers(0, both[0].shape[1] - 1), min_size=1, max_size=3, unique=True))
+    others = np.setdiff1d(np.arange(both[0].shape[1]), [target, *given])
+    for answers in zip(
+        first.test_many(others, target).columns().values(),
+        second.test_many(others, target).columns().values(),
+        strict=True,
+    ):
+        assert np.array_equal(*answers)  # to the last bit
+    for one, other in (
+        (first.mutual_information(others, target, given), second.mutual_information(others, target, given)),
+        (first.entropy(others, given), second.entropy(others, given)),
+    ):
+        assert np.array_equal(one, other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(dense_and_sparse(), st.sampled_from(["mim", "mrmr", "jmi", "cmim"]))
+def test_a_sparse_matrix_is_ranked_as_the_dense_one(both, name):
+    dense, same = both
+    y = np.arange(len(dense)) % 2
+    y[dense[:, 1] > 0] = 1
+    if len(np.unique(y)) == 2:
+        fits = [bf.get_selector(name, n_features=8).fit(X, y) for X in (dense, same, same.tocsr())]
+        assert fits[0].selected_features_ == fits[1].selected_features_ == fits[2].selected_features_
+        assert fits[0].trace_.equals(fits[1].trace_)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,5 +1,8 @@
 """The PPI test against a literal Algorithm 1: any scikit-learn model, and the library's own tree."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from literal import LiteralCart, LiteralRegression, literal_differences, ppi, ppi_risks, significance_of
@@ -115,14 +118,14 @@ def test_a_training_part_of_one_class_predicts_that_class():
 def tree_risks(X, y):
     columns = [Column(f"x{j}", "numeric", X[:, j]) for j in range(X.shape[1])]
     repeats = draw_repeats(len(y), B, TEST_SIZE, SEED)
-    return TreeRisks(Table([*columns, target_column(y)]), X.shape[1], repeats, SEED), repeats
+    return TreeRisks(Table([*columns, target_column(y)]), X.shape[1], repeats), repeats
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
 def test_single_column_trees_equal_scikit_learn_without_ties(n_classes):
     X, y = smooth_table(n_classes, n=60, seed=3)
     ours, repeats = tree_risks(X, y)
-    risks, permuted = ours.marginal(range(4))
+    risks, permuted = zip(*(ours.conditional(j, ()) for j in range(4)), strict=True)
     family = DecisionTreeClassifier if n_classes else DecisionTreeRegressor
     task = "classification" if n_classes else "regression"
     for j in range(4):
@@ -147,7 +150,7 @@ def test_trees_offered_constant_columns_too_equal_scikit_learn():
 def test_tied_tables_equal_the_literal_tree(seed, n_classes):
     X, y = tied_table(seed, n_classes=n_classes)
     ours, repeats = tree_risks(X, y)
-    risks, permuted = ours.marginal(range(X.shape[1]))
+    risks, permuted = zip(*(ours.conditional(j, ()) for j in range(X.shape[1])), strict=True)
     for j in range(X.shape[1]):
         wanted = ppi_risks(X, y, j, [], repeats, LiteralCart, "classification")
         np.testing.assert_allclose((risks[j], permuted[j]), wanted, rtol=1e-12)
@@ -177,9 +180,9 @@ def test_a_column_that_a_tree_does_not_use_can_be_taken_away(n_classes):
         ours.conditional(0, list(range(1, 7)))
         for b, tree in enumerate(ours._trees):
             fresh, _ = tree_risks(X, y)
-            first, *rest = sorted(tree.used)
+            first, *rest = tree.used.tolist()
             alone = fresh.conditional(first, rest)[0][b]  # a set of one goes the same way
-            assert alone == tree.risk, (seed, b, repeats.test_rows[b])
+            assert alone == ours._risks[b], (seed, b, repeats.test_rows[b])
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e-9, 1e9])
@@ -189,8 +192,8 @@ def test_the_scale_of_a_regression_target_does_not_change_the_cuts(scale):
     plain.conditional(0, [1, 2])
     scaled.conditional(0, [1, 2])
     for one, other in zip(plain._trees, scaled._trees, strict=True):
-        assert np.array_equal(one.arrays[0], other.arrays[0]) or scale == 1e-160  # squares underflow there
-        assert (other.arrays[0] >= 0).sum() == (one.arrays[0] >= 0).sum() > 40
+        assert np.array_equal(one.feature, other.feature) or scale == 1e-160  # squares underflow there
+        assert (other.feature >= 0).sum() == (one.feature >= 0).sum() > 40
 
 
 def test_xor_is_found_by_splitting_at_zero_gain():
@@ -245,6 +248,50 @@ def test_categorical_columns_are_permuted_as_one_block():
     assert test.bind(table, seed=SEED).test("colour", "y").p_value == pytest.approx(wanted, abs=1e-12)
 
 
+# All features at once, and repeats that are added later.
+
+
+@pytest.mark.parametrize("significance", ["wilcoxon", "corrected-t"])
+@pytest.mark.parametrize("model", ["tree", LinearRegression(), GaussianNB()], ids=["tree", "linear", "bayes"])
+def test_features_given_nothing_are_judged_by_their_differences(model, significance):
+    X, y = smooth_table(0 if isinstance(model, LinearRegression) else 3)
+    bound = bind(X, y, model=model, significance=significance)
+    features, target = np.array([2, 0, 3]), X.shape[1]
+    differences = bound.engine.marginal_differences(features, target)
+    repeats = draw_repeats(len(y), B, TEST_SIZE, SEED)
+    literal, task = {0: (LinearRegression, "regression"), 3: (GaussianNB, "classification")}[
+        0 if y.dtype == float else 3
+    ]
+    literal = LiteralCart if model == "tree" else literal
+    for found, feature in zip(differences, features, strict=True):
+        wanted = literal_differences(X, y, feature, [], repeats, literal, task)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=2e-12)
+    judged, all_at_once = bound.engine.judge(differences), bound.test_many(features, "y")
+    one_by_one = [bound.test_config.bind(bound.table, seed=SEED).test(int(x), "y") for x in features]
+    for name in ("statistic", "p_value", "log_p", "dof", "n"):
+        np.testing.assert_array_equal(getattr(judged, name), getattr(all_at_once, name))
+        np.testing.assert_array_equal(getattr(judged, name), [getattr(result, name) for result in one_by_one])
+
+
+@pytest.mark.parametrize("model", ["tree", KNeighborsClassifier(5), DecisionTreeClassifier(random_state=0)])
+def test_later_repeats_extend_the_first_ones(model):
+    X, y = tied_table(2)
+    few, many = (bind(X, y, model=model, n_repeats=n).engine for n in (4, 9))
+    features, target = np.arange(X.shape[1]), X.shape[1]
+    first, later = few.marginal_differences(features, target), many.marginal_differences(features, target, 4)
+    np.testing.assert_array_equal(np.hstack([first, later]), many.marginal_differences(features, target))
+
+
+def test_trees_given_nothing_need_no_part_of_scipy_for_tails():
+    program = (
+        "import sys, numpy as np, blanketflow as bf\n"
+        "X = np.random.default_rng(0).normal(size=(40, 3))\n"
+        "bf.get_ci_test('ppi', n_repeats=5).bind(X).test_many(np.arange(2), 'x2')\n"
+        "assert not {'scipy.special', 'scipy.stats', 'sklearn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
 # The repeats.
 
 
@@ -252,6 +299,19 @@ def test_fewer_repeats_are_the_first_of_more():
     few, many = draw_repeats(50, 10, 0.2, 3), draw_repeats(50, 30, 0.2, 3)
     for part in ("is_train", "test_rows", "permuted_rows"):
         assert np.array_equal(getattr(few, part), getattr(many, part)[:10])
+
+
+def test_some_repeats_are_a_slice_and_receivers_undo_the_permutation():
+    repeats = draw_repeats(50, 6, 0.2, 3)
+    some = repeats[2:5]
+    assert np.array_equal(some.is_train, repeats.is_train[2:5])
+    assert np.array_equal(some.permuted_rows, repeats.permuted_rows[2:5])
+    assert some.test_share == repeats.test_share
+    for receivers, is_train, test, permuted in zip(
+        repeats.receivers(), repeats.is_train, repeats.test_rows, repeats.permuted_rows, strict=True
+    ):
+        assert np.array_equal(receivers[permuted], test)
+        assert np.array_equal(receivers[is_train], np.flatnonzero(is_train))
 
 
 @pytest.mark.parametrize(("n", "share", "n_test"), [(50, 0.2, 10), (51, 0.2, 11), (10, 0.05, 1)])

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from literal import signed_rank_by_flips
 from scipy import stats
 
-from blanketflow.ci.significance import corrected_t, risk_differences, wilcoxon
+from blanketflow.ci.significance import corrected_t, risk_differences, smallest_p, wilcoxon
 
 
 def tied_differences(rng, n):
@@ -23,6 +25,36 @@ def test_up_to_13_pairs_equal_all_sign_flips():
         wanted = [signed_rank_by_flips(row.tolist()) for row in tables]
         np.testing.assert_allclose(p, wanted, rtol=0, atol=1e-12)
         np.testing.assert_allclose(log_p, np.log(wanted), rtol=0, atol=1e-12)
+
+
+@given(st.lists(st.lists(st.integers(-5, 5), min_size=7, max_size=7), min_size=1, max_size=6), st.integers(1, 7))
+@settings(max_examples=200, deadline=None)
+def test_ties_and_zeros_equal_all_sign_flips(rows, n):
+    rows = np.array(rows)[:, :n] / 4
+    p, _ = wilcoxon(rows)
+    np.testing.assert_allclose(p, [signed_rank_by_flips(row.tolist()) for row in rows], rtol=1e-13)
+
+
+@given(st.lists(st.integers(-9, 9), min_size=2, max_size=9))
+@settings(max_examples=50, deadline=None)
+def test_up_to_13_pairs_equal_the_permutation_test_of_scipy(row):
+    row = np.array(row) / 8
+    if not row.any():
+        return
+
+    def positive_ranks(d):
+        signs = (d > 0) + 0.5 * (d == 0)
+        return (stats.rankdata(np.abs(d), axis=-1) * signs).sum(axis=-1)
+
+    flips = stats.permutation_test(
+        (row,),
+        lambda d, axis: positive_ranks(d),
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=np.inf,
+        vectorized=True,
+    )
+    assert wilcoxon(row[None])[0][0] == pytest.approx(flips.pvalue, rel=1e-12)
 
 
 def test_a_hand_worked_table():
@@ -90,3 +122,21 @@ def test_float_noise_does_not_decide_ties():
     exact = np.array([[0.3, -0.3, 0.6, 0.0]])
     noisy = risk_differences(np.zeros((1, 4)), exact + np.array([[1e-15, 2e-15, -1e-15, 1e-16]]))
     assert wilcoxon(noisy)[0][0] == wilcoxon(exact)[0][0] == signed_rank_by_flips(exact[0].tolist())
+
+
+@pytest.mark.parametrize("n", [2, 5, 10, 13])
+def test_the_smallest_p_of_few_repeats_is_one_flip_of_all(n):
+    assert smallest_p(n) == 2.0**-n
+
+
+@pytest.mark.parametrize("n", [14, 20, 30, 100])
+def test_the_smallest_p_of_many_repeats_is_that_of_equal_differences(n):
+    assert smallest_p(n) == pytest.approx(stats.norm.sf(math.sqrt(n)), rel=1e-9)
+    rng = np.random.default_rng(n)
+    rows = [rng.integers(0, top, n) for top in range(2, 12) for _ in range(20)] + [np.arange(1, n + 1), np.ones(n)]
+    assert wilcoxon(np.array(rows, dtype=float))[0].min() >= smallest_p(n)
+
+
+def test_the_corrected_t_test_has_no_smallest_p():
+    assert smallest_p(5, "corrected-t") == 0.0
+    assert corrected_t(np.full((1, 5), 0.3), 0.25)[0][0] == 0.0

@@ -39,7 +39,7 @@ def when(*dependent):
 
 
 def queries(bound):
-    return [f"{x}|{''.join(sorted(given))}" for x, _, given in bound._engine.asked]
+    return [f"{x}|{''.join(sorted(given))}" for x, _, given in bound.engine.asked]
 
 
 def test_ranks_by_log_p_then_statistic_per_degree_then_column():
@@ -65,7 +65,7 @@ def test_no_test_is_given_more_than_max_k_columns(max_k, wanted):
     bound = bind(lambda x, y, given: 0.01)
     admitted = scan_until_stable(bound, "y", list("abcd"), 0.05, max_k)
     assert "".join(s.feature for s in admitted) == wanted
-    assert max(len(given) for _, _, given in bound._engine.asked) <= (3 if max_k is None else max_k)
+    assert max(len(given) for _, _, given in bound.engine.asked) <= (3 if max_k is None else max_k)
 
 
 def test_removal_begins_again_after_each():
@@ -280,7 +280,7 @@ def test_removal_by_subsets_gives_no_more_than_max_k(max_k):
     bound = bind(lambda x, y, given: 0.9 if len(given) == 2 else 0.01)
     kept = [s.feature for s in remove_by_subsets(bound, "y", list("abcd"), 0.05, max_k) if s.kept]
     assert kept == (list("abcd") if max_k < 2 else ["c", "d"])
-    assert max(len(given) for _, _, given in bound._engine.asked) == max_k
+    assert max(len(given) for _, _, given in bound.engine.asked) == max_k
 
 
 # --- elimination and the skeleton -----------------------------------------------------------------------------------

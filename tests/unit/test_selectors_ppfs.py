@@ -1,5 +1,7 @@
 """PPFS against a literal Algorithm 2, with trees of whole-number arithmetic and with a scikit-learn model."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,7 +105,7 @@ def test_shared_trees_select_as_refitted_ones_and_save_fits():
             asked += 6
             if alone.p_value > 0.05 and len(rest) > 1:
                 given = rest
-        engine = shared._engine.risks(table.columns.get_loc("target"))
+        engine = shared.engine.risks(table.columns.get_loc("target"))
         assert 6 <= engine.n_fits <= asked
         saved += asked - engine.n_fits
     assert saved > 0
@@ -135,7 +137,7 @@ def shrink(p_values, order):
     bound = KnownTest(answer=lambda x, y, given: p_values[x]).bind(table)
     asked = Problem(list(order), "y", None, 0, lambda: table, lambda table: bound)
     decisions = list(PPFS(alpha=0.05).shrink(asked, [Step(f, p_value=0.001, importance=7.0) for f in order]))
-    return decisions, [(x, "".join(sorted(given))) for x, _, given in bound._engine.asked]
+    return decisions, [(x, "".join(sorted(given))) for x, _, given in bound.engine.asked]
 
 
 def test_shrink_visits_the_least_important_first_and_does_not_restart():
@@ -180,3 +182,70 @@ def test_equal_copies_leave_one_of_them():
     # Trees take the first of equal columns, so the last two are removed in a row.
     assert selector.candidates_ == ["x0", "x1", "x2"]
     assert selector.selected_features_ == ["x0"]
+
+
+def grown_with(correction, p_values, **test):
+    """Return what is admitted where the marginal p-values are known, with the problem."""
+    asked = problem(p_values, np.zeros(len(p_values)))
+    table = Table([Column(name, NUMERIC, np.arange(9.0)) for name in [*asked.features, "y"]])
+    asked.read_table, asked.bind = lambda: table, bf.get_ci_test("ppi", **test).bind
+    return [s.feature for s in PPFS(correction=correction).grow(asked)], asked
+
+
+def test_corrections_admit_what_their_levels_say():
+    # Levels at n = 5: 0.05; 0.01; 0.01, 0.02, ..., 0.05; those divided by 1 + 1/2 + ... + 1/5 = 137/60.
+    p_values = [0.03, 0.0095, 0.9, 0.0125, 0.004]
+    for correction, wanted in [
+        ("none", ["x4", "x1", "x3", "x0"]),
+        ("bh", ["x4", "x1", "x3", "x0"]),
+        ("by", ["x4", "x1", "x3"]),  # 0.0044, 0.0088, 0.0131, 0.0175, 0.0219: rank 2 alone would not do
+        ("bonferroni", ["x4", "x1"]),
+    ]:
+        assert grown_with(correction, p_values)[0] == wanted
+    assert grown_with("bh", [0.03, 0.04, 0.9, 0.6, 0.7])[0] == []
+
+
+def test_shrink_keeps_alpha_whatever_the_correction():
+    table = Table([Column(name, NUMERIC, np.zeros(2)) for name in "aby"])
+    bound = KnownTest(answer=lambda x, y, given: 0.04).bind(table)
+    asked = Problem(["a", "b"], "y", None, 0, lambda: table, lambda table: bound)
+    for correction in ("none", "bonferroni"):
+        assert all(s.kept for s in PPFS(correction=correction).shrink(asked, [Step("a"), Step("b")]))
+
+
+@pytest.mark.parametrize(
+    ("p_values", "correction", "n_repeats", "reason"),
+    [
+        (
+            [2**-5, 2**-5, 0.4, 1, 1, 1, 1, 1],
+            "bh",
+            5,
+            "5 of 8 features .* as ppi can show, p = 0.031, and 2 were",
+        ),
+        ([2**-5, 1, 1], "bh", 5, "bh at alpha 0.05 2 of 3 .* and 1 were. To admit these, set n_repeats to at least 6"),
+        ([2**-6, 1, 1], "by", 6, "2 of 3 features would have .*p = 0.016, and 1 were. To admit these, set n_rep"),
+        ([2**-5, 1], "bonferroni", 5, "more than all of 2 features"),
+        ([1e-6] * 9, "bonferroni", 30, ""),
+        ([9e-7] * 10 + [1] * 10**5, "bh", 30, ""),  # not all repeats agree: 30 different differences give 8.6e-7
+        ([8.5e-7] * 1 + [1] * 10**5, "bh", 30, "2 of 100,001 .* p = 8.7e-07, and 1 were. .* to at least 32 .it is 30"),
+        ([2**-4, 1, 1], "bh", 5, ""),  # nothing has the least p-value: the test had more to say, and did not
+        ([2**-5, 1, 1], "none", 5, ""),
+        ([2**-5, 2**-5, 1], "bh", 5, ""),
+    ],
+)
+def test_an_empty_set_that_the_resolution_explains_is_unreliable(p_values, correction, n_repeats, reason):
+    grown, asked = grown_with(correction, p_values, n_repeats=n_repeats)
+    assert asked.status == ("unreliable" if reason else "ok")
+    assert re.search(reason, asked.reason)
+    assert not (reason and grown)
+
+
+def test_corrections_keep_noise_out_of_a_wide_table_and_let_signal_in():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 400))
+    y = (X[:, 17] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    options = {"alpha": 0.3, "n_repeats": 40, "significance": "corrected-t", "max_tests": 1}
+    corrections = ("none", "bh", "by", "bonferroni")
+    grown = {how: bf.PPFS(correction=how, random_state=1, **options).fit(X, y).candidates_ for how in corrections}
+    assert grown["none"][0] == "x17" and len(grown["none"]) > 40
+    assert grown["bh"] == grown["by"] == grown["bonferroni"] == ["x17"]

@@ -246,7 +246,7 @@ def bind(answer, **options):
 def test_one_column_at_a_time_the_earlier_ones_are_given():
     bound = bind(lambda x, y, given: 0.9)
     assert tells_nothing_more(bound, "y", "abc", "cd", 0.05) is True
-    assert bound._engine.asked == [("a", "y", frozenset("cd")), ("b", "y", frozenset("acd"))]
+    assert bound.engine.asked == [("a", "y", frozenset("cd")), ("b", "y", frozenset("acd"))]
     dependent_at_last = bind(lambda x, y, given: 0.01 if x == "b" else 0.9)
     assert tells_nothing_more(dependent_at_last, "y", "abc", "cd", 0.05) is False
 

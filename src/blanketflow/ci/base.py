@@ -19,6 +19,7 @@ from ..core.parameters import Configurable
 from ..core.results import CIResult, CIResults
 from ..core.table import Column, Table
 from .engines import Candidate, Columns, Engine
+from .resolution import why_nothing_is_admitted
 
 #: Results that a bound test remembers at most, some 200 bytes each.
 REMEMBERED = 2_000_000
@@ -49,6 +50,22 @@ class CITest(Configurable):
     def is_symmetric(self) -> bool:
         """Whether swapping X and Y changes nothing, with this test's options; a card speaks of the default ones."""
         return self.card.symmetric
+
+    def smallest_p(self) -> float:
+        """Return the least p-value that this test can give with its options; 0 where they set no limit."""
+        return 0.0
+
+    def saturated_p(self) -> float:
+        """Return the least p-value that strong effects have as a rule, at least `smallest_p`."""
+        return self.smallest_p()
+
+    def to_reach(self, level: float) -> str:
+        """Return in words what to do for p-values as low as `level`; asked only where `smallest_p` is above it."""
+        return "choose another test"
+
+    def why_not(self, method: Configurable, n_features: int) -> str | None:
+        """Return why a method can admit no feature, whatever the data, since no p-value is as low; None if it can."""
+        return why_nothing_is_admitted(self, method, n_features)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information behind some results, in nats; only tests whose card lists that measure can."""
@@ -119,6 +136,8 @@ class BoundTest:
         Tests computed so far; answers from memory do not count.
     allowance : Allowance or None
         What may still be computed; without it there is no limit.
+    engine : Engine
+        What the test prepared for the table.
     """
 
     def __init__(self, test: CITest, table: Table, seed: int = 0, target: int | None = None) -> None:
@@ -129,7 +148,7 @@ class BoundTest:
         self.n_tests = 0
         self.allowance: Allowance | None = None
         self._is_symmetric = test.is_symmetric
-        self._engine = test.prepare(table, seed, target)
+        self.engine = test.prepare(table, seed, target)
         self._memory: dict[tuple[int, ...], Memory] = {}
         # Results not yet in the memory: those of all features at once are often never asked for again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
@@ -195,9 +214,8 @@ class BoundTest:
     def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test different columns while nothing is remembered: at first all features, of which there may be many."""
         self._spend_on(positions, (target, *conditions))
-        takes_arrays = hasattr(self._engine, "information")
-        asked = positions if takes_arrays else positions.tolist()
-        results = self._engine.evaluate(asked, target, conditions)
+        asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
+        results = self.engine.evaluate(asked, target, conditions)
         self._remember(positions, target, conditions, results)
         return results.locked()
 
@@ -235,7 +253,7 @@ class BoundTest:
         UnsupportedError
             If the test's card does not say that it measures mutual information.
         """
-        compute = getattr(self._engine, "information", None)
+        compute = getattr(self.engine, "information", None)
         if compute is None or "mutual-information" not in self.card.measures:
             return self.test_config.mutual_information(self.test_many(xs, y, given))
         target, conditions = self.table.position(y), self._conditions(given)
@@ -251,14 +269,15 @@ class BoundTest:
             raise UnsupportedError(f"{self.card.id} does not measure entropy. Use g2.")
         conditions = self._conditions(given)
         self._spend_on(xs, conditions)
-        return self._engine.entropy(xs, conditions)
+        return self.engine.entropy(xs, conditions)
 
     def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
         if len(set(others)) < len(others) or any((self._in_range(xs) == other).any() for other in others):
             raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
-        self._spend(len(xs))
+        self.spend(len(xs))
 
-    def _spend(self, n_tests: int) -> None:
+    def spend(self, n_tests: int) -> None:
+        """Count tests, and take them from the allowance; raises `LimitReached` where it is used up."""
         if self.allowance is not None:
             self.allowance.spend(n_tests)
         self.n_tests += n_tests
@@ -268,7 +287,7 @@ class BoundTest:
 
         No test is computed.
         """
-        count = getattr(self._engine, "n_cells", None)
+        count = getattr(self.engine, "n_cells", None)
         columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
         return math.inf if count is None else self.table.n_rows / count(columns)
 
@@ -326,11 +345,11 @@ class BoundTest:
         ):
             raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
         if not sets:
-            return self._engine.evaluate(candidates, target, conditions)
-        found = dict(zip(sets, self._engine.evaluate_sets(sets, target, conditions), strict=True))
+            return self.engine.evaluate(candidates, target, conditions)
+        found = dict(zip(sets, self.engine.evaluate_sets(sets, target, conditions), strict=True))
         singles = [c for c in candidates if not isinstance(c, tuple)]
         if singles:
-            found.update(zip(singles, self._engine.evaluate(singles, target, conditions), strict=True))
+            found.update(zip(singles, self.engine.evaluate(singles, target, conditions), strict=True))
         return CIResults.from_rows(found[c] for c in candidates)
 
     def _candidates(self, xs: Iterable[str | int | Columns]) -> list[Candidate]:

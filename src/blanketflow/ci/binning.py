@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..core.cards import INTEGER
@@ -72,16 +74,55 @@ def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarra
         Ascending in each row, with repetitions: a value's code counts the borders below it.
     """
     ordered = np.sort(values, axis=1)
-    if binning == "quantile":
-        borders = np.quantile(ordered, np.arange(1, bins) / bins, axis=1).T
-    else:
-        borders = np.array([np.linspace(row[0], row[-1], bins + 1)[1:-1] for row in ordered])
+    borders = borders_by_order(lambda places: ordered[:, places], values.shape[1], bins, binning)
     n_distinct = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
     for i in np.flatnonzero(n_distinct <= bins):
         distinct = np.unique(ordered[i])
         borders[i] = distinct[-1]
         borders[i, : len(distinct) - 1] = distinct[:-1]
-    return np.ascontiguousarray(borders)
+    return borders
+
+
+def borders_by_order(
+    order_statistics: Callable[[np.ndarray], np.ndarray], n_rows: int, bins: int, binning: str
+) -> np.ndarray:
+    """Return the borders of many columns by the few of their values that these depend on.
+
+    Parameters
+    ----------
+    order_statistics : callable
+        Returns what stands at some places of each column in ascending order, shape (k, number of places).
+    n_rows : int
+        Rows of the table.
+    bins, binning
+        As for `cut_points`; ``quantile`` or ``uniform``.
+
+    Returns
+    -------
+    ndarray of shape (k, bins - 1)
+        Ascending in each row, with repetitions; to the last bit those of `cut_points`.
+    """
+    if binning == "uniform":
+        low, high = order_statistics(np.array([0, n_rows - 1])).T
+        return np.ascontiguousarray(_equal_widths(low, high, bins))
+    at = (n_rows - 1) * (np.arange(1, bins) / bins)
+    before = np.floor(at).astype(np.int64)
+    found = order_statistics(np.concatenate([before, np.minimum(before + 1, n_rows - 1)]))
+    pairs = found.reshape(len(found), 2, bins - 1)
+    # A quantile of two values is what numpy puts between two neighbours, to the last bit.
+    between = [np.quantile(pairs[:, :, j], share, axis=1) for j, share in enumerate(at - before)]
+    return np.ascontiguousarray(np.transpose(between))
+
+
+def _equal_widths(low: np.ndarray, high: np.ndarray, bins: int) -> np.ndarray:
+    """Return the inner borders of bins of equal widths, shape (k, bins - 1)."""
+    # Where a width underflows numpy computes otherwise, and if that is so in one column then in all of a call.
+    regular = (high - low) / bins != 0
+    borders = np.empty((len(low), bins - 1))
+    borders[regular] = np.linspace(low[regular], high[regular], bins + 1, axis=1)[:, 1:-1]
+    for i in np.flatnonzero(~regular):
+        borders[i] = np.linspace(low[i], high[i], bins + 1)[1:-1]
+    return borders
 
 
 def _between_centres(values: np.ndarray, bins: int) -> np.ndarray:
@@ -104,7 +145,7 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
     others are binned, as `cut_points` says. Only ``mdlp`` may join levels of numbers.
     """
     if column.is_discrete or column.kind == INTEGER:
-        codes, n_levels = ranks(column.values if isinstance(column.values, np.ndarray) else column.values.dense())
+        codes, n_levels = ranks(whole_numbers(column))
         if column.is_discrete or n_levels <= FEW_VALUES:
             return codes, n_levels
     values = column.numbers()
@@ -113,6 +154,12 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
         if len(distinct) <= bins:
             return np.searchsorted(distinct, values).astype(np.int32), len(distinct)
     return ranks(np.searchsorted(cut_points(values, bins, binning, classes), values, side="left"))
+
+
+def whole_numbers(column: Column) -> np.ndarray:
+    """Return the values of a discrete or whole-number column as they are held, shape (n,)."""
+    held = column.values
+    return held if isinstance(held, np.ndarray) else held.dense(held.values.dtype)
 
 
 def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:

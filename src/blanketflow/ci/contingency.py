@@ -77,6 +77,8 @@ P_IS_1 = ("auto", "independent")
 class ContingencyEngine:
     """Counts the candidates of a query and turns statistics into p-values."""
 
+    takes_arrays = True
+
     def __init__(self, test: ContingencyTest, table: Table, target: int | None) -> None:
         from ..kernels import contingency
 

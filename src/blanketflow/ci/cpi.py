@@ -14,6 +14,7 @@ from ..core.results import CIResults
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from .base import CITest, constant_results
+from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
 
 if TYPE_CHECKING:
@@ -83,6 +84,14 @@ class CPI(CITest):
     def prepare(self, table: Table, seed: int, target: int | None) -> _CPIEngine:
         """Return the engine; `seed` fixes parts, knockoffs, models and sign flips."""
         return _CPIEngine(self, table, seed)
+
+    def smallest_p(self) -> float:
+        """Return the least p-value of so many sign flips; 0 for ``t``."""
+        return 1.0 / (1.0 + self.n_permutations) if self.significance == "fisher" else 0.0
+
+    def to_reach(self, level: float) -> str:
+        """Return how many sign flips it takes, and what has no such limit."""
+        return f"{more_permutations(level, self.n_permutations)}, or significance: t"
 
 
 class _CPIEngine:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.results import CIResults
+from ..core.results import CIResult, CIResults
 
 #: A set of columns, by name or position.
 Columns = list[str | int] | tuple[str | int, ...] | set[str | int] | frozenset[str | int]
@@ -16,10 +16,54 @@ Candidate = int | tuple[int, ...]
 
 
 class Engine(Protocol):
-    """What a test prepares once a table: it answers queries by column position."""
+    """What a test prepares once a table: it answers queries by column position.
+
+    One with an attribute `takes_arrays` is asked for all features at once by an array of positions, else by a list.
+    """
 
     def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate against the target given the same conditioning set (ascending positions)."""
+        ...
+
+
+class ResampledEngine(Engine, Protocol):
+    """The engine of a test that judges one risk difference a repeat; more repeats extend the differences of fewer."""
+
+    def marginal_differences(
+        self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
+    ) -> np.ndarray:
+        """Return the differences of each candidate given nothing, of the repeats from `first_repeat` on.
+
+        Shape (m, B - first_repeat). Those of a repeat depend on the seed and on its number only, not on how many there
+        are.
+        """
+        ...
+
+    def judge(self, differences: np.ndarray) -> CIResults:
+        """Return what follows from the differences of all repeats, shape (m, B).
+
+        ``judge(marginal_differences(candidates, target))`` is what `evaluate` answers given nothing.
+        """
+        ...
+
+
+class MemberTests(Protocol):
+    """Tests of each member of a set given the others, while members leave."""
+
+    def test(self, column: int) -> CIResult:
+        """Test a member (position) given the others."""
+        ...
+
+    def drop(self, column: int) -> None:
+        """Take a member away."""
+        ...
+
+
+class EliminationEngine(Engine, Protocol):
+    """The engine of a test that keeps what it knows of a set, so that testing each member given the others is cheap."""
+
+    def backward_elimination(self, members: Sequence[int], target: int) -> MemberTests | None:
+        """Return the tests of a set (ascending positions); None where this table or these options allow none."""
         ...
 
 

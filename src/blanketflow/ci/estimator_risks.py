@@ -1,9 +1,9 @@
-"""Risks of any scikit-learn estimator as the PPI test's model: one fit a repeat and set of columns."""
+"""Risks of any scikit-learn estimator as the PPI test's model: one a repeat, fitted anew only when it would differ."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,44 +12,98 @@ from ..core.table import Table
 from ..models.encode import design
 from .learner import Learner
 from .repeats import Repeats
+from .significance import risk_differences
+
+
+class _Fit(NamedTuple):
+    estimator: Any
+    features: frozenset[int]  # what it was fitted on
+    used: frozenset[int]  # what it depends on, as far as its model can tell
+    columns: np.ndarray  # of the design matrix, those of its features
+    risk: float
 
 
 class EstimatorRisks:
-    """The models of the latest set of columns, one a repeat, and their risks."""
+    """One model a repeat on the columns of a set, and its risk before and after one column is permuted.
+
+    All features of a set share its models. A model that can tell which features it depends on, U, of those that it was
+    offered, C, is the model of every set between U and C, and a feature outside U has a risk difference of exactly
+    zero. So it is fitted again only when a feature of U has been dropped. See `blanketflow.models.base.Model.certify`.
+
+    Attributes
+    ----------
+    n_fits : int
+        Models fitted so far.
+    """
 
     def __init__(self, table: Table, target: int, repeats: Repeats, seed: int, model: Any) -> None:
         self.table, self.repeats, self.seed = table, repeats, seed
-        self._learner = Learner(table[target], model)
-        self._members: tuple[int, ...] = ()
-        self._fits: list[Any] = []
+        self.n_fits = 0
+        self._learner = Learner(table[target], model, certified=True)
+        self._encoded: tuple[int, ...] = ()
+        self._members: frozenset[int] = frozenset()
+        self._fits: list[_Fit | None] = [None] * len(repeats.is_train)
 
-    def marginal(self, columns: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks and permuted risks of a model on each column alone, both of shape (m, B)."""
-        pairs = [self.conditional(column, ()) for column in columns]
-        return np.array([risks for risks, _ in pairs]), np.array([permuted for _, permuted in pairs])
+    def differences(self, columns: np.ndarray) -> np.ndarray:
+        """Return permuted less original risk of a model on each column alone, rounded to 1e-12, shape (m, B)."""
+        pairs = [self.conditional(column, ()) for column in columns.tolist()]
+        return risk_differences(np.array([risks for risks, _ in pairs]), np.array([permuted for _, permuted in pairs]))
 
     def conditional(self, column: int, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return risks and permuted risks of models on `column` and `given` together, both of shape (B,)."""
-        members = tuple(sorted((column, *given)))
-        if members != self._members:
-            self._fit(members)
-        block = self._design.blocks[members.index(column)]
-        permuted = np.empty(len(self._fits))
-        for b, fitted in enumerate(self._fits):
-            X = self._design.matrix[self.repeats.test_rows[b]]
-            X[:, block] = self._design.matrix[self.repeats.permuted_rows[b], block]
-            permuted[b] = self._risk(fitted, b, X)
-        return self._risks.copy(), permuted
+        self.offer((column, *given))
+        return self.of(column)
 
-    def _fit(self, members: tuple[int, ...]) -> None:
-        self._design = design(self.table.select(members))
-        self._members = members
-        self._fits = [
-            self._learner.fit(self._design.matrix, is_train, seed_32(self.seed, "repeat", b, "model"))
-            for b, is_train in enumerate(self.repeats.is_train)
-        ]
-        tests = (self._design.matrix[rows] for rows in self.repeats.test_rows)
-        self._risks = np.array([self._risk(f, b, X) for b, (f, X) in enumerate(zip(self._fits, tests, strict=True))])
+    def offer(self, columns: Iterable[int]) -> None:
+        """Turn to a set of columns of the table."""
+        self._members = frozenset(columns)
+        self._encode(self._members)
 
-    def _risk(self, fitted: Any, b: int, X: np.ndarray) -> float:
-        return float(np.mean(self._learner.losses(fitted, X, self.repeats.test_rows[b])))
+    def drop(self, column: int) -> None:
+        """Take a column away from the set."""
+        self._members -= {column}
+
+    def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' models before and after a column of the set is permuted, both of shape (B,)."""
+        self._fit(self._members)
+        risks = np.array([fit.risk for fit in self._fits])
+        permuted = risks.copy()
+        for b, fit in enumerate(self._fits):
+            if column in fit.used:
+                permuted[b] = self._risk(fit.estimator, b, fit.columns, self._blocks[column])
+        return risks, permuted
+
+    def _encode(self, members: frozenset[int]) -> None:
+        """Hold the members' design matrix; a smaller set uses that of the larger one."""
+        if not members <= set(self._encoded):
+            self._encoded = tuple(sorted(members))
+            encoded = design(self.table.select(self._encoded))
+            self._matrix = encoded.matrix
+            self._blocks = dict(zip(self._encoded, encoded.blocks, strict=True))
+            self._fits = [None] * len(self._fits)
+
+    def _fit(self, members: frozenset[int]) -> None:
+        """Fit the models that are not those of a set."""
+        stale = [b for b, f in enumerate(self._fits) if f is None or not f.used <= members <= f.features]
+        if not stale:
+            return
+        features = [feature for feature in self._encoded if feature in members]
+        blocks = [np.arange(self._blocks[f].start, self._blocks[f].stop) for f in features]
+        columns, owner = np.concatenate(blocks), np.repeat(features, [len(block) for block in blocks])
+        matrix = self._matrix if len(features) == len(self._encoded) else np.take(self._matrix, columns, axis=1)
+        for b in stale:
+            seed = seed_32(self.seed, "repeat", self.repeats.first + b, "model")
+            estimator = self._learner.fit(matrix, self.repeats.is_train[b], seed)
+            used = self._learner.used_columns(estimator)
+            depends_on = members if used is None else frozenset(owner[used].tolist())
+            self._fits[b] = _Fit(estimator, members, depends_on, columns, self._risk(estimator, b, columns))
+            self.n_fits += 1
+
+    def _risk(self, estimator: Any, b: int, columns: np.ndarray, permuted: slice | None = None) -> float:
+        """Return the mean loss of a repeat's test rows, some columns of the design matrix permuted."""
+        rows = self.repeats.test_rows[b]
+        X = self._matrix[rows]
+        if permuted is not None:
+            X[:, permuted] = self._matrix[self.repeats.permuted_rows[b], permuted]
+        X = X if len(columns) == X.shape[1] else np.take(X, columns, axis=1)
+        return float(np.mean(self._learner.losses(estimator, X, rows)))

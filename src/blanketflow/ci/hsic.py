@@ -20,6 +20,7 @@ from .base import BoundTest, CITest
 from .engines import Candidate, Columns
 from .kernel_features import cross_of_joint, kernel_features, residual_of
 from .kernel_without_each import cross_without_each
+from .resolution import more_permutations
 
 #: Bytes of features that an engine keeps.
 KEPT_BYTES = 2**28
@@ -96,6 +97,14 @@ class HSIC(CITest):
         """Return the engine; `seed` fixes landmarks and permutations."""
         return _HSICEngine(self, table, seed)
 
+    def smallest_p(self) -> float:
+        """Return the least p-value of so many draws; 0 for ``gamma``."""
+        return 1.0 / (1.0 + self.n_permutations) if self.null == "permutation" else 0.0
+
+    def to_reach(self, level: float) -> str:
+        """Return how many draws it takes, and what has no such limit."""
+        return f"{more_permutations(level, self.n_permutations)}, or null: gamma"
+
     def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None) -> BoundHSIC:
         """Bind the test to a table, as every test; what is returned also measures without p-values."""
         return BoundHSIC(self, super().bind(X, seed=seed, target=target).table, seed)
@@ -104,7 +113,7 @@ class HSIC(CITest):
 class BoundHSIC(BoundTest):
     """A bound test that also gives statistics alone: of a set of columns, the p-value costs most."""
 
-    _engine: _HSICEngine
+    engine: _HSICEngine
 
     def __init__(self, test: HSIC, table: Table, seed: int = 0) -> None:
         super().__init__(test, table, seed)
@@ -125,8 +134,8 @@ class BoundHSIC(BoundTest):
         known = {c: result.statistic for c, result in self._remembered(candidates, target, ()).items()}
         known.update({c: self._measured[c, target] for c in candidates if (c, target) in self._measured})
         unknown = [c for c in dict.fromkeys(candidates) if c not in known]
-        self._spend(len(unknown))
-        fresh = {c: self._engine.statistic(c, target) for c in unknown}
+        self.spend(len(unknown))
+        fresh = {c: self.engine.statistic(c, target) for c in unknown}
         self._measured.update({(c, target): value for c, value in fresh.items() if isinstance(c, tuple)})
         known.update(fresh)
         return np.array([known[c] for c in candidates])
@@ -153,8 +162,8 @@ class BoundHSIC(BoundTest):
         if len(set(columns)) < max(2, len(columns)):
             raise ParameterError("leaving out one column at a time needs two or more different columns.")
         _check_differ([tuple(columns)], target)
-        self._spend(len(columns))
-        return self._engine.statistics_without_each(columns, target)
+        self.spend(len(columns))
+        return self.engine.statistics_without_each(columns, target)
 
 
 def _check_differ(candidates: Iterable[Candidate], target: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.table import Column
-from ..models import build_estimator
+from ..models import Model, get_model
 
 SMALLEST_PROBABILITY = 1e-15
 #: Folds that the probabilities of a model without its own are calibrated in.
@@ -24,10 +25,12 @@ class Learner:
         The target, without missing cells.
     model : str, mapping, Model or scikit-learn estimator
         As `models.get_model` takes it.
+    certified : bool, default=False
+        Whether estimators shall tell which columns they depend on where the model has such a setting: `used_columns`.
     """
 
-    def __init__(self, column: Column, model: Any) -> None:
-        self.model = model
+    def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
+        self.model, self.certified = model, certified
         self.task = CLASSIFICATION if column.is_discrete else REGRESSION
         self.target = column.numbers().astype(np.int64) if column.is_discrete else column.numbers()
 
@@ -35,11 +38,11 @@ class Learner:
         """Return the estimator fitted on some rows (positions or mask) of X; it has probabilities of classes."""
         y = self.target[rows]
         if self.task == REGRESSION:
-            return build_estimator(self.model, self.task, seed).fit(X[rows], y)
+            return self._estimator(seed).fit(X[rows], y)
         smallest = int(np.unique(y, return_counts=True)[1].min())
         if smallest == len(y):
             return OnlyClass(y[0])
-        estimator = build_estimator(self.model, self.task, seed)
+        estimator = self._estimator(seed)
         if not hasattr(estimator, "predict_proba"):
             from sklearn.calibration import CalibratedClassifierCV
 
@@ -48,6 +51,23 @@ class Learner:
             folds = min(CALIBRATION_FOLDS, smallest) if smallest > 1 else [(every, every)]
             estimator = CalibratedClassifierCV(estimator, cv=folds, ensemble=False)
         return estimator.fit(X[rows], y)
+
+    @cached_property
+    def _model(self) -> Model:
+        return get_model(self.model)
+
+    def _estimator(self, seed: int) -> Any:
+        estimator = self._model.build(self.task, seed)
+        return self._model.certify(estimator) if self.certified else estimator
+
+    def used_columns(self, fitted: Any) -> np.ndarray | None:
+        """Return the columns that a fitted estimator depends on, ascending; None where that may be any.
+
+        Fitted again without some of the others, on the same rows with the same seed, it would be the same.
+        """
+        if isinstance(fitted, OnlyClass):
+            return np.zeros(0, dtype=np.int64)
+        return self._model.used_columns(fitted)
 
     def losses(self, fitted: Any, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the loss of each of some rows, shape (len(rows),), when they have the features X, same length."""

@@ -17,6 +17,7 @@ from ..core.table import Table
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
 from .g2 import G2
+from .resolution import more_permutations
 
 #: Most cells of a table, 4 bytes each.
 MOST_CELLS = 2**27
@@ -67,12 +68,22 @@ class MIPermutation(DiscreteTest):
         """Return the engine; `seed` fixes the permutations of each target and conditioning set."""
         return _MIPermutationEngine(self, table, seed, target)
 
+    def smallest_p(self) -> float:
+        """Return the p-value where no permutation is as dependent as the data."""
+        return 1.0 / (1.0 + self.n_permutations)
+
+    def to_reach(self, level: float) -> str:
+        """Return how many permutations it takes."""
+        return more_permutations(level, self.n_permutations)
+
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, I = G2 / 2n."""
         return results.statistic / (2.0 * results.n)
 
 
 class _MIPermutationEngine:
+    takes_arrays = True
+
     def __init__(self, test: MIPermutation, table: Table, seed: int, target: int | None) -> None:
         from ..kernels.permutation import permutation_exceedances
 

@@ -8,12 +8,14 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, INTEGER
 from ..core.matrix_columns import MatrixColumns
+from ..core.sparse_columns import SparseColumns
 from .binning import FEW_VALUES, Coder, cut_points_of_rows
+from .cell_codes import code_cells
 
 #: Columns of more levels are not packed, nor are tables of more cells counted from packed columns.
 MOST_LEVELS, MOST_CELLS = 64, 4096
-#: Cells of a matrix that are coded in one go.
-CHUNK = 2**22
+#: Cells of a matrix that are coded in one go, and cells held by a sparse one.
+CHUNK, HELD = 2**22, 2**20
 #: What `n_levels` says of a column that was packed as it is.
 BIT = -1
 
@@ -97,20 +99,27 @@ class PackedColumns:
         return sums
 
     def _pack(self) -> None:
-        columns, coder = self._table.columns, self._coder
-        width = max(1, CHUNK // max(1, self._table.n_rows) // self._block) * self._block
-        in_matrix = len(columns.names) if isinstance(columns, MatrixColumns) else 0
+        columns, n_in_bulk = self._table.columns, 0
+        if isinstance(columns, MatrixColumns):
+            n_in_bulk = len(columns.names)
+            self._pack_matrix(columns)
+        elif isinstance(columns, SparseColumns):
+            n_in_bulk = len(columns.names)
+            self._pack_sparse(columns)
+        self._pack_singly(np.arange(n_in_bulk, len(columns)))
+
+    def _pack_matrix(self, columns: MatrixColumns) -> None:
+        """Pack the columns of a dense matrix."""
+        coder, width = self._coder, max(1, CHUNK // max(1, self._table.n_rows) // self._block) * self._block
         in_bulk = coder.binning in ("quantile", "uniform") and coder.bins <= MOST_LEVELS
-        for start in range(0, in_matrix, width):
-            stop = min(start + width, in_matrix)
+        for start in range(0, len(columns.names), width):
+            stop = min(start + width, len(columns.names))
             if columns.kind in (BOOLEAN, INTEGER) and self._pack_bits(columns.matrix, start, stop):
                 continue
             if in_bulk:
                 self._pack_numbers(columns.matrix[:, start:stop], start, columns.kind == INTEGER)
             else:
-                self._pack_singly(start, stop)
-        for start in range(in_matrix, len(columns), width):
-            self._pack_singly(start, min(start + width, len(columns)))
+                self._pack_singly(np.arange(start, stop))
 
     def _pack_bits(self, matrix: np.ndarray, start: int, stop: int) -> bool:
         """Pack columns of zeros and ones as they are; return False, and do nothing, if there are other values."""
@@ -151,30 +160,55 @@ class PackedColumns:
             codes[binned], n_levels[binned] = own_codes, own_levels
         self._add(np.arange(start, start + k), codes, n_levels)
 
-    def _pack_singly(self, start: int, stop: int) -> None:
+    def _pack_sparse(self, columns: SparseColumns) -> None:
+        """Pack the columns of a sparse matrix by the cells it holds."""
+        from ..kernels.packed_cells import pack_cells
+
+        d, (bins, binning) = len(columns.names), (self._coder.bins, self._coder.binning)
+        codes, n_levels = np.empty(len(columns.values), dtype=np.uint8), np.empty(d, dtype=np.int32)
+        for start, stop in columns.blocks(HELD):
+            cells = slice(columns.starts[start], columns.starts[stop])
+            codes[cells], n_levels[start:stop] = code_cells(columns, start, stop, bins, binning, MOST_LEVELS)
+        # Room is made once: the bit sets of many levels may take most of the memory there is.
+        is_coded, first = n_levels > 0, np.full(d, -1, dtype=np.int64)
+        first[is_coded] = self._places(n_levels[is_coded])
+        self.n_levels[:d], self._first[:d] = n_levels, first
+        pack_cells(columns.starts, columns.rows, codes, first, self._bits)
+        self._pack_singly(np.flatnonzero(~is_coded))
+
+    def _pack_singly(self, positions: np.ndarray) -> None:
         """Pack columns that are coded one by one; those of too many levels are left out."""
-        coded = [self._coder.codes(position) for position in range(start, stop)]
-        self.n_levels[start:stop] = [n_levels for _, n_levels in coded]
-        fits = np.flatnonzero(self.n_levels[start:stop] <= MOST_LEVELS)
-        codes = np.empty((len(fits), self._table.n_rows), dtype=np.uint8)
-        for i, at in enumerate(fits):
-            codes[i] = coded[at][0]
-        self._add(start + fits, codes, self.n_levels[start + fits].astype(np.int32))
+        width = max(1, CHUNK // max(1, self._table.n_rows))
+        for at in range(0, len(positions), width):
+            asked = positions[at : at + width]
+            coded = [self._coder.codes(position) for position in asked.tolist()]
+            n_levels = np.array([count for _, count in coded], dtype=np.int32)
+            self.n_levels[asked] = n_levels
+            fits = np.flatnonzero(n_levels <= MOST_LEVELS)
+            codes = np.empty((len(fits), self._table.n_rows), dtype=np.uint8)
+            for i, fit in enumerate(fits):
+                codes[i] = coded[fit][0]
+            self._add(asked[fits], codes, n_levels[fits])
 
     def _add(self, positions: np.ndarray, codes: np.ndarray, n_levels: np.ndarray) -> None:
-        """Pack coded columns, each within one block."""
-        at, first = self._n_bit_sets, np.empty(len(positions), dtype=np.int64)
-        for i, needed in enumerate(np.maximum(n_levels - 1, 1).tolist()):
-            if at % self._block + needed > self._block:
-                at += -at % self._block
-            first[i], at = at, at + needed
-        self._make_room(at)
+        """Pack coded columns."""
+        first = self._places(n_levels)
         self._kernels.pack_codes(codes, n_levels, first, self._bits)
-        self.n_levels[positions], self._first[positions], self._n_bit_sets = n_levels, first, at
+        self.n_levels[positions], self._first[positions] = n_levels, first
+
+    def _places(self, n_levels: np.ndarray) -> np.ndarray:
+        """Return where the bit sets of some more columns start, and make room for them."""
+        first = np.empty(len(n_levels), dtype=np.int64)
+        n_bit_sets = self._kernels.place_bit_sets(n_levels, self._n_bit_sets, first)
+        self._make_room(n_bit_sets)
+        self._n_bit_sets = n_bit_sets
+        return first
 
     def _make_room(self, n_bit_sets: int) -> None:
         blocks = -(-n_bit_sets // self._block)
         if blocks > len(self._bits):
-            larger = np.zeros((max(blocks, 2 * len(self._bits)), *self._bits.shape[1:]), dtype=np.uint64)
-            larger[: len(self._bits)] = self._bits
+            # Memory that is not written to costs nothing: one block more is where a target finds its place.
+            larger = np.zeros((max(blocks + 1, 2 * len(self._bits)), *self._bits.shape[1:]), dtype=np.uint64)
+            used = -(-self._n_bit_sets // self._block)
+            larger[:used] = self._bits[:used]
             self._bits = larger

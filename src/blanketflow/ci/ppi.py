@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.cards import RESAMPLED, Card
 from ..core.parameters import anything, choice, integer, number
-from ..core.results import CIResults
+from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
-from .repeats import draw_repeats
-from .significance import corrected_t, risk_differences, wilcoxon
+from .repeats import Repeats, draw_repeats
+from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
+from .single_column_risks import SingleColumnRisks
 
 
 @dataclass
@@ -72,12 +74,35 @@ class PPI(CITest):
         """Return the engine; `seed` fixes splits and permutations."""
         return _PPIEngine(self, table, seed)
 
+    def smallest_p(self) -> float:
+        """Return the p-value of so many equal differences; 0 for ``corrected-t``."""
+        return smallest_p(self.n_repeats, self.significance)
+
+    def saturated_p(self) -> float:
+        """Return the p-value where the risk grows in all repeats, by different amounts; 0 for ``corrected-t``."""
+        return _all_positive(self.n_repeats) if self.significance == "wilcoxon" else 0.0
+
+    def to_reach(self, level: float) -> str:
+        """Return how many repeats it takes where the risk grows in all of them, and what has no such limit."""
+        from ..kernels.signed_rank import MAX_EXACT_PAIRS
+
+        # The normal approximation starts above where the exact distribution ends.
+        enough = (b for b in count(2) if max(map(_all_positive, (b, max(b, MAX_EXACT_PAIRS + 1)))) <= level)
+        return f"set n_repeats to at least {next(enough)} (it is {self.n_repeats}), or significance: corrected-t"
+
+
+def _all_positive(n_repeats: int) -> float:
+    return float(wilcoxon(np.arange(1.0, n_repeats + 1.0)[None])[0][0])
+
 
 class _PPIEngine:
+    takes_arrays = True
+
     def __init__(self, test: PPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
         self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed)
         self._risks: dict[int, Any] = {}
+        self._single: dict[tuple[int, int], Any] = {}
 
     def risks(self, target: int) -> Any:
         """Return the source of risks for a target; one is kept for each."""
@@ -85,34 +110,71 @@ class _PPIEngine:
             if self.test.model == "tree":
                 from .tree_risks import TreeRisks
 
-                self._risks[target] = TreeRisks(self.table, target, self.repeats, self.seed)
+                self._risks[target] = TreeRisks(self.table, target, self.repeats)
             else:
-                from .estimator_risks import EstimatorRisks
-
-                self._risks[target] = EstimatorRisks(self.table, target, self.repeats, self.seed, self.test.model)
+                self._risks[target] = self._estimator_risks(target, self.repeats)
         return self._risks[target]
 
-    def evaluate(self, candidates: Sequence[int], target: int, given: Sequence[int]) -> CIResults:
+    def _estimator_risks(self, target: int, repeats: Repeats) -> Any:
+        from .estimator_risks import EstimatorRisks
+
+        return EstimatorRisks(self.table, target, repeats, self.seed, self.test.model)
+
+    def _single_column_risks(self, target: int, repeats: Repeats) -> Any:
+        if self.test.model == "tree":
+            return SingleColumnRisks(self.table, target, repeats)
+        return self._estimator_risks(target, repeats)
+
+    def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: Sequence[int]) -> CIResults:
         """Compare the risks of every repeat before and after each candidate is permuted."""
+        if not given:
+            return self.judge(self.marginal_differences(candidates, target))
         source = self.risks(target)
-        if given:
-            pairs = [source.conditional(candidate, given) for candidate in candidates]
-            risks, permuted = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-        else:
-            risks, permuted = source.marginal(candidates)
-        differences = risk_differences(risks, permuted)
+        pairs = [source.conditional(candidate, given) for candidate in map(int, candidates)]
+        return self.judge(risk_differences(np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])))
+
+    def marginal_differences(
+        self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
+    ) -> np.ndarray:
+        """Return permuted less original risk of a model on each candidate alone, shape (m, B - first_repeat)."""
+        columns = np.asarray(candidates, dtype=np.int64)
+        if (target, first_repeat) not in self._single:
+            self._single[target, first_repeat] = self._single_column_risks(target, self.repeats[first_repeat:])
+        return self._single[target, first_repeat].differences(columns)
+
+    def backward_elimination(self, members: Sequence[int], target: int) -> _BackwardElimination:
+        """Return tests of each member given the others, as `BackwardElimination` wants them."""
+        return _BackwardElimination(self, self.risks(target), members)
+
+    def judge(self, differences: np.ndarray) -> CIResults:
+        """Return what follows from the risk differences of all repeats, shape (m, B)."""
         if self.test.significance == "wilcoxon":
             p_value, log_p = wilcoxon(differences)
             dof = 1.0
         else:
             p_value, log_p = corrected_t(differences, self.repeats.test_share)
             dof = self.test.n_repeats - 1.0
-        m = len(candidates)
+        m = len(differences)
         return CIResults(
-            np.round(differences.mean(axis=1), 12),
+            np.round(differences.mean(axis=1), DECIMALS),
             p_value,
             log_p,
             np.full(m, dof),
             np.full(m, self.table.n_rows),
             np.ones(m, dtype=bool),
         )
+
+
+class _BackwardElimination:
+    """The members of a set share the trees of all repeats; a dropped one changes those that use it."""
+
+    def __init__(self, engine: _PPIEngine, source: Any, members: Sequence[int]) -> None:
+        self._engine, self._source = engine, source
+        source.offer(members)
+
+    def test(self, column: int) -> CIResult:
+        risks, permuted = self._source.of(column)
+        return self._engine.judge(risk_differences(risks[None], permuted[None]))[0]
+
+    def drop(self, column: int) -> None:
+        self._source.drop(column)

@@ -21,11 +21,29 @@ class Repeats:
     test_rows : int64 array of shape (B, m)
     permuted_rows : int64 array of shape (B, m)
         `test_rows` of each repeat in another order: row i of the permuted column is the value at `permuted_rows[b, i]`.
+    first : int
+        Number of the first repeat, which its seeds are derived from.
     """
 
     is_train: np.ndarray
     test_rows: np.ndarray
     permuted_rows: np.ndarray
+    first: int = 0
+
+    def __getitem__(self, which: slice) -> Repeats:
+        """Return a run of the repeats."""
+        first = self.first + range(len(self.is_train))[which].start
+        return Repeats(self.is_train[which], self.test_rows[which], self.permuted_rows[which], first)
+
+    def receivers(self) -> np.ndarray:
+        """Return, for each repeat and row, the test row that gets its value; itself in the training part.
+
+        int64 of shape (B, n).
+        """
+        n_repeats, n_rows = self.is_train.shape
+        receivers = np.tile(np.arange(n_rows), (n_repeats, 1))
+        np.put_along_axis(receivers, self.permuted_rows, self.test_rows, axis=1)
+        return receivers
 
     @property
     def test_share(self) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .tails import student_t_greater
 
 #: Pure leaves make risk differences multiples of one constant; rounding keeps float noise from deciding ties.
 DECIMALS = 12
+#: Up to so many repeats `wilcoxon` counts all sign flips: as in kernels/signed_rank.py, which the plan must not import.
+MAX_EXACT_REPEATS = 13
 
 
 def risk_differences(risks: np.ndarray, permuted_risks: np.ndarray) -> np.ndarray:
@@ -39,6 +43,41 @@ def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return p_value, log_p
 
 
+def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
+    """Return the least p-value that a test of `n_repeats` repeats can give: what lies below it is never rejected.
+
+    Parameters
+    ----------
+    n_repeats : int
+        Repeats of the test.
+    significance : {"wilcoxon", "corrected-t"}
+        How the test judges its risk differences.
+
+    Returns
+    -------
+    float
+        With ``wilcoxon`` 2^-B up to 13 repeats, and the tail of a standard normal variable above sqrt(B) with more;
+        0 with ``corrected-t``, which has no such limit.
+
+    Notes
+    -----
+    Equal positive differences give it: the normal approximation's z is at most the sum of the ranks over the root of
+    their sum of squares, which is largest, by the Cauchy-Schwarz inequality, where all ranks are equal.
+
+    Examples
+    --------
+    >>> smallest_p(5), smallest_p(5, "corrected-t")
+    (0.03125, 0.0)
+    >>> round(smallest_p(30), 10)
+    2.16e-08
+    """
+    if significance == "corrected-t":
+        return 0.0
+    if n_repeats <= MAX_EXACT_REPEATS:
+        return 2.0**-n_repeats
+    return 0.5 * math.erfc(math.sqrt(n_repeats / 2.0))
+
+
 def corrected_t(differences: np.ndarray, test_share: float) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of the one-sided corrected resampled t-test (Nadeau, Bengio 2003, 10.1023/A:1024068626366).
 
@@ -48,12 +87,18 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[np.ndarray,
         As `risk_differences` returns them.
     test_share : float
         Test rows over training rows of a repeat.
+
+    Notes
+    -----
+    Equal differences have no spread to measure their mean by. Their signs are all that is known then: the p-value is
+    that of `wilcoxon`, and 1 where they are zero or below.
     """
     n_repeats = differences.shape[1]
     mean = differences.mean(axis=1)
     variance = differences.var(axis=1, ddof=1)
-    # Equal differences have no spread: their sign alone decides.
     no_spread = variance <= np.finfo(float).eps * mean**2
     scale = np.sqrt((1.0 / n_repeats + test_share) * np.where(no_spread, 1.0, variance))
-    t = np.where(no_spread, np.where(mean > 0, np.inf, -np.inf), mean / scale)
-    return student_t_greater(t, n_repeats - 1)
+    p_value, log_p = student_t_greater(mean / scale, n_repeats - 1)
+    p_value[no_spread] = np.where(mean[no_spread] > 0, smallest_p(n_repeats), 1.0)
+    log_p[no_spread] = np.log(p_value[no_spread])
+    return p_value, log_p

@@ -48,6 +48,9 @@ class Card:
         For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
     column_sets : bool
         For tests: X may be a set of columns, tested as one joint variable.
+    column_by_column : bool
+        For tests: what is found for a column given nothing depends on no other column but the target, so that columns
+        can be tested in jobs of their own.
     max_classes : int or None
         For tests whose `kinds` leave categorical columns out: those of at most so many levels, and targets of at most
         so many classes, are accepted all the same. None: no exception, and no limit on a target's classes.
@@ -67,4 +70,5 @@ class Card:
     measures: tuple[str, ...] = ()
     p_values: str = ""
     column_sets: bool = False
+    column_by_column: bool = True
     max_classes: int | None = None

@@ -35,15 +35,29 @@ def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
     """
     found: dict[str, type[Configurable]] = {}
     for module_name in _modules(package_name):
-        module = importlib.import_module(module_name)
-        for member in vars(module).values():
-            if isinstance(member, type) and "card" in vars(member) and member.__module__ == module_name:
-                identifier = member.card.id
-                if identifier in found:
-                    other = found[identifier].__module__
-                    raise BlanketflowError(f"{module_name} and {other} both define the id {identifier!r}: rename one.")
-                found[identifier] = member
+        for identifier, member in _defined_in(module_name).items():
+            if identifier in found:
+                other = found[identifier].__module__
+                raise BlanketflowError(f"{module_name} and {other} both define the id {identifier!r}: rename one.")
+            found[identifier] = member
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def _defined_in(module_name: str) -> dict[str, type[Configurable]]:
+    """Return the classes with a card that a module defines, by id."""
+    return {
+        member.card.id: member
+        for member in vars(importlib.import_module(module_name)).values()
+        if isinstance(member, type) and "card" in vars(member) and member.__module__ == module_name
+    }
+
+
+@functools.cache
+def _in_its_own_file(package_name: str, identifier: str) -> type[Configurable] | None:
+    """Return the class of an id from the module of that name, so that a job imports its method and not all others."""
+    file_name = identifier.replace("-", "_")
+    own = (name for name in _modules(package_name) if name.rpartition(".")[2] == file_name)
+    return next((_defined_in(name).get(identifier) for name in own), None)
 
 
 def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
@@ -56,6 +70,9 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
     """
     if ":" in identifier:
         return import_name(identifier)
+    found = _in_its_own_file(package_name, identifier)
+    if found is not None:
+        return found
     known = discover(package_name)
     if identifier not in known:
         raise UnknownNameError(f"unknown {what} {identifier!r}. {did_you_mean(identifier, known)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,9 @@ from .wide_columns import WideColumns
 
 if TYPE_CHECKING:
     from .table import Column
+
+#: Cells looked at in one go.
+CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -67,18 +70,42 @@ class SparseColumns(WideColumns):
         cells = slice(self.starts[at], self.starts[at + 1])
         return Column(self.names[at], self.kind, SparseValues(self.rows[cells], self.values[cells], self.height))
 
+    def blocks(self, most_cells: int) -> Iterator[tuple[int, int]]:
+        """Yield ``(start, stop)`` of blocks of columns that hold no more cells, unless one alone does.
+
+        Examples
+        --------
+        >>> starts = np.array([0, 2, 3, 3, 9])
+        >>> columns = SparseColumns(list("abcd"), starts, np.zeros(9), np.zeros(9), 10, "numeric")
+        >>> list(columns.blocks(3))
+        [(0, 3), (3, 4)]
+        """
+        start = 0
+        while start < len(self.names):
+            stop = int(np.searchsorted(self.starts, self.starts[start] + most_cells, side="right")) - 1
+            stop = min(max(stop, start + 1), len(self.names))
+            yield start, stop
+            start = stop
+
     def take(self, rows: np.ndarray) -> SparseColumns:
         """Return the columns at some rows."""
         place = np.full(self.height, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
-        at = place[self.rows]
-        kept = at >= 0
-        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
-        at, values = at[kept], self.values[kept]
-        if np.any(np.diff(rows) < 0):
-            of_column = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-            order = np.lexsort((at, of_column))
-            at, values = at[order], values[order]
+        is_ordered = bool(np.all(np.diff(rows) > 0))
+        starts, parts = np.zeros_like(self.starts), [(self.rows[:0], self.values[:0])]
+        for start, stop in self.blocks(CELLS):
+            cells, own_starts = slice(self.starts[start], self.starts[stop]), self.starts[start : stop + 1]
+            at, values = place[self.rows[cells]], self.values[cells]
+            kept = at >= 0
+            n_kept = np.concatenate([[0], np.cumsum(kept)])
+            starts[start + 1 : stop + 1] = starts[start] + n_kept[own_starts[1:] - own_starts[0]]
+            at, values = at[kept], values[kept]
+            if not is_ordered:
+                of_column = np.repeat(np.arange(stop - start), np.diff(starts[start : stop + 1]))
+                order = np.argsort(of_column * len(rows) + at)
+                at, values = at[order], values[order]
+            parts.append((at, values))
+        at, values = map(np.concatenate, zip(*parts, strict=True))
         more = tuple(column.take(rows) for column in self.more)
         return replace(self, starts=starts, rows=at, values=values, height=len(rows), more=more)
 

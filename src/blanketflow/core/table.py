@@ -23,9 +23,9 @@ class SparseValues:
     values: np.ndarray
     n_rows: int
 
-    def dense(self) -> np.ndarray:
+    def dense(self, dtype: np.dtype | type = np.float64) -> np.ndarray:
         """Return the whole column, shape (n_rows,)."""
-        out = np.zeros(self.n_rows, dtype=np.float64)
+        out = np.zeros(self.n_rows, dtype=dtype)
         out[self.rows] = self.values
         return out
 
@@ -184,7 +184,9 @@ class Table:
         if len(rows) == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
             return self
         if isinstance(self.columns, WideColumns):
-            return Table(self.columns.take(rows))
+            shorter = copy(self)  # the names are known to differ, which takes a while to see of a million
+            shorter.columns, shorter.n_rows = self.columns.take(rows), len(rows)
+            return shorter
         return Table([column.take(rows) for column in self.columns])
 
     def select(self, keys: Iterable[str | int]) -> Table:

@@ -175,6 +175,33 @@ def code_by_borders(values, borders, codes, n_levels):
                 codes[i, row] = new[codes[i, row]]
 
 
+@njit("int64(int32[::1], int64, int64[::1])", cache=True, nogil=True)
+def place_bit_sets(n_levels, at, first):
+    """Give columns the places of their bit sets, each within one block.
+
+    Parameters
+    ----------
+    n_levels : int32 array of shape (k,)
+        Levels of each column; a constant one has an empty bit set.
+    at : int
+        The first place that is free, counted through all blocks.
+    first : int64 array of shape (k,)
+        Written.
+
+    Returns
+    -------
+    int
+        The first place that is free then.
+    """
+    for i in range(len(n_levels)):
+        needed = max(np.int64(n_levels[i]) - 1, 1)
+        if at % BLOCK + needed > BLOCK:
+            at += BLOCK - at % BLOCK
+        first[i] = at
+        at += needed
+    return at
+
+
 @njit("void(uint8[:, ::1], int32[::1], int64[::1], uint64[:, :, ::1])", cache=True, nogil=True)
 def pack_codes(codes, n_levels, first, bits):
     """Pack coded columns.

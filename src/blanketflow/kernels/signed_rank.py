@@ -1,4 +1,7 @@
-"""The one-sided Wilcoxon signed-rank test for many rows of paired differences at once."""
+"""The one-sided Wilcoxon signed-rank test for many rows of paired differences at once.
+
+Ranks are doubled here: average ranks are multiples of a half, so that sums of doubled ones are whole numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,29 @@ from numba import njit
 MAX_EXACT_PAIRS = 13
 
 
-@njit("float64(float64[::1], boolean[::1], float64)", cache=True)
-def _exact_tail(ranks, is_zero, observed):
-    """Return the share of sign flips whose positive rank sum is at least the observed one."""
-    # Average ranks are multiples of a half: doubled, they count in whole steps.
-    n = len(ranks)
-    counts = np.zeros(n * (n + 1) + 1, dtype=np.float64)
+@njit
+def _sort_by_size(differences, by_size):
+    """Copy differences in ascending order of their absolute values; there are few, and many are equal."""
+    for i in range(len(differences)):
+        new = differences[i]
+        k = i
+        while k > 0 and abs(by_size[k - 1]) > abs(new):
+            by_size[k] = by_size[k - 1]
+            k -= 1
+        by_size[k] = new
+
+
+@njit
+def _count_sums(steps, counts):
+    """Count, for each sum, the subsets of `steps` that have it; return the largest sum."""
+    reach = 0
     counts[0] = 1.0
-    flips, fixed, reach = 1.0, 0.0, 0
-    for i in range(n):
-        if is_zero[i]:
-            fixed += 0.5 * ranks[i]
-            continue
-        step = round(2.0 * ranks[i])
+    for step in steps:
+        counts[reach + 1 : reach + step + 1] = 0.0
         for total in range(reach, -1, -1):
             counts[total + step] += counts[total]
         reach += step
-        flips *= 2.0
-    tail = 0.0
-    for total in range(reach + 1):
-        if 0.5 * total + fixed >= observed - 1e-9:
-            tail += counts[total]
-    return tail / flips
+    return reach
 
 
 @njit("void(float64[:, ::1], float64[::1], float64[::1])", cache=True)
@@ -47,35 +51,50 @@ def signed_rank_greater(differences, p_values, log_p):
         Written. Rows of zeros only get p = 1.
     """
     n = differences.shape[1]
-    ranks = np.empty(n, dtype=np.float64)
-    is_zero = np.empty(n, dtype=np.bool_)
+    by_size = np.empty(n, dtype=np.float64)
+    steps = np.arange(2, 2 * n + 2, 2)
+    most = min(n, MAX_EXACT_PAIRS) * (min(n, MAX_EXACT_PAIRS) + 1)
+    counts = np.empty(most + 1, dtype=np.float64)
+    tails = np.empty(most + 1, dtype=np.float64)  # without ties and zeros, of which most rows have none
+    if n <= MAX_EXACT_PAIRS:
+        tail = 0.0
+        for total in range(_count_sums(steps, counts), -1, -1):
+            tail += counts[total]
+            tails[total] = tail
     for row in range(differences.shape[0]):
-        size = np.abs(differences[row])
-        order = np.argsort(size)
-        i = 0
-        while i < n:
-            j = i
-            while j + 1 < n and size[order[j + 1]] == size[order[i]]:
-                j += 1
-            for k in range(i, j + 1):
-                ranks[order[k]] = 0.5 * (i + j) + 1.0
-            i = j + 1
-        positive, squares, n_zero = 0.0, 0.0, 0
-        for i in range(n):
-            is_zero[i] = differences[row, i] == 0.0
-            n_zero += is_zero[i]
-            squares += ranks[i] * ranks[i]
-            if differences[row, i] > 0.0:
-                positive += ranks[i]
-            elif is_zero[i]:
-                positive += 0.5 * ranks[i]
+        _sort_by_size(differences[row], by_size)
+        # Zeros add the same to every sum of ranks, and are left out of all; their ranks count in the variance.
+        positive, squares, n_zero, is_tied, start = 0, 0.0, 0, False, 0
+        while start < n:
+            stop = start + 1
+            while stop < n and abs(by_size[stop]) == abs(by_size[start]):
+                stop += 1
+            rank = start + stop + 1
+            squares += 0.25 * rank * rank * (stop - start)
+            is_tied |= stop > start + 1
+            if by_size[start] == 0.0:
+                n_zero = stop
+            for i in range(start, stop):
+                steps[i] = rank
+                if by_size[i] > 0.0:
+                    positive += rank
+            start = stop
         if n_zero == n:
             p_values[row], log_p[row] = 1.0, 0.0
         elif n <= MAX_EXACT_PAIRS:
-            p_values[row] = _exact_tail(ranks, is_zero, positive)
+            if is_tied or n_zero > 0:
+                tail = 0.0
+                reach = _count_sums(steps[n_zero:], counts)
+                for total in range(positive, reach + 1):
+                    tail += counts[total]
+            else:
+                tail = tails[positive]
+            p_values[row] = tail / 2.0 ** (n - n_zero)
             log_p[row] = math.log(p_values[row])
         else:
-            z = (positive - 0.25 * n * (n + 1)) / math.sqrt(0.25 * squares)
+            # The mean is half the sum of all ranks but those of zeros.
+            above = 0.5 * positive - 0.25 * (n * (n + 1) - n_zero * (n_zero + 1))
+            z = above / math.sqrt(0.25 * squares)
             p_values[row] = 0.5 * math.erfc(z / math.sqrt(2.0))
             if p_values[row] > 1e-290:
                 log_p[row] = math.log(p_values[row])

@@ -1,11 +1,13 @@
-"""Decision trees to purity on presorted columns, with the risks that the PPI test asks of them.
+"""Decision trees to purity on sorted columns, with the risks that the PPI test asks of them.
 
-A tree is CART: Gini for classes, squared error for numbers. Every column is examined at every node in the order given,
-the first maximum wins, and within a column the lowest threshold. An impure node is split even when the best cut gains
-nothing. So a column that a tree does not use can be taken away without changing that tree.
+A tree is CART: Gini for classes, squared error for numbers. Every column is examined at every node in table order, the
+first maximum wins, and within a column the lowest threshold. An impure node is split even when the best cut gains
+nothing. So a column that a tree does not use can be taken away without changing that tree, and one that it uses changes
+it only below the nodes that it splits.
 
-Cuts of classes are scored by whole numbers and one rounded division, cuts of numbers in steps of about 2^-32 of the
-node's sum of squares, so that equal cuts compare as equal.
+The columns are those of kernels/sorted_columns.py. A cut is the largest code that goes left. The nodes of a tree are in
+arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one is the
+next node) and `leaf` (a leaf's loss for each class, or its mean).
 """
 
 from __future__ import annotations
@@ -15,118 +17,118 @@ import math
 import numpy as np
 from numba import njit
 
-#: Probabilities are clipped here before the logarithm of the log-loss.
-SMALLEST_PROBABILITY = 1e-15
+from .best_cut import best_cut
+from .cuts import SMALLEST_PROBABILITY, between
+
+#: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.
+WAITING = 128
 
 
 @njit
-def _between(low, high):
-    middle = 0.5 * low + 0.5 * high
-    return low if middle >= high else middle
+def _last_code_left(levels, first, below, above):
+    """Return the largest code whose value is at most halfway between those of two codes."""
+    middle = between(levels[first + below], levels[first + above])
+    code = below
+    while levels[first + code + 1] <= middle:
+        code += 1
+    return code
 
 
 @njit
-def _best_cut_of_classes(values, rows, start, stop, classes, counts, scratch):
-    """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
-    left, right = scratch[0], scratch[1]
-    squares_left = np.int64(0)
-    squares_right = np.int64(0)
-    for c in range(len(counts)):
-        left[c] = 0
-        right[c] = counts[c]
-        squares_right += counts[c] * counts[c]
-    best, threshold = -1.0, 0.0
-    for i in range(start, stop - 1):
-        c = classes[rows[i]]
-        squares_left += 2 * left[c] + 1
-        squares_right -= 2 * right[c] - 1
-        left[c] += 1
-        right[c] -= 1
-        here, there = values[rows[i]], values[rows[i + 1]]
-        if here < there:
-            n_left, n_right = i + 1 - start, stop - i - 1
-            score = float(squares_left * n_right + squares_right * n_left) / float(n_left * n_right)
-            if score > best:
-                best, threshold = score, _between(here, there)
-    return best, threshold
-
-
-@njit
-def _mean_and_grain(rows, start, stop, target):
-    """Return a node's mean target, and the step to which the scores of its cuts are rounded."""
+def _describe(node_rows, classes, target, counts):
+    """Fill a node's rows of each class; return whether it is pure, its mean and the step of its cuts' scores."""
+    if len(counts) > 0:
+        counts[:] = 0
+        for row in node_rows:
+            counts[classes[row]] += 1
+        return counts[classes[node_rows[0]]] == len(node_rows), 0.0, 1.0
+    is_pure = True
     total, squares = 0.0, 0.0
-    for i in range(start, stop):
-        total += target[rows[i]]
-    mean = total / (stop - start)
-    for i in range(start, stop):
-        squares += (target[rows[i]] - mean) ** 2
+    for row in node_rows:
+        total += target[row]
+        is_pure &= target[row] == target[node_rows[0]]
+    mean = total / len(node_rows)
+    for row in node_rows:
+        squares += (target[row] - mean) ** 2
     grain = math.ldexp(1.0, math.frexp(squares)[1] - 32)
-    return mean, grain if grain > 0.0 else 1.0
+    return is_pure, mean, grain if grain > 0.0 else 1.0
 
 
 @njit
-def _best_cut_of_numbers(values, rows, start, stop, target, mean, grain):
-    """Return (score, threshold) of the best cut of one column, score -1 where the column is constant."""
-    sum_left, best, threshold = 0.0, -1.0, 0.0
-    for i in range(start, stop - 1):
-        sum_left += target[rows[i]] - mean
-        here, there = values[rows[i]], values[rows[i + 1]]
-        if here < there:
-            n_left, n_right = i + 1 - start, stop - i - 1
-            # Around the node's mean the right sum is the negative of the left one.
-            gain = sum_left * sum_left * (stop - start) / (float(n_left) * float(n_right))
-            score = np.rint(gain / grain)
-            if score > best:
-                best, threshold = score, _between(here, there)
-    return best, threshold
+def _fill_leaf(leaf, counts, n_node, mean):
+    """Write a leaf's loss for each class, or its mean."""
+    if len(counts) > 0:
+        share = 1.0 / n_node
+        for c in range(len(counts)):
+            leaf[c] = -math.log(max(counts[c] * share, SMALLEST_PROBABILITY))
+    else:
+        leaf[0] = mean
 
 
 @njit
-def _is_pure(rows, start, stop, classes, target, counts):
-    """Return whether a node's rows share one class or number, and fill `counts` with its rows of each class."""
-    if len(counts) == 0:
-        for i in range(start + 1, stop):
-            if target[rows[i]] != target[rows[start]]:
-                return False
-        return True
-    counts[:] = 0
+def _send(node_rows, rows, codes, start, stop, background, cut, goes_left, scratch):
+    """Say which rows of a node a cut sends left, move these before the others, and return how many they are."""
+    for row in node_rows:
+        goes_left[row] = background <= cut
     for i in range(start, stop):
-        counts[classes[rows[i]]] += 1
-    return counts[classes[rows[start]]] == stop - start
+        goes_left[rows[i]] = codes[i] <= cut
+    n_left, n_right = 0, 0
+    for row in node_rows:
+        if goes_left[row]:
+            node_rows[n_left] = row
+            n_left += 1
+        else:
+            scratch[n_right] = row
+            n_right += 1
+    node_rows[n_left:] = scratch[:n_right]
+    return n_left
 
 
 @njit
-def _partition(sorted_rows, start, stop, goes_left, scratch):
-    """Move the rows that go left before the others, in every column, keeping their order."""
-    for k in range(sorted_rows.shape[0]):
-        n_left, n_right = start, 0
-        for i in range(start, stop):
-            row = sorted_rows[k, i]
-            if goes_left[row]:
-                sorted_rows[k, n_left] = row
-                n_left += 1
-            else:
-                scratch[n_right] = row
-                n_right += 1
-        for i in range(n_right):
-            sorted_rows[k, n_left + i] = scratch[i]
+def _is_constant(codes, start, stop, n_node):
+    """Whether a column has one value in a node's rows."""
+    return start == stop or (stop - start == n_node and codes[start] == codes[stop - 1])
+
+
+@njit
+def _longer(array, filled):
+    longer = np.empty(2 * len(array) + 16, array.dtype)
+    longer[:filled] = array[:filled]
+    return longer
 
 
 @njit(
-    "Tuple((int64[::1], float64[::1], int64[::1], float64[:, ::1]))"
-    "(float64[:, ::1], int32[:, ::1], int64[::1], boolean[::1], int64[::1], float64[::1], int64)",
+    "Tuple((int64[::1], int64[::1], int64[::1], float64[:, ::1], int64))"
+    "(int32[::1], int32[::1], int64[::1], int32[::1], float64[::1], int64[::1],"
+    " int64[::1], boolean[::1], int64[::1], float64[::1], int64, int64[::1], int64[::1], int64[::1],"
+    " int32[::1], int32[::1])",
     cache=True,
 )
-def grow_tree(values, order, columns, is_train, classes, target, n_classes):
-    """Grow one tree to purity.
+def grow_tree(
+    rows,
+    codes,
+    starts,
+    background,
+    levels,
+    level_starts,
+    members,
+    is_train,
+    classes,
+    target,
+    n_classes,
+    old_feature,
+    old_cut,
+    old_left,
+    work_rows,
+    work_codes,
+):
+    """Grow a tree to purity, from an earlier one as far as that holds.
 
     Parameters
     ----------
-    values : float64 array of shape (d, n)
-        Columns of the table, one a row.
-    order : int32 array of shape (d, n)
-        Rows of the table sorted by each column.
-    columns : int64 array of shape (k,)
+    rows, codes, starts, background, levels, level_starts : arrays
+        Columns, as kernels/sorted_columns.py describes them.
+    members : int64 array of shape (k,)
         Which columns the tree may use, in the order in which they are examined.
     is_train : bool array of shape (n,)
         The rows it learns from.
@@ -136,178 +138,174 @@ def grow_tree(values, order, columns, is_train, classes, target, n_classes):
         Numbers to predict; read when ``n_classes == 0``.
     n_classes : int
         Number of classes, 0 for regression.
+    old_feature, old_cut, old_left : int64 arrays
+        The tree of these rows on a larger set of columns; empty for none. What does not hang below a node that is split
+        by a column outside `members` is taken from it.
+    work_rows, work_codes : int32 arrays
+        Scratch of any equal length; best if twice the members' entries.
 
     Returns
     -------
-    feature : int64 array of shape (nodes,)
-        Column of each node's cut, -1 in a leaf.
-    threshold : float64 array of shape (nodes,)
-        Rows with a value at most this go left.
-    left : int64 array of shape (nodes,)
-        Node of the left child; the right child is the next one.
+    feature, cut, left : int64 arrays of shape (nodes,)
     leaf : float64 array of shape (nodes, max(n_classes, 1))
-        Class shares, or the mean target, of the training rows in each node that is a leaf.
+        See the module.
+    n_examined : int
+        Entries of columns that were looked at to find cuts.
     """
-    n_train = 0
-    for row in range(values.shape[1]):
-        n_train += is_train[row]
-    n_columns = len(columns)
-    # Numbers are summed in row order, which one more line keeps, so that sums do not depend on the columns offered.
-    in_row_order = n_columns if n_classes == 0 else 0
-    sorted_rows = np.empty((n_columns + (n_classes == 0), n_train), dtype=np.int32)
-    for k in range(n_columns):
-        filled = 0
-        for row in order[columns[k]]:
-            if is_train[row]:
-                sorted_rows[k, filled] = row
-                filled += 1
-    if n_classes == 0:
-        sorted_rows[in_row_order] = np.flatnonzero(is_train)
-    largest = max(2 * n_train - 1, 1)
-    feature = np.full(largest, -1, dtype=np.int64)
-    threshold = np.zeros(largest, dtype=np.float64)
-    left = np.zeros(largest, dtype=np.int64)
-    leaf = np.zeros((largest, max(n_classes, 1)), dtype=np.float64)
-    starts = np.zeros(largest, dtype=np.int64)
-    stops = np.zeros(largest, dtype=np.int64)
-    stops[0] = n_train
-    goes_left = np.zeros(values.shape[1], dtype=np.bool_)
-    scratch = np.empty(n_train, dtype=np.int32)
-    counts = np.zeros(n_classes, dtype=np.int64)
-    count_scratch = np.empty((2, n_classes), dtype=np.int64)
-    n_nodes, node = 1, 0
-    while node < n_nodes:
-        start, stop = starts[node], stops[node]
-        best, best_column, best_threshold = -1.0, -1, 0.0
-        mean, grain = 0.0, 1.0
-        if not _is_pure(sorted_rows[0], start, stop, classes, target, counts):
-            if n_classes == 0:
-                mean, grain = _mean_and_grain(sorted_rows[in_row_order], start, stop, target)
-            for k in range(n_columns):
-                column = values[columns[k]]
-                if n_classes > 0:
-                    score, cut = _best_cut_of_classes(
-                        column, sorted_rows[k], start, stop, classes, counts, count_scratch
-                    )
-                else:
-                    score, cut = _best_cut_of_numbers(column, sorted_rows[k], start, stop, target, mean, grain)
-                if score > best:
-                    best, best_column, best_threshold = score, k, cut
-        if best_column < 0:
-            share = 1.0 / (stop - start)
-            if n_classes > 0:
-                for c in range(n_classes):
-                    leaf[node, c] = counts[c] * share
-            else:
-                total = 0.0
-                for i in range(start, stop):
-                    total += target[sorted_rows[in_row_order, i]]
-                leaf[node, 0] = total * share
-        else:
-            column = values[columns[best_column]]
-            n_left = 0
-            for i in range(start, stop):
-                row = sorted_rows[best_column, i]
-                goes_left[row] = column[row] <= best_threshold
-                n_left += goes_left[row]
-            _partition(sorted_rows, start, stop, goes_left, scratch)
-            feature[node], threshold[node], left[node] = columns[best_column], best_threshold, n_nodes
-            starts[n_nodes], stops[n_nodes] = start, start + n_left
-            starts[n_nodes + 1], stops[n_nodes + 1] = start + n_left, stop
+    n = len(is_train)
+    tree_rows = np.flatnonzero(is_train).astype(np.int32)
+    largest = max(2 * len(tree_rows) - 1, 1)
+    feature, cut, left = np.full(largest, -1), np.zeros(largest, np.int64), np.zeros(largest, np.int64)
+    leaf = np.zeros((largest, max(n_classes, 1)))
+    n_nodes, n_examined = 1, 0
+    is_member = np.zeros(len(background), np.bool_)
+    is_member[members] = True
+    goes_left, scratch = np.zeros(n, np.bool_), np.empty(len(tree_rows), np.int32)
+    counts, near, far = np.zeros(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    # Where the columns that vary in a node have their entries among the work arrays, behind each other for all nodes
+    # that wait: the smaller child's are copied out and grown first, the larger one's close up where they are.
+    column = np.empty(2 * len(members), np.int64)
+    begin, end = np.empty(2 * len(members), np.int64), np.empty(2 * len(members), np.int64)
+    # node, first and last of its rows, first and last of its columns, where its entries end
+    waiting = np.empty((WAITING, 6), np.int64)
+    replayed = [(0, 0 if len(old_feature) else -1, 0, len(tree_rows))]
+    while len(replayed):
+        node, old, start, stop = replayed.pop()
+        if old >= 0 and old_feature[old] >= 0 and is_member[old_feature[old]]:
+            k = old_feature[old]
+            n_left = _send(
+                tree_rows[start:stop],
+                rows,
+                codes,
+                starts[k],
+                starts[k + 1],
+                background[k],
+                old_cut[old],
+                goes_left,
+                scratch,
+            )
+            feature[node], cut[node], left[node] = k, old_cut[old], n_nodes
+            replayed.append((n_nodes, old_left[old], start, start + n_left))
+            replayed.append((n_nodes + 1, old_left[old] + 1, start + n_left, stop))
             n_nodes += 2
-        node += 1
-    return feature[:n_nodes].copy(), threshold[:n_nodes].copy(), left[:n_nodes].copy(), leaf[:n_nodes].copy()
-
-
-@njit(
-    "float64(int64[::1], float64[::1], int64[::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64[::1],"
-    " int64[::1], float64[::1], int64)",
-    cache=True,
-)
-def tree_risk(
-    feature, threshold, left, leaf, values, test_rows, permuted_column, permuted_rows, classes, target, n_classes
-):
-    """Return the mean loss of a tree on test rows, one column permuted among them.
-
-    Parameters
-    ----------
-    feature, threshold, left, leaf : arrays
-        A tree of `grow_tree`.
-    values : float64 array of shape (d, n)
-        Columns of the table.
-    test_rows : int64 array of shape (m,)
-        Rows to predict.
-    permuted_column : int
-        The column whose values come from `permuted_rows`; -1 for none.
-    permuted_rows : int64 array of shape (m,)
-        A permutation of `test_rows`.
-    classes, target, n_classes
-        As for `grow_tree`.
-
-    Returns
-    -------
-    float
-        Log-loss (natural logarithm, probabilities clipped at 1e-15) or squared error.
-    """
-    total = 0.0
-    for i in range(len(test_rows)):
-        node = 0
-        while feature[node] >= 0:
-            column = feature[node]
-            row = permuted_rows[i] if column == permuted_column else test_rows[i]
-            node = left[node] if values[column, row] <= threshold[node] else left[node] + 1
-        if n_classes > 0:
-            total -= math.log(max(leaf[node, classes[test_rows[i]]], SMALLEST_PROBABILITY))
-        else:
-            error = leaf[node, 0] - target[test_rows[i]]
-            total += error * error
-    return total / len(test_rows)
-
-
-@njit(
-    "void(float64[:, ::1], int32[:, ::1], boolean[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], float64[::1],"
-    " int64, float64[:, ::1], float64[:, ::1])",
-    cache=True,
-)
-def single_column_risks(
-    values, order, is_train, test_rows, permuted_rows, classes, target, n_classes, risks, permuted_risks
-):
-    """Fill the risks of one tree a column and repeat, before and after that column is permuted.
-
-    Parameters
-    ----------
-    values, order : arrays of shape (d, n)
-        Columns and their sorted rows.
-    is_train : bool array of shape (B, n)
-        Training rows of each repeat.
-    test_rows, permuted_rows : int64 arrays of shape (B, m)
-        Test rows of each repeat and their permutation.
-    classes, target, n_classes
-        As for `grow_tree`.
-    risks, permuted_risks : float64 arrays of shape (d, B)
-        Written.
-    """
-    column = np.empty(1, dtype=np.int64)
-    for j in range(values.shape[0]):
-        column[0] = j
-        for b in range(is_train.shape[0]):
-            tree = grow_tree(values, order, column, is_train[b], classes, target, n_classes)
-            feature, threshold, left, leaf = tree
-            for permuted in range(2):
-                risk = tree_risk(
-                    feature,
-                    threshold,
-                    left,
-                    leaf,
-                    values,
-                    test_rows[b],
-                    j if permuted else -1,
-                    permuted_rows[b],
-                    classes,
-                    target,
-                    n_classes,
+            continue
+        is_pure, mean, grain = _describe(tree_rows[start:stop], classes, target, counts)
+        if is_pure or (old >= 0 and old_feature[old] < 0):
+            _fill_leaf(leaf[node], counts, stop - start, mean)
+            continue
+        # Gather what the members have in this node.
+        goes_left[:] = False
+        for row in tree_rows[start:stop]:
+            goes_left[row] = True
+        n_columns, filled = 0, 0
+        for k in members:
+            while filled + starts[k + 1] - starts[k] >= len(work_rows):
+                work_rows, work_codes = _longer(work_rows, filled), _longer(work_codes, filled)
+            column[n_columns], begin[n_columns] = k, filled
+            for i in range(starts[k], starts[k + 1]):
+                work_rows[filled], work_codes[filled] = rows[i], codes[i]
+                filled += goes_left[rows[i]]
+            end[n_columns] = filled
+            if _is_constant(work_codes, begin[n_columns], filled, stop - start):
+                filled = begin[n_columns]
+            else:
+                n_columns += 1
+        n_waiting = 1
+        waiting[0] = node, start, stop, 0, n_columns, filled
+        while n_waiting:
+            n_waiting -= 1
+            node, start, stop, first, last, filled = waiting[n_waiting]
+            is_pure, mean, grain = _describe(tree_rows[start:stop], classes, target, counts)
+            best, winner, below, above = -1.0, -1, 0, 0
+            if not is_pure:
+                for a in range(first, last):
+                    found = best_cut(
+                        work_rows,
+                        work_codes,
+                        begin[a],
+                        end[a],
+                        background[column[a]],
+                        stop - start,
+                        classes,
+                        counts,
+                        near,
+                        far,
+                        target,
+                        mean,
+                        grain,
+                    )
+                    n_examined += end[a] - begin[a]
+                    if found[0] > best:
+                        best, winner, below, above = found[0], a, found[1], found[2]
+            if winner < 0:
+                _fill_leaf(leaf[node], counts, stop - start, mean)
+                continue
+            k = column[winner]
+            feature[node], left[node] = k, n_nodes
+            cut[node] = _last_code_left(levels, level_starts[k], below, above)
+            n_left = _send(
+                tree_rows[start:stop],
+                work_rows,
+                work_codes,
+                begin[winner],
+                end[winner],
+                background[k],
+                cut[node],
+                goes_left,
+                scratch,
+            )
+            middle = start + n_left
+            left_is_smaller = 2 * n_left < stop - start
+            small, small_start, small_stop = n_nodes, start, middle
+            large, large_start, large_stop = n_nodes + 1, middle, stop
+            if not left_is_smaller:
+                small, small_start, small_stop, large, large_start, large_stop = (
+                    large,
+                    large_start,
+                    large_stop,
+                    small,
+                    small_start,
+                    small_stop,
                 )
-                if permuted:
-                    permuted_risks[j, b] = risk
+            n_nodes += 2
+            small_is_pure, mean, _ = _describe(tree_rows[small_start:small_stop], classes, target, counts)
+            if small_is_pure:
+                _fill_leaf(leaf[small], counts, small_stop - small_start, mean)
+            large_is_pure, mean, _ = _describe(tree_rows[large_start:large_stop], classes, target, counts)
+            if large_is_pure:
+                _fill_leaf(leaf[large], counts, large_stop - large_start, mean)
+            if small_is_pure and large_is_pure:
+                continue
+            if last + (last - first) > len(column):
+                column, begin, end = _longer(column, last), _longer(begin, last), _longer(end, last)
+            while 2 * filled - begin[first] >= len(work_rows):
+                work_rows, work_codes = _longer(work_rows, filled), _longer(work_codes, filled)
+            at, small_last, small_filled = first, last, filled
+            kept = begin[first]
+            for a in range(first, last):
+                k, small_begin, large_begin = column[a], small_filled, kept
+                for i in range(begin[a], end[a]):
+                    row, code = work_rows[i], work_codes[i]
+                    if goes_left[row] == left_is_smaller:
+                        work_rows[small_filled], work_codes[small_filled] = row, code
+                        small_filled += 1
+                    else:
+                        work_rows[kept], work_codes[kept] = row, code
+                        kept += 1
+                if small_is_pure or _is_constant(work_codes, small_begin, small_filled, small_stop - small_start):
+                    small_filled = small_begin
                 else:
-                    risks[j, b] = risk
+                    column[small_last], begin[small_last], end[small_last] = k, small_begin, small_filled
+                    small_last += 1
+                if large_is_pure or _is_constant(work_codes, large_begin, kept, large_stop - large_start):
+                    kept = large_begin
+                else:
+                    column[at], begin[at], end[at] = k, large_begin, kept
+                    at += 1
+            if not large_is_pure:
+                waiting[n_waiting] = large, large_start, large_stop, first, at, kept
+                n_waiting += 1
+            if not small_is_pure:
+                waiting[n_waiting] = small, small_start, small_stop, last, small_last, small_filled
+                n_waiting += 1
+    return feature[:n_nodes].copy(), cut[:n_nodes].copy(), left[:n_nodes].copy(), leaf[:n_nodes].copy(), n_examined

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import UnsupportedError
 from ..core.parameters import Configurable
 
@@ -36,6 +38,18 @@ class Model(Configurable):
                 f"model {self.card.id!r} does not do {task}, only {' and '.join(self.card.tasks)}. Choose another."
             )
         return self.assemble(task, seed, n_jobs)
+
+    def certify(self, estimator: Any) -> Any:
+        """Return an estimator of `build` so set that `used_columns` can tell, for models that have such a setting."""
+        return estimator
+
+    def used_columns(self, fitted: Any) -> np.ndarray | None:
+        """Return the columns that a fitted estimator depends on, shape (k,), ascending; None where it may be any.
+
+        A certificate: fitted on the same rows with the same seed, but without any of the other columns, it would give
+        the same predictions to the last bit. Most estimators draw columns at random or mix them all, and have none.
+        """
+        return None
 
     @abstractmethod
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:

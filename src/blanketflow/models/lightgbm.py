@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import integer, number
 from .base import Model
+
+#: With these, what is binned, summed and compared for one column does not depend on which others there are: columns are
+#: not bundled nor drawn, and of equal gains the first column in table order wins.
+CERTIFIED = {
+    "boosting_type": "gbdt",
+    "class_weight": None,
+    "colsample_bytree": 1.0,
+    "deterministic": True,
+    "enable_bundle": False,
+    "force_col_wise": True,
+    "n_jobs": 1,
+    "objective": None,
+    "subsample_freq": 0,
+}
+#: Parameters that may have any value; others, such as extra_trees or use_quantized_grad, must not be set.
+FREE = {
+    "importance_type",
+    "learning_rate",
+    "max_depth",
+    "min_child_samples",
+    "min_child_weight",
+    "min_split_gain",
+    "n_estimators",
+    "num_leaves",
+    "random_state",
+    "reg_alpha",
+    "reg_lambda",
+    "subsample",
+    "subsample_for_bin",
+    "verbose",
+}
 
 
 @dataclass
@@ -44,3 +78,21 @@ class LightGBM(Model):
             force_col_wise=True,
             verbose=-1,
         )
+
+    def certify(self, estimator: Any) -> Any:
+        """Return the estimator without bundles of columns, which make one column's splits depend on the others.
+
+        Bundles save time where columns are sparse (one fit on 500 columns with 2 % of ones takes 4 times as long
+        without), so that only who shares fits between sets of columns gives them up.
+        """
+        return estimator.set_params(**CERTIFIED)
+
+    def used_columns(self, fitted: Any) -> np.ndarray | None:
+        """Return the columns that some tree splits on; None unless the parameters are those of a certified fit."""
+        parameters = fitted.get_params()
+        is_certain = CERTIFIED.items() <= parameters.items() and parameters.keys() <= CERTIFIED.keys() | FREE
+        if not is_certain:
+            return None
+        # Not by importance: gains too small for a 32-bit number count as no split there.
+        splits = re.findall(r"^split_feature=(.*)$", fitted.booster_.model_to_string(), re.MULTILINE)
+        return np.unique([int(column) for tree in splits for column in tree.split()]).astype(np.int64)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ..ci.backward_elimination import BackwardElimination
 from ..ci.base import BoundTest
 from .neighbours import WeakestTest, conditioning_sets, find_separating_set
-from .steps import MEMBER, Step, step
+from .steps import MEMBER, MOST_LISTED, Step, step
 from .strength import is_independent
 
 
@@ -60,17 +62,20 @@ def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step]
     Step
         One decision a member, in the order of the visits. A member that stands alone keeps its admission's test.
     """
-    current = [admission.feature for admission in least_first]
+    standing = dict.fromkeys(admission.feature for admission in least_first)
+    elimination = BackwardElimination(test, standing, target)
     for admission in least_first:
-        others = [feature for feature in current if feature != admission.feature]
-        if not others:
+        feature = admission.feature
+        if len(standing) == 1:
             yield admission
             continue
-        result = test.test(admission.feature, target, given=others)
+        result = elimination.test(feature)
         removed = is_independent(test, result, alpha)
-        yield step(admission.feature, result, others, importance=admission.importance, kept=not removed)
+        given = tuple(other for other in standing if other != feature) if len(standing) <= MOST_LISTED else None
+        yield replace(step(feature, result, importance=admission.importance, kept=not removed), given=given)
         if removed:
-            current = others
+            elimination.drop(feature)
+            del standing[feature]
 
 
 def remove_by_subsets(

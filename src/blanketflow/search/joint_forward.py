@@ -9,6 +9,7 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from ..ci.base import BoundTest
+from ..ci.multiple_testing import BONFERRONI, NONE
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult
 from .neighbours import strength_of
@@ -17,7 +18,6 @@ from .strength import is_dependent, strongest_first
 
 #: Sets tested at a time: a limit can strike between two blocks.
 BLOCK = 4_096
-BONFERRONI, NONE = "bonferroni", "none"
 
 #: From (columns outside, members, largest size) to groups of sets; a group is asked only if those before admit none.
 Propose = Callable[[list[str], list[str], int], Iterable[Iterable[tuple[str, ...]]]]

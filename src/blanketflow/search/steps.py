@@ -9,6 +9,8 @@ from ..core.results import CIResult
 
 #: Roles that a feature can have in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"
+#: Members of a set that is tested each given the others, up to which every conditioning set is written down.
+MOST_LISTED = 500
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,9 @@ class Step:
         Outcome of the test that decided.
     importance : float
         Larger is more important; comparable within one selector only.
-    given : tuple of str
-        The conditioning set of that test.
+    given : tuple of str or None
+        The conditioning set of that test. None for all others that stood then, where these are `MOST_LISTED` or more:
+        written down each time, they would be more than everything else.
     role : str
         ``parent_or_child``, ``spouse`` or ``member`` (of the blanket, role unknown).
     kept : bool
@@ -37,10 +40,15 @@ class Step:
     statistic: float = 0.0
     p_value: float = 1.0
     importance: float = 0.0
-    given: tuple[str, ...] = ()
+    given: tuple[str, ...] | None = ()
     role: str = MEMBER
     kept: bool = True
     group: str = ""
+
+    @property
+    def listed(self) -> list[str] | None:
+        """The conditioning set as artefacts and frames have it."""
+        return None if self.given is None else list(self.given)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..ci.base import BoundTest, CITest
-from ..core.errors import DataError, UnsupportedError
+from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import NO_LIMITS, LimitReached, Limits
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
@@ -50,6 +50,13 @@ def check_pair(method: Method, test: CITest | None) -> None:
         )
 
 
+def check_resolution(method: Method, test: CITest | None, n_features: int) -> None:
+    """Raise `ParameterError` if no p-value that the test can give is small enough for the method to admit a feature."""
+    reason = test.why_not(method, n_features) if test is not None else None
+    if reason:
+        raise ParameterError(f"{reason}.")
+
+
 def marginal_pass(test: CITest, table: Table, target: str, seed: int) -> CIResults:
     """Test every feature of the table against the target given nothing: the ci_test stage."""
     return test_marginally(test.bind(table, seed=seed, target=target), target)
@@ -57,10 +64,46 @@ def marginal_pass(test: CITest, table: Table, target: str, seed: int) -> CIResul
 
 def test_marginally(bound: BoundTest, target: str) -> CIResults:
     """Do the same with a test that is bound already."""
+    return bound.test_many(_features(bound, target), target)
+
+
+def test_by_repeats(
+    bound: BoundTest, target: str, known: np.ndarray | None = None
+) -> tuple[CIResults, np.ndarray] | None:
+    """Do the same, and return what the repeats found as well; None for a test that has no repeats.
+
+    Parameters
+    ----------
+    bound : BoundTest
+        The test.
+    target : str
+        The target.
+    known : ndarray of shape (d, repeats), optional
+        What the first repeats found, on the same table and with the same seed. They are not computed again.
+
+    Returns
+    -------
+    CIResults, ndarray of shape (d, n_repeats)
+        One row a feature; equal, bit by bit, to those found without `known`.
+    """
+    engine = bound.engine
+    if not hasattr(engine, "marginal_differences"):
+        return None
+    features, n_repeats = _features(bound, target), bound.test_config.n_repeats
+    known = np.empty((len(features), 0)) if known is None else known[:, :n_repeats]
+    differences = known
+    if known.shape[1] < n_repeats:
+        fresh = engine.marginal_differences(features, bound.table.position(target), first_repeat=known.shape[1])
+        differences = np.hstack([known, fresh])
+    return engine.judge(differences), differences
+
+
+def _features(bound: BoundTest, target: str) -> np.ndarray:
+    """Return the positions of all columns but the target's."""
     features = np.delete(np.arange(len(bound.table)), bound.table.position(target))
     if not len(features):
         raise DataError("the table has no features besides the target.")
-    return bound.test_many(features, target)
+    return features
 
 
 def fold_seed(*identity: str | int) -> int:
@@ -118,7 +161,8 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step]) -> list
 def run_fold(
     method: Method, test: CITest | None, features: Table, target: Column, seed: int, limits: Limits = NO_LIMITS
 ) -> FoldOutcome:
-    """Run ci_test, grow and shrink on one fold's rows."""
+    """Run ci_test, grow and shrink on one fold's rows; raises `ParameterError` if nothing could be admitted."""
+    check_resolution(method, test, len(features))
     table = features.with_column(target)
     bound = test.bind(table, seed=seed, target=target.name) if test is not None else None
     marginal = test_marginally(bound, target.name) if bound is not None else None

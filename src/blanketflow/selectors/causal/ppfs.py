@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
+from ...ci.resolution import why_a_correction_admits_none
 from ...core.cards import Card
-from ...core.parameters import number
+from ...core.parameters import choice, number
+from ...core.results import CIResults
 from ...search.backward import remove_in_one_pass
 from ...search.steps import Step, step
 from ...search.strength import strongest_first
@@ -29,9 +33,16 @@ class PPFS(Method):
     correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
     positives enter; see `blanketflow.ci.ppi.PPI`.
 
+    Of d features that tell nothing of the target, a test that keeps its level admits alpha d: thousands on wide tables.
+    `correction` makes one family of the d marginal p-values; the shrink phase tests at alpha whatever it is. It is as
+    good as the p-values are, so use it with ``significance="corrected-t"``: those of ``wilcoxon`` are too small from 10
+    repeats on, and B repeats have a least one, which a correction can demand more than. Then fit refuses, or says in
+    `status` why nothing was admitted: docs/ci-tests.md, "Wide tables".
+
     References
     ----------
-    Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, arXiv:2110.10713.
+    Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, arXiv:2110.10713. Corrections:
+    Benjamini, Hochberg (1995) 10.1111/j.2517-6161.1995.tb02031.x; Benjamini, Yekutieli (2001) 10.1214/aos/1013699998.
 
     Examples
     --------
@@ -57,12 +68,24 @@ class PPFS(Method):
     test_shorthands: ClassVar[tuple[str, ...]] = ("n_repeats", "model", "test_size", "significance")
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
+    correction: str = choice(
+        NONE,
+        "What growing does about many tests: nothing (none, the paper), false discovery rate at alpha (bh, Benjamini "
+        "and Hochberg; by, Benjamini and Yekutieli, under any dependence), or alpha over the features (bonferroni).",
+        CORRECTIONS,
+    )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit p <= alpha, most important first; no test beyond the marginal ones."""
+        """Admit p <= alpha, or what the correction rejects, most important first; no test beyond the marginal ones."""
         results = problem.marginal
-        admitted = (i for i in strongest_first(results) if results.log_p[i] <= math.log(self.alpha))
-        return [step(problem.features[i], results[i]) for i in admitted]
+        admitted = np.flatnonzero(rejected(results.log_p, self.alpha, self.correction))
+        if not len(admitted) and self.correction != NONE:
+            test = problem.test.test_config
+            reason = why_a_correction_admits_none(test, results.log_p, self.alpha, self.correction)
+            if reason:
+                problem.say("unreliable", reason)
+        among = CIResults(*(values[admitted] for values in results.columns().values()))
+        return [step(problem.features[i], results[i]) for i in admitted[strongest_first(among)].tolist()]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Test each candidate given the rest, least important first, at most one test a candidate."""

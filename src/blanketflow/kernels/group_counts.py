@@ -1,0 +1,109 @@
+"""The risk difference of a tree on one column whose values do not tell classes: from counts of its groups of values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .cuts import SMALLEST_PROBABILITY
+from .exact_sums import add_times, difference_of_means
+from .value_groups import inlined
+
+#: The loss of a row whose class the leaf has not seen.
+LARGEST_LOSS = -math.log(SMALLEST_PROBABILITY)
+
+
+@inlined
+def count_rows(rows, start, stop, classes, lines, counts, n_rows, g):
+    """Count the rows of one group of equal values: by class in `n_rows`, the rest as `class_differences` says."""
+    n_classes, n_words = lines.shape[1], lines.shape[2]
+    counts[g] = 0
+    n_rows[g] = 0
+    for i in range(start, stop):
+        row = rows[i]
+        c = classes[row]
+        n_rows[g, c] += 1
+        for w in range(n_words):
+            counts[g, c, w] += lines[row, 0, w]
+        for k in range(1, n_classes):
+            for w in range(n_words):
+                counts[g, n_classes - 1 + k, w] += lines[row, k, w]
+
+
+@inlined
+def count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows):
+    """Count the rows that are not listed: all but those of the other groups."""
+    for c in range(len(n_of_class)):
+        n_rows[of_rest, c] = n_of_class[c]
+        for g in range(n_groups):
+            if g != of_rest:
+                n_rows[of_rest, c] -= n_rows[g, c]
+    for k in range(totals.shape[0]):
+        for w in range(totals.shape[1]):
+            counts[of_rest, k, w] = totals[k, w]
+            for g in range(n_groups):
+                if g != of_rest:
+                    counts[of_rest, k, w] -= counts[g, k, w]
+
+
+@inlined
+def changes_nothing(counts, n_rows, n_groups, lane):
+    """Whether each group gives its value to as many rows of each class as have it."""
+    n_classes = n_rows.shape[1]
+    word, shift, lanes = lane
+    for g in range(n_groups):
+        for c in range(1, n_classes):
+            n_trained = np.int64((counts[g, c, word] >> shift) & lanes)
+            if np.int64((counts[g, n_classes - 1 + c, word] >> shift) & lanes) != n_rows[g, c] - n_trained:
+                return False
+    return True
+
+
+@inlined
+def _add_leaf(trained, own, received, sums):
+    """Add a leaf's losses to both sums, and return how many rows are of a class that it has not seen."""
+    size, missed, permuted_missed = 0, 0, 0
+    for n_trained in trained:
+        size += n_trained
+    for c in range(len(trained)):
+        if trained[c] == 0:
+            missed += own[c]
+            permuted_missed += received[c]
+        elif trained[c] < size and own[c] + received[c] > 0:
+            loss = -math.log(trained[c] / size)
+            add_times(sums, 0, own[c], loss)
+            add_times(sums, 1, received[c], loss)
+    return missed, permuted_missed
+
+
+@inlined
+def difference_of_groups(counts, n_rows, lane, leaf, n_groups, n_test, trained, own, received, sums):
+    """Return the risk difference of a repeat, by the training and test rows of each group of equal values."""
+    n_classes = n_rows.shape[1]
+    word, shift, lanes = lane
+    missed, permuted_missed, current = 0, 0, leaf[0]
+    sums[:] = 0.0
+    own[:] = 0
+    received[:] = 0
+    for g in range(n_groups):
+        if leaf[g] != current:
+            seen = _add_leaf(trained, own, received, sums)
+            missed, permuted_missed, current = missed + seen[0], permuted_missed + seen[1], leaf[g]
+            own[:] = 0
+            received[:] = 0
+        for c in range(n_classes):
+            n_trained = np.int64((counts[g, c, word] >> shift) & lanes)
+            n_own = n_rows[g, c] - n_trained
+            own[c] += n_own
+            received[0] += n_own
+            if leaf[g] == g:
+                trained[c] = n_trained
+        for c in range(1, n_classes):
+            n_received = np.int64((counts[g, n_classes - 1 + c, word] >> shift) & lanes)
+            received[c] += n_received
+            received[0] -= n_received
+    seen = _add_leaf(trained, own, received, sums)
+    add_times(sums, 0, missed + seen[0], LARGEST_LOSS)
+    add_times(sums, 1, permuted_missed + seen[1], LARGEST_LOSS)
+    return difference_of_means(sums, n_test)

@@ -1,0 +1,85 @@
+"""Errors of a tree on one column whose values tell classes: those of the nearest training row, 64 repeats at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .cuts import between
+from .value_groups import inlined
+
+
+@inlined
+def _decide(undecided, p, values, training):
+    """Return the repeats in which the training row after position p is nearer than the one before it."""
+    goes_right = np.uint64(0)
+    before = p
+    while undecided:
+        before -= 1
+        here = undecided & training[before]
+        undecided ^= here
+        after = p
+        while here:
+            after += 1
+            found = here & training[after]
+            here ^= found
+            if found and values[p] > between(values[before], values[after]):
+                goes_right |= found
+    return goes_right
+
+
+@inlined
+def count_missed(rows, values, every, training_bits, class_bits, receiver_bits, training, right, left, missed):
+    """Count the test rows whose class the nearest training row has not, in all repeats, where values tell classes.
+
+    Parameters
+    ----------
+    every : uint64
+        One bit a repeat.
+    training_bits, class_bits, receiver_bits, rows, values
+        As for `class_differences`; all rows are listed.
+    training : uint64 array of shape (n,)
+    right : uint64 array of shape (n, planes)
+    left : uint64 array of shape (planes,)
+        Scratch.
+    missed : int64 array of shape (B,)
+        Written: rows that are missed, and 2^32 times those that are missed when the column is permuted.
+    """
+    n, n_planes = len(rows), len(left)
+    missed[:] = 0
+    left[:] = 0
+    for p in range(n):
+        training[p] = training_bits[rows[p]]
+    # At either end the only neighbour stands for both.
+    p, unseen = n - 1, every
+    while unseen:
+        for k in range(n_planes):
+            left[k] |= unseen & training[p] & class_bits[rows[p], k]
+        unseen &= ~training[p]
+        p -= 1
+    for p in range(n - 1, -1, -1):
+        for k in range(n_planes):
+            right[p, k] = left[k]
+            left[k] = (left[k] & ~training[p]) | (class_bits[rows[p], k] & training[p])
+    for p in range(n):
+        row, test = rows[p], every & ~training[p]
+        if test:
+            differ = np.uint64(0)
+            for k in range(n_planes):
+                differ |= left[k] ^ right[p, k]
+            goes_right = _decide(differ & test, p, values, training)
+            wrong, wrong_for_receiver = np.uint64(0), np.uint64(0)
+            for k in range(n_planes):
+                predicted = (left[k] & ~goes_right) | (right[p, k] & goes_right)
+                wrong |= predicted ^ class_bits[row, k]
+                wrong_for_receiver |= predicted ^ receiver_bits[row, k]
+            wrong &= test
+            wrong_for_receiver &= test
+            if wrong | wrong_for_receiver:
+                for b in range(len(missed)):
+                    bit = np.uint64(b)
+                    both = ((wrong >> bit) & np.uint64(1)) | (
+                        ((wrong_for_receiver >> bit) & np.uint64(1)) << np.uint64(32)
+                    )
+                    missed[b] += np.int64(both)
+        for k in range(n_planes):
+            left[k] = (left[k] & ~training[p]) | (class_bits[row, k] & training[p])

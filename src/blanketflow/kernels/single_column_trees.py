@@ -1,0 +1,189 @@
+"""Decision trees on one column each, of all repeats of the PPI test at once.
+
+A tree to purity needs no search on a single column. An impure node is cut whatever the gain, so that a leaf holds
+training rows of one value or of one class; and where rows of one class are cut further, both sides predict that class.
+So the tree predicts as if every two neighbouring training values were cut halfway: a row gets what the training rows of
+the nearest value say, the lower one where it lies in the middle (`cuts.between`). The order of the cuts,
+and with it the criterion, decides nothing.
+
+Columns come as lists of rows that ascend by value. Rows that are not listed have the value zero: a sparse column lists
+those that are not zero, a dense one all. Repeats come in blocks of at most 64, one bit a repeat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .exact_sums import add_times, difference_of_means
+from .group_counts import LARGEST_LOSS, changes_nothing, count_rest, count_rows, difference_of_groups
+from .nearest_rows import count_missed
+from .value_groups import find_leaves, part_into_groups, values_tell_classes
+
+
+@njit(
+    "void(int64[::1], int32[::1], float64[::1], int64[::1], uint64[:, :, ::1], uint64[:, ::1], int64[::1], uint64[::1],"
+    " uint64[:, ::1], uint64[:, ::1], int64, int64, float64[:, :])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def class_differences(
+    starts,
+    rows,
+    values,
+    classes,
+    lines,
+    totals,
+    n_of_class,
+    training_bits,
+    class_bits,
+    receiver_bits,
+    lane_bits,
+    n_test,
+    differences,
+):
+    """Fill the log-loss after a column is permuted less the one before, of each column's tree in each repeat.
+
+    Parameters
+    ----------
+    starts : int64 array of shape (d + 1,)
+        Where each column's listed rows start, and the last one's end.
+    rows : int32 array of shape (m,)
+        Listed rows, ascending by value within a column.
+    values : float64 array of shape (m,)
+        Their values; rows that are not listed have the value zero, and none that is listed has if any is not.
+    classes : int64 array of shape (n,)
+        Class codes 0 .. K - 1.
+    lines : uint64 array of shape (n, K, words)
+        One number a repeat, side by side in `lane_bits` bits each, so that one instruction counts for several repeats.
+        In line 0: 1 if the row is for training. In line k: 1 if it is not, and the row that receives its value under
+        the permutation of the repeat has class k.
+    totals : uint64 array of shape (2 K - 1, words)
+        Of all rows, in such lanes: those for training by class, and lines 1 .. K - 1 summed.
+    n_of_class : int64 array of shape (K,)
+        Rows of each class.
+    training_bits : uint64 array of shape (n,)
+        One bit a repeat (B <= 64): whether a row is for training.
+    class_bits, receiver_bits : uint64 arrays of shape (n, planes)
+        In all repeats, each bit of the class code of the row, and of the row that receives its value.
+    lane_bits : int
+        16 or 32; a lane can hold n.
+    n_test : int
+        Test rows of a repeat.
+    differences : float64 array of shape (d, B)
+        Written.
+    """
+    n, n_classes, n_words = lines.shape
+    n_repeats = differences.shape[1]
+    every = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - n_repeats)
+    lanes = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - lane_bits)
+    training, left = np.empty(n, dtype=np.uint64), np.empty(class_bits.shape[1], dtype=np.uint64)
+    right = np.empty(class_bits.shape, dtype=np.uint64)
+    missed = np.empty(n_repeats, dtype=np.int64)
+    first, leaf = np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    group_values = np.empty(n + 1, dtype=np.float64)
+    counts = np.empty((16, 2 * n_classes - 1, n_words), dtype=np.uint64)
+    n_rows = np.empty((16, n_classes), dtype=np.int64)
+    sizes = np.empty(n + 1, dtype=np.int64)
+    trained, own, received = np.empty((3, n_classes), dtype=np.int64)
+    sums = np.empty((2, 2), dtype=np.float64)
+    for j in range(len(starts) - 1):
+        listed, listed_values = rows[starts[j] : starts[j + 1]], values[starts[j] : starts[j + 1]]
+        if len(listed) == n and values_tell_classes(listed, listed_values, classes):
+            count_missed(
+                listed, listed_values, every, training_bits, class_bits, receiver_bits, training, right, left, missed
+            )
+            for b in range(n_repeats):
+                sums[:] = 0.0
+                add_times(sums, 0, missed[b] & 0xFFFFFFFF, LARGEST_LOSS)
+                add_times(sums, 1, missed[b] >> 32, LARGEST_LOSS)
+                differences[j, b] = difference_of_means(sums, n_test)
+            continue
+        n_groups, of_rest = part_into_groups(listed_values, n - len(listed), first, group_values)
+        if n_groups > len(counts):
+            counts = np.empty((min(2 * n_groups, n + 1), 2 * n_classes - 1, n_words), dtype=np.uint64)
+            n_rows = np.empty((len(counts), n_classes), dtype=np.int64)
+        for g in range(n_groups):
+            count_rows(listed, first[g], first[g + 1], classes, lines, counts, n_rows, g)
+        if of_rest >= 0:
+            count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows)
+        for b in range(n_repeats):
+            word, shift = b * lane_bits // 64, np.uint64(b * lane_bits % 64)
+            lane = (word, shift, lanes)
+            if changes_nothing(counts, n_rows, n_groups, lane):
+                differences[j, b] = 0.0
+                continue
+            for g in range(n_groups):
+                sizes[g] = 0
+                for c in range(n_classes):
+                    sizes[g] += np.int64((counts[g, c, word] >> shift) & lanes)
+            find_leaves(group_values, n_groups, sizes, leaf)
+            differences[j, b] = difference_of_groups(
+                counts, n_rows, lane, leaf, n_groups, n_test, trained, own, received, sums
+            )
+
+
+@njit(
+    "void(int64[::1], int32[::1], float64[::1], boolean[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64, float64,"
+    " float64[:, :])",
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+)
+def number_differences(starts, rows, values, is_train, numbers, shifts, totals, n_test, unit, differences):
+    """Fill the squared error after a column is permuted less the one before, of each column's tree in each repeat.
+
+    Permuting changes neither the sum of squared targets nor that of squared predictions: what is left is twice the sum
+    of prediction times target, before less after. Targets are whole numbers here, so that their sums are exact, and do
+    not show in which order rows were added, or subtracted from the total because they are not listed.
+
+    Parameters
+    ----------
+    starts, rows, values
+        As for `class_differences`.
+    is_train : bool array of shape (B, n)
+        Training rows of each repeat.
+    numbers : int64 array of shape (n,)
+        The target less a constant, in steps of `unit`.
+    shifts : int64 array of shape (B, n)
+        Of a test row, its number less that of the row which receives its value; 0 of training rows.
+    totals : int64 array of shape (B,)
+        Sum of the training rows' numbers.
+    n_test : int
+        Test rows of a repeat.
+    unit : float
+        Step of `numbers`.
+    differences : float64 array of shape (d, B)
+        Written.
+    """
+    n_repeats, n = is_train.shape
+    first, leaf = np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    group_values = np.empty(n + 1, dtype=np.float64)
+    sizes, sums, shift = np.empty((3, n + 1), dtype=np.int64)
+    for j in range(len(starts) - 1):
+        listed = rows[starts[j] : starts[j + 1]]
+        n_groups, of_rest = part_into_groups(values[starts[j] : starts[j + 1]], n - len(listed), first, group_values)
+        for b in range(n_repeats):
+            n_trained, total, shifted = 0, 0, 0
+            for g in range(n_groups):
+                sizes[g] = sums[g] = shift[g] = 0
+                for row in listed[first[g] : first[g + 1]]:
+                    if is_train[b, row]:
+                        sizes[g] += 1
+                        sums[g] += numbers[row]
+                    shift[g] += shifts[b, row]
+                n_trained += sizes[g]
+                total += sums[g]
+                shifted += shift[g]
+            if of_rest >= 0:
+                sizes[of_rest], sums[of_rest], shift[of_rest] = n - n_test - n_trained, totals[b] - total, -shifted
+            find_leaves(group_values, n_groups, sizes, leaf)
+            for g in range(n_groups):
+                if leaf[g] != g:
+                    shift[leaf[g]] += shift[g]
+            difference = 0.0
+            for g in range(n_groups):
+                if leaf[g] == g:
+                    difference += (sums[g] * unit) / sizes[g] * (shift[g] * unit)
+            differences[j, b] = 2.0 * difference / n_test
