@@ -9,6 +9,7 @@ wildcard_constraints:
     split="full|cv-[0-9]+",
     folds="[0-9]+",
     fold="0|[0-9]+of[0-9]+",
+    chunk="[0-9]+of[0-9]+",
     test="[a-z0-9][a-z0-9-]*",
     selector="[a-z0-9][a-z0-9-]*",
 

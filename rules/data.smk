@@ -1,7 +1,7 @@
 # From a source to a table and its splits.
 #
 # inputs:  the data set's source: a file of the user's, a bundled set or a simulation
-# outputs: <results>/data/{dataset}/table.parquet   features in table order, then the target
+# outputs: <results>/data/{dataset}/table.parquet   features in table order, then the target; a row a feature if wide
 #          <results>/data/{dataset}/card.json       shape, kinds, target distribution, hash, truth where known
 #          <results>/data/{dataset}/splits-{folds}.parquet  row, split, part, folds, fold: for one number of folds, so
 #                                                           that another selector's number of folds reruns nothing

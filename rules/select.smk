@@ -5,10 +5,15 @@
 #          <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, blankets.parquet
 #
-# Where the plan's grain is `split`, one job does all K folds; its rules stand apart by what {dataset} may be.
+# Where the plan's grain is `split`, one job does all K folds; where it is `chunk`, several jobs test a wide table's
+# features and one gathers their results. These rules stand apart by what {dataset} may be.
+#
+# ci_test keeps the file of an earlier run until it has written the new one (update), since with other numbers of repeats
+# it takes over those that are known.
 
 TABLE = "<results>/data/{dataset}/table.parquet"
 MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
+CHUNK = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.parquet"
 GROW = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet"
 SHRINK = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/shrink.parquet"
 
@@ -19,7 +24,7 @@ rule ci_test:
         table=TABLE,
         splits=splits,
     output:
-        marginal=[MARGINAL],
+        marginal=update([MARGINAL]),
     log:
         "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
     benchmark:
@@ -45,7 +50,7 @@ for K in plan.grouped_test_folds:
             table=TABLE,
             splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
         output:
-            marginal=expand(MARGINAL, fold=plan.fold_ids(K), allow_missing=True),
+            marginal=update(expand(MARGINAL, fold=plan.fold_ids(K), allow_missing=True)),
         log:
             f"<logs>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.log",
         benchmark:
@@ -60,6 +65,54 @@ for K in plan.grouped_test_folds:
             code=lambda w: plan.code("ci_test", test=w.test),
         script:
             "../scripts/ci_test.py"
+
+
+rule ci_test_chunk:
+    """Do the same for a chunk of a wide table's features."""
+    input:
+        table=TABLE,
+        splits=splits,
+    output:
+        marginal=temp([CHUNK]),
+    log:
+        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.log",
+    benchmark:
+        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.tsv"
+    wildcard_constraints:
+        dataset=plan.test_dataset_pattern("chunk"),
+    conda:
+        ENVIRONMENT
+    params:
+        folds=lambda w: [w.fold],
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("ci_test", test=w.test),
+    script:
+        "../scripts/ci_test.py"
+
+
+rule gather_ci_test:
+    """Put the results of all chunks into the artefact that the rule ci_test would write."""
+    input:
+        table=TABLE,
+        splits=splits,
+        chunks=lambda w: expand(
+            CHUNK, chunk=plan.chunks(w.dataset, w.test), allow_missing=True
+        ),
+    output:
+        marginal=MARGINAL,
+    log:
+        "<logs>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
+    benchmark:
+        "<benchmarks>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
+    wildcard_constraints:
+        dataset=plan.test_dataset_pattern("chunk"),
+    conda:
+        ENVIRONMENT
+    params:
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("gather_ci_test", test=w.test),
+    script:
+        "../scripts/gather_ci_test.py"
 
 
 rule grow:

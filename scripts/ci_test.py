@@ -2,25 +2,27 @@
 
 from pathlib import Path
 
-from blanketflow.jobs import recorded
-from blanketflow.selectors.run import marginal_pass
-from blanketflow.stages import Fold, configured_test, write_marginal
+from blanketflow.stages.fold import Fold
+from blanketflow.stages.marginal import ci_test_fold
 
 
 def main(
-    table: Path, splits: Path, marginal: list[Path], dataset: str, split: str, folds: list[str], spec: str
+    table: Path,
+    splits: Path,
+    marginal: list[Path],
+    dataset: str,
+    split: str,
+    folds: list[str],
+    test: str,
+    spec: str,
+    code: str,
+    chunk: str = "1of1",
 ) -> None:
-    """Write one ci_test artefact a fold."""
+    """Write one ci_test artefact a fold, of all features or of those of a chunk."""
+    at, chunks = map(int, chunk.split("of"))
     for path, name in zip(marginal, folds, strict=True):
         fold = Fold(table, splits, dataset, split, name, spec)
-        provenance, features, results = fold.provenance(), [], None
-        with recorded(provenance):
-            test = configured_test(fold.asked)
-            rows = fold.read()
-            *features, target = rows.names
-            results = marginal_pass(test, rows, target, fold.seed)
-            provenance.n_tests, provenance.extra = len(features), {"target": target}
-        write_marginal(path, features, results, provenance)
+        ci_test_fold(fold, path, path.with_name(f"{test}.parquet"), code, (at, chunks))
 
 
 if "snakemake" in globals():

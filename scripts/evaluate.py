@@ -6,9 +6,9 @@ from pathlib import Path
 from blanketflow.artefacts import Provenance, read_columns, write_columns
 from blanketflow.data.impute import impute
 from blanketflow.data.splits import test_rows, train_rows
-from blanketflow.data.storage import read_table
+from blanketflow.data.storage import feature_names, read_table
 from blanketflow.evaluate.protocol import evaluate_split
-from blanketflow.stages import read_splits
+from blanketflow.stages.fold import read_splits
 
 TYPES = {
     "split": "string",
@@ -28,16 +28,18 @@ def main(
     """Write the scores of every split and model; a split without a blanket is a row with its reason."""
     asked = json.loads(spec)
     seed = asked["seed"]
-    stored, drawn = read_table(table), read_splits(splits)
+    found = [read_columns(path) for path in blankets]
+    chosen = [{f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c} for columns, _ in found]
+    ever = set().union(*chosen)
+    stored = read_table(table, [name for name in feature_names(table) if name in ever])
+    drawn = read_splits(splits)
     rows, total = [], Provenance(spec=spec, seed=seed)
-    for split, path in zip(asked["splits"], blankets, strict=True):
-        columns, provenance = read_columns(path)
+    for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
         if not provenance.usable:
             failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": "error", "reason": provenance.reason}
             rows.append({"split": split, "model": "", "metric": "", **failed})
             continue
-        chosen = {f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c}
-        features = stored.features.select([name for name in stored.features.names if name in chosen])
+        features = stored.features.select([name for name in stored.features.names if name in own])
         train, test = train_rows(drawn, split), test_rows(drawn, split)
         known, held_out = features.take(train), features.take(test)
         scored = evaluate_split(

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from blanketflow.stages import Fold, shrink_fold
+from blanketflow.stages.decisions import shrink_fold
+from blanketflow.stages.fold import Fold
 
 
 def main(

@@ -11,7 +11,7 @@ from blanketflow.data.storage import read_table
 def main(table: Path, splits: Path, dataset: str, spec: str) -> None:
     """Write splits-{folds}.parquet."""
     asked = json.loads(spec)
-    stored = read_table(table)
+    stored = read_table(table, columns=[])
     n_test = stored.extra["n_test"]
     columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, stored.groups, n_test)
     write_columns(splits, columns, TYPES, Provenance(spec=spec, seed=asked["seed"]))

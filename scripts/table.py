@@ -13,8 +13,10 @@ def main(table: Path, card: Path, dataset: str, spec: str) -> None:
     """Write table.parquet and card.json."""
     asked = json.loads(spec)
     raw = read_source(dataset, asked, asked["seed"])
-    write_table(table, raw, Provenance(spec=spec, seed=asked["seed"]))
-    write_json(card, make_card(dataset, raw, asked))
+    described = make_card(dataset, raw, asked)
+    extra = {"content_hash": described["content_hash"]}
+    write_table(table, raw, Provenance(spec=spec, seed=asked["seed"], extra=extra))
+    write_json(card, described)
 
 
 if "snakemake" in globals():

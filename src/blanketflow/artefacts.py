@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .core.errors import DataError
+from .core.errors import BlanketflowError, DataError
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
@@ -105,8 +105,8 @@ def write_columns(
     columns : mapping of str to sequence
         Equal lengths; ``types`` has the same keys.
     types : mapping of str to str
-        Arrow type names: ``string``, ``double``, ``int64``, ``bool`` or ``list<string>``. They fix the schema, so that
-        an artefact without rows has the same columns as one with rows.
+        Arrow type names, as `arrow_array` takes them. They fix the schema, so that an artefact without rows has the
+        same columns as one with rows.
     provenance : Provenance
         What the artefact says of itself.
     """
@@ -124,9 +124,15 @@ def write_rows(
 
 
 def arrow_array(values: Sequence[Any], kind: str) -> Any:
-    """Return values without nulls as an Arrow array of ``string``, ``double``, ``int64``, ``bool`` or ``list<string>``.
+    """Return values without nulls as an Arrow array.
 
-    None and NaN are null in a ``double`` array.
+    Parameters
+    ----------
+    values : sequence
+        One a row; for ``list<double>`` an array of shape (n, k).
+    kind : str
+        ``string``, ``double``, ``int64``, ``bool``, ``list<string>`` or ``list<double>``. None and NaN are null in a
+        ``double`` array, None in one of ``list<string>``.
     """
     # From buffers, because pa.array imports pandas, which would cost a small job more than its work.
     import numpy as np
@@ -138,16 +144,26 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
         buffers = [None, pa.py_buffer(_offsets(encoded)), pa.py_buffer(b"".join(encoded))]
         return pa.Array.from_buffers(pa.string(), n, buffers)
     if kind == "list<string>":
-        items = arrow_array([item for value in values for item in value], "string")
-        offsets = pa.Array.from_buffers(pa.int32(), n + 1, [None, pa.py_buffer(_offsets(values))])
-        return pa.ListArray.from_arrays(offsets, items)
+        lists = [() if value is None else value for value in values]
+        items = arrow_array([item for value in lists for item in value], "string")
+        known = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
+        buffers = [pa.py_buffer(known), pa.py_buffer(_offsets(lists))]
+        return pa.Array.from_buffers(pa.list_(pa.string()), n, buffers, children=[items])
+    if kind == "list<double>":
+        items = np.ascontiguousarray(values, dtype=np.float64).reshape(n, -1) if n else np.empty((0, 0))
+        offsets = np.arange(n + 1, dtype=np.int32) * np.int32(items.shape[1])
+        cells = pa.Array.from_buffers(pa.float64(), items.size, [None, pa.py_buffer(items)])
+        return pa.Array.from_buffers(pa.list_(pa.float64()), n, [None, pa.py_buffer(offsets)], children=[cells])
     if kind == "bool":
         bits = np.packbits(np.asarray(values, dtype=bool), bitorder="little")
         return pa.Array.from_buffers(pa.bool_(), n, [None, pa.py_buffer(bits)])
     if kind == "int64":
         whole = np.ascontiguousarray(values, dtype=np.int64)
         return pa.Array.from_buffers(pa.int64(), n, [None, pa.py_buffer(whole)])
-    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if isinstance(values, np.ndarray):
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
+    else:
+        numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     known = np.packbits(~np.isnan(numbers), bitorder="little")
     return pa.Array.from_buffers(pa.float64(), n, [pa.py_buffer(known), pa.py_buffer(numbers)])
 
@@ -160,8 +176,9 @@ def _offsets(parts: Sequence[Any]) -> Any:
     return offsets
 
 
-def read_arrow(path: str | Path, columns: Sequence[str] | None = None) -> tuple[Any, Provenance]:
-    """Return the Arrow table and its provenance.
+@contextmanager
+def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[Any, Provenance]]:
+    """Yield an artefact's `pyarrow.parquet.ParquetFile` and its provenance.
 
     Raises
     ------
@@ -173,11 +190,20 @@ def read_arrow(path: str | Path, columns: Sequence[str] | None = None) -> tuple[
 
     try:
         # Not pq.read_table: it goes through pyarrow.dataset, which imports pandas.
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            table = file.read(columns=columns)
-        return table, Provenance.from_metadata(table.schema.metadata or {})
+        with pq.ParquetFile(path, read_dictionary=list(coded), page_checksum_verification=True) as file:
+            yield file, Provenance.from_metadata(file.schema_arrow.metadata or {})
+    except BlanketflowError:
+        raise
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+
+
+def read_arrow(
+    path: str | Path, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
+) -> tuple[Any, Provenance]:
+    """Return the Arrow table, some text columns as codes and levels, and its provenance; raises as `opened` does."""
+    with opened(path, coded) as (file, provenance):
+        return file.read(columns=columns), provenance
 
 
 def read_columns(path: str | Path) -> tuple[dict[str, list[Any]], Provenance]:

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .aggregate import Member, aggregate
 from .config import read_config
 from .core.errors import ConfigError
 from .core.limits import Limits
 from .data.impute import impute
 from .data.sources import read_source
-from .selectors.base import members
-from .selectors.run import fold_seed, run_fold
+from .data.splits import rows_of_folds
+from .search.steps import Step
+from .selectors.base import members, worst_status
+from .selectors.run import FoldOutcome, fold_seed, run_fold
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,14 @@ class Selection:
         What was asked for; `ci_test` is None for methods without one.
     n_rows, n_features : int
         Shape of the table.
+    n_folds : int
+        Folds whose blankets were combined; 0 for none.
     blanket : list of dict
-        feature, role, group, importance, p_value, given; most important first.
+        feature, role, group, importance, frequency, p_value, given; most important first. With folds: frequency is the
+        share of them that hold the feature, importance its mean there, the others what the winning fold says.
     blankets : list of list of str
-        All answers of methods with several (Markov blankets, or a ranking cut at several numbers); else the one.
+        With folds the blanket of each; else all answers of methods with several (Markov blankets, or a ranking cut at
+        several numbers), or the one.
     status, reason : str
         ``ok``, ``unreliable`` or ``timeout``.
     n_tests : int
@@ -44,6 +51,7 @@ class Selection:
     ci_test: str | None
     n_rows: int
     n_features: int
+    n_folds: int
     blanket: list[dict[str, Any]]
     blankets: list[list[str]]
     status: str
@@ -58,6 +66,7 @@ class Selection:
     def text(self) -> str:
         """Return everything as a person reads it."""
         by = f"{self.method} with {self.ci_test}" if self.ci_test else self.method
+        by += f" on {self.n_folds} folds" if self.n_folds else ""
         lines = [
             f"{self.target} ({self.task}): {len(self.blanket)} of {self.n_features} features, {self.n_rows} rows, "
             f"{by}, {self.n_tests} tests, {self.seconds:.2g} s"
@@ -65,24 +74,32 @@ class Selection:
         if self.status != "ok":
             lines.append(f"{self.status}: {self.reason}")
         width = max((len(row["feature"]) for row in self.blanket), default=0)
-        for row in self.blanket:
-            given = ", ".join(row["given"]) or "nothing"
-            lines.append(f"  {row['feature']:{width}}  {row['role']:15}  p = {row['p_value']:.2g} given {given}")
-        if len(self.blankets) > 1:
+        lines += [f"  {row['feature']:{width}}  {row['role']:15}  {self._why(row)}" for row in self.blanket]
+        if len(self.blankets) > 1 and not self.n_folds:
             lines.append(f"{len(self.blankets)} answers:")
             lines += [f"  {', '.join(blanket)}" for blanket in self.blankets]
         return "\n".join(lines)
 
+    def _why(self, row: Mapping[str, Any]) -> str:
+        if self.n_folds:
+            return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds"
+        return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}"
+
+
+def _in_words(given: list[str] | None) -> str:
+    return "all others that were left" if given is None else ", ".join(given) or "nothing"
+
 
 def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
-    """Find the Markov blanket of one table's target on all rows.
+    """Find the Markov blanket of one table's target, on all rows or combined over folds of them.
 
     Parameters
     ----------
     dataset : mapping
         Keys of a data set in config.yaml, such as path and target.
     selector : mapping
-        Keys of a selector in config.yaml: the method, its options and limits. Folds belong to the workflow.
+        Keys of a selector in config.yaml: the method, its options and limits; and ``folds``, 0 unless given, with
+        ``fold_rows`` and ``aggregate``.
     ci_test : mapping
         Keys of a CI test in config.yaml, a type and its options; empty for the method's own test.
     seed : int
@@ -93,41 +110,65 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
     ConfigError, DataError, UnsupportedError, LimitReached
         As the workflow would; the messages name the key or column and the way out.
     """
-    if selector.get("folds"):
-        raise ConfigError("blanketflow select takes no folds: use blanketflow run with a config for them.")
-    asked = {**selector, "folds": 0, **({"ci_test": "asked"} if ci_test else {})}
+    asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {
         "datasets": {"table": dict(dataset)},
         "selectors": {"selector": asked},
         "splits": {"evaluation": 0},
+        "folds": 0,
         **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
     }
     config = read_config(raw)
     chosen = config.selectors["selector"]
     test = config.ci_tests[chosen.ci_test] if chosen.ci_test else None
     source = read_source("table", config.datasets["table"], seed)
-    features = impute(source.features, source.features)
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
-    outcome = run_fold(chosen.method, test, features, source.target, fold_seed(seed, "0"), limits)
-    kept = members(outcome.decisions)
-    fields = ("feature", "role", "group", "importance", "p_value")
-    blanket = [{name: getattr(step, name) for name in fields} | {"given": list(step.given)} for step in kept]
-    answers = [list(answer.features) for answer in outcome.answers] or [[step.feature for step in kept]]
+    folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
+    outcomes = []
+    for fold, rows in folds:
+        features = source.features.take(rows)
+        target = source.target.take(rows)
+        found = run_fold(chosen.method, test, impute(features, features), target, fold_seed(seed, fold), limits)
+        outcomes.append(found)
+    status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
+    blanket, blankets = _combined(outcomes, chosen.aggregate)
     return Selection(
         target=source.target.name,
         task=source.task.name,
         method=chosen.method_name,
         ci_test=test.card.id if test is not None else None,
-        n_rows=source.target.numbers().shape[0],
-        n_features=len(features),
+        n_rows=source.features.n_rows,
+        n_features=len(source.features),
+        n_folds=chosen.folds,
         blanket=blanket,
-        blankets=answers,
-        status=outcome.status,
-        reason=outcome.reason,
-        n_tests=outcome.n_tests,
+        blankets=blankets,
+        status=status,
+        reason=reason,
+        n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    """Return the blanket's rows, and all blankets."""
+    sets = [members(outcome.decisions) for outcome in outcomes]
+    combined = aggregate([[Member(m.feature, m.importance, m.role, m.group) for m in fold] for fold in sets], rule)
+    in_order = [*([sets[combined.best]] if combined.best is not None else []), *sets]
+    spoken: dict[str, Step] = {}
+    for fold in in_order:
+        for member in fold:
+            spoken.setdefault(member.feature, member)
+    fields = ("feature", "role", "group", "importance", "frequency")
+    blanket = [
+        {name: row[name] for name in fields}
+        | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}
+        for row in combined.features
+        if row["chosen"]
+    ]
+    if len(outcomes) == 1 and outcomes[0].answers:
+        return blanket, [list(answer.features) for answer in outcomes[0].answers]
+    return blanket, [[member.feature for member in fold] for fold in sets]
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -16,12 +16,17 @@ from .core.errors import ConfigError
 from .core.parameters import Configurable
 from .core.registry import look_up
 from .core.seeds import derive_seed
+from .cost import marginal_seconds
 from .data.peek import Facts, peek
 from .data.splits import check_folds
 from .digest import code_digest
 
-#: A fold with at most this many cells, times the repeats of its test, is too small for a job of its own.
-SMALL_FOLD = 5_000_000
+#: A fold of at most so many cells, whose ci_test stage takes at most so many seconds, is too small for its own job.
+SMALL_FOLD, SMALL_FOLD_SECONDS = 5_000_000, 1.0
+#: About what the job of a chunk works, and at most holds: seconds, and cells of 8 bytes and more.
+CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
+#: Models are not trained on all features of larger tables.
+MOST_CELLS_OF_ALL = 250_000_000
 #: Suffix of a test's id in artefacts where folds are the parts themselves.
 PART = "-part"
 
@@ -98,14 +103,28 @@ class Plan:
         return self._auto_grain(dataset, self.selector(selector).ci_test) if asked == "auto" else asked
 
     def test_grain(self, dataset: str, test: str) -> str:
-        """Return the grain of the ci_test stage."""
+        """Return the grain of the ci_test stage: ``fold``, ``split``, or ``chunk`` where it is scattered."""
         asked = self.config.grain
+        if asked != "split" and self.n_chunks(dataset, test) > 1:
+            return "chunk"
         return self._auto_grain(dataset, test.removesuffix(PART)) if asked == "auto" else asked
+
+    def n_chunks(self, dataset: str, test: str) -> int:
+        """Return into how many chunks of features the ci_test stage is scattered."""
+        facts, configured = self.facts[dataset], self.config.ci_tests[test.removesuffix(PART)]
+        if not configured.card.column_by_column:
+            return 1
+        n_chunks = max(marginal_seconds(configured, facts) / CHUNK_SECONDS, facts.n_cells / CHUNK_CELLS)
+        return min(max(round(n_chunks), 1), facts.n_features)
+
+    def chunks(self, dataset: str, test: str) -> list[str]:
+        """Return the ids of the chunks; they name how many there are."""
+        return self.fold_ids(self.n_chunks(dataset, test))
 
     def _auto_grain(self, dataset: str, test: str | None) -> str:
         facts = self.facts[dataset]
-        repeats = getattr(self.config.ci_tests.get(test), "n_repeats", 1)
-        return "split" if facts.n_rows * facts.n_features * repeats <= SMALL_FOLD else "fold"
+        seconds = marginal_seconds(self.config.ci_tests[test], facts) if test else 0.0
+        return "split" if facts.n_cells <= SMALL_FOLD and seconds <= SMALL_FOLD_SECONDS else "fold"
 
     @cached_property
     def grouped_folds(self) -> list[int]:
@@ -251,6 +270,8 @@ class Plan:
             test = self.test_id(selector)
         if test is not None:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
+        if script == "gather_ci_test":
+            files.append(self.scripts / "ci_test.py")  # the chunks are gone when this rule's digest is compared
         if script == "evaluate":
             files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)
@@ -332,6 +353,8 @@ def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
     method = selector.method
     if facts.task not in method.card.tasks:
         return f"{method.card.id} does not do {facts.task}"
+    if method.card.id == "all" and facts.n_rows * facts.n_features > MOST_CELLS_OF_ALL:
+        return f"models of all {facts.n_features} features would take more than {MOST_CELLS_OF_ALL * 8 / 1e9:.0f} GB"
     if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
         return "the true Markov blanket is not known"
     if selector.ci_test is None:
@@ -344,7 +367,7 @@ def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
     allowed = {*test.kinds, *([CATEGORICAL] if _levels_fit(facts, test.max_classes) else [])}
     excluded = [kind for kind in facts.kinds if kind not in allowed]
     if not excluded:
-        return None
+        return config.ci_tests[selector.ci_test].why_not(method, facts.n_features)
     limit = f" of more than {test.max_classes} levels" if CATEGORICAL in excluded and test.max_classes else ""
     return f"{test.id} takes no {' or '.join(excluded)} features{limit}"
 

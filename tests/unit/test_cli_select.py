@@ -33,6 +33,25 @@ def test_it_finds_what_the_selector_finds(table, capsys):
     assert [line.split()[0] for line in lines[1:]] == selector.selected_features_
 
 
+@pytest.mark.parametrize("options", [{"fold_rows": "part"}, {"aggregate": "union"}, {}], ids=str)
+def test_with_folds_it_finds_what_the_selector_finds_with_them(table, capsys, options):
+    path, frame = table
+    settings = ["folds=3", *(f"{key}={value}" for key, value in options.items())]
+    arguments = ["select", str(path), "--target", "pneumonia", "--method", "iamb", "--seed", "0", "--set", *settings]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    selector = bf.IAMB(n_folds=3, **options).fit(frame.drop(columns="pneumonia"), frame["pneumonia"])
+    assert [row["feature"] for row in found["blanket"]] == selector.selected_features_
+    assert found["blankets"] == selector.blankets_ and found["n_tests"] == selector.n_tests_
+    for row in found["blanket"]:
+        assert row["frequency"] == selector.frequencies_[row["feature"]]
+        assert row["importance"] == selector.importances_[row["feature"]]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert " on 3 folds, " in lines[0] and len(lines) == 1 + len(found["blanket"])
+    assert all(line.endswith(" of 3 folds") for line in lines[1:])
+
+
 def test_several_blankets_options_of_the_test_and_limits(table, capsys):
     path, frame = table
     frame.assign(twin=frame["xray"]).to_csv(path, index=False)
@@ -55,7 +74,7 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
         (["sklearn:wine", "--set", "alpah=1"], "no option 'alpah'. Did you mean 'alpha'?"),
         (["sklearn:wine", "--set", "alpha"], "'alpha' is no setting: write key=value"),
         (["sklearn:wine", "--set", "alpha=2"], "alpha is 2, but must be a number above 0 and below 1"),
-        (["sklearn:wine", "--set", "folds=5"], "takes no folds"),
+        (["sklearn:wine", "--set", "folds=1"], "folds is 1, but a partition needs at least 2 parts"),
         (["sklearn:wine", "--ci-test", "g22"], "g22"),
         (["sklearn:wine", "--method", "gs-m", "--ci-test", "ppi"], "needs a test of sets of columns"),
     ],

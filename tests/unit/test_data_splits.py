@@ -4,6 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from blanketflow.artefacts import Provenance, read_columns, write_columns
 from blanketflow.core.errors import DataError
@@ -37,6 +40,21 @@ def test_folds_are_an_even_stratified_partition():
 def test_folds_without_strata(y):
     sizes = np.bincount(sp.fold_of_rows(y, 5, seed=1, stratify=False))[1:]
     assert sorted(sizes.tolist()) == [4, 4, 5, 5, 5]
+
+
+@settings(deadline=None)
+@given(
+    codes=st.lists(st.integers(0, 5), min_size=8, max_size=120), n_folds=st.integers(2, 8), seed=st.integers(0, 2**40)
+)
+def test_folds_are_those_of_scikit_learn(codes, n_folds, seed):
+    y = Column("y", "categorical", np.array(codes), tuple("abcdef"))
+    for stratify, splitter in ((False, KFold), (True, StratifiedKFold)):
+        if stratify and min(np.unique(codes, return_counts=True)[1]) < n_folds:
+            continue
+        parts = splitter(n_folds, shuffle=True, random_state=seed & 0x7FFFFFFF).split(np.zeros(len(codes)), codes)
+        found = sp.fold_of_rows(y, n_folds, seed, stratify=stratify)
+        for k, (_, rows) in enumerate(parts, 1):
+            assert np.array_equal(np.flatnonzero(found == k), rows)
 
 
 @pytest.mark.parametrize("y", [numbers(60), classes(36, 24)], ids=["numeric", "classes"])

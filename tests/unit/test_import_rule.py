@@ -28,14 +28,15 @@ ALLOWED = {
     "report": {"core", "plots"},
     "estimator": {"core", "ci", "selectors", "aggregate", "data"},
     "config": {"core", "ci", "selectors", "models", "evaluate", "aggregate"},
-    "plan": {"core", "config", "data", "digest"},
+    "cost": {"core", "ci", "data"},
+    "plan": {"core", "config", "cost", "data", "digest"},
     "schema": {"core", "config"},
     "jobs": {"core", "artefacts"},
     "stages": {"core", "artefacts", "ci", "data", "search", "selectors", "jobs"},
     "collect": {"artefacts"},
     "all_blankets": {"core", "ci", "search", "selectors"},
-    "one_shot": {"core", "config", "data", "selectors"},
-    "cli": {"core", "artefacts", "one_shot"},
+    "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
+    "cli": {"core", "artefacts", "jobs", "one_shot"},
     "__init__": {"core", "ci", "estimator", "all_blankets"},
 }
 #: Third-party packages that a part may import at all.

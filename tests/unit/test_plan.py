@@ -127,12 +127,32 @@ def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):
 
 
 def test_grain_follows_the_size_of_the_table():
-    wide = {"datasets": {"big": {"source": "simulate:clinic", "rows": 40_000}}, "selectors": {"p": {"method": "ppfs"}}}
+    wide = {
+        "datasets": {"big": {"source": "simulate:clinic", "rows": 4_000_000}},
+        "selectors": {"p": {"method": "ppfs"}},
+    }
     small = {"datasets": {"big": {"source": "simulate:clinic", "rows": 400}}, "selectors": {"p": {"method": "ppfs"}}}
     assert make_plan(wide, SCRIPTS).grain("big", "p") == "fold"
     assert make_plan(small, SCRIPTS).grain("big", "p") == "split"
     for grain in ("fold", "split"):
         assert make_plan({**small, "grain": grain}, SCRIPTS).grain("big", "p") == grain
+
+
+def test_wide_tables_are_tested_in_chunks_by_their_shape_and_the_test_alone(tmp_path):
+    np.savez(tmp_path / "wide.npz", X=np.zeros((50, 4_000)), y=np.arange(50) % 2)
+    raw = {
+        "datasets": {"wide": {"path": str(tmp_path / "wide.npz")}},
+        "ci_tests": {"forest": {"type": "ppi", "n_repeats": 100, "model": "forest"}, "tree": {"type": "ppi"}},
+        "selectors": {"slow": {"method": "ppfs", "ci_test": "forest"}, "quick": {"method": "ppfs", "ci_test": "tree"}},
+    }
+    plan = make_plan(raw, SCRIPTS)
+    assert plan.test_grain("wide", "tree") != "chunk" and plan.n_chunks("wide", "tree") == 1
+    assert plan.test_grain("wide", "forest") == "chunk" and 1 < plan.n_chunks("wide", "forest") < 4_000
+    assert len(plan.chunks("wide", "forest")) == plan.n_chunks("wide", "forest")
+    path = "wide/full/fold-1of5/{}.chunk-1of2.parquet"
+    chunked = re.compile(plan.test_dataset_pattern("chunk"))
+    assert chunked.match(path.format("forest")) and not chunked.match(path.format("tree"))
+    assert make_plan({**raw, "grain": "split"}, SCRIPTS).test_grain("wide", "forest") == "split"
 
 
 def test_equal_configs_give_equal_specs_and_an_alpha_changes_one_selector_only():
@@ -184,3 +204,40 @@ def test_an_unknown_model_of_any_ci_test_is_refused():
     for test in ("ppi", "cpi"):
         with pytest.raises(ConfigError, match=r"^config: ci_tests.t: unknown model 'tre'. Did you mean 'tree'"):
             make_plan({**raw, "ci_tests": {"t": {"type": test, "model": "tre"}}}, SCRIPTS)
+
+
+def test_a_test_too_coarse_for_its_selector_is_skipped_before_any_job(tmp_path):
+    def plan(**selector):
+        raw = {
+            "datasets": {"study": table(tmp_path, "abc")},
+            "ci_tests": {"few": {"type": "ppi", "n_repeats": 4}, "five": {"type": "ppi", "n_repeats": 5}},
+            "selectors": {"p": {"method": "ppfs", **selector}},
+            "splits": {"evaluation": 0},
+        }
+        return make_plan(raw, SCRIPTS)
+
+    assert ("study", "p") in plan(ci_test="five").pairs
+    assert ("study", "p") in plan(ci_test="few", alpha=0.1).pairs
+    assert ("study", "p") in plan(ci_test="five", correction="bh").pairs
+    with pytest.raises(ConfigError) as refused:
+        plan(ci_test="few")
+    assert str(refused.value) == (
+        "config: no selector can run on data set 'study' (p: ppi gives no p-value below 0.062, so that ppfs at alpha "
+        "0.05 admits no feature, which takes 0.05 at most. Set n_repeats to at least 5 (it is 4), or significance: "
+        "corrected-t)."
+    )
+    with pytest.raises(ConfigError, match=r"admits none of 2 features, which takes 0.025 at most. .* at least 6 \(it"):
+        plan(ci_test="five", correction="bonferroni")
+
+
+def test_a_skipped_selector_leaves_the_others(tmp_path):
+    raw = {
+        "datasets": {"study": table(tmp_path, "abc")},
+        "ci_tests": {"few": {"type": "ppi", "n_repeats": 4}},
+        "selectors": {"h": {"method": "hiton-mb", "ci_test": "few"}, "g": {"method": "gs"}},
+    }
+    plan = make_plan(raw, SCRIPTS)
+    assert ("study", "g") in plan.pairs
+    assert [skip.selector for skip in plan.skipped] == ["h"] and "hiton-mb at alpha" in plan.skipped[0].reason
+    assert "few" not in plan.test_ids
+    assert "so that hiton-mb at alpha 0.05 admits no feature" in plan.report_spec()

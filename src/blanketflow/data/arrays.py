@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..core.cards import BOOLEAN, INTEGER, NUMERIC
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
+from ..core.wide_columns import WideColumns
 from .raw import setting
 from .text import read_text
 
@@ -24,16 +25,17 @@ _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 
 @dataclass(frozen=True)
 class ArrayHeader:
-    """What the headers of an `.npz` file tell: column names, the kind of all columns, and the target."""
+    """What the headers of an `.npz` file tell: names, kind and stored cells of the columns; and the target."""
 
     n_rows: int
     names: list[str]
     kind: str
     target: Column
+    n_stored: int | None
 
 
-def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> list[Column]:
-    """Return the columns of an `.npz` file, the target last.
+def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]:
+    """Return the columns of an `.npz` file, held together, and behind them the target.
 
     Raises
     ------
@@ -50,7 +52,10 @@ def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> list[Column]:
             X = load_npz(path).tocsc()
             X.sum_duplicates()
             X.eliminate_zeros()
-    return [*as_table(X, header.names).columns, header.target]
+    columns = as_table(X, header.names).columns
+    if isinstance(columns, WideColumns):
+        return replace(columns, more=(header.target,))
+    return [*columns, header.target]
 
 
 def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHeader:
@@ -58,8 +63,10 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
     with _opened(name, path) as archive:
         if "X" in archive:
             shape, dtype = _array_header(path, "X.npy")
+            n_stored = None
         elif set(archive) >= _SPARSE_KEYS:
-            shape, dtype = tuple(archive["shape"].tolist()), _array_header(path, "data.npy")[1]
+            shape = tuple(archive["shape"].tolist())
+            (n_stored,), dtype = _array_header(path, "data.npy")
         else:
             raise DataError(
                 f"{name}: {path} has no array 'X' and is no scipy sparse matrix (it holds {sorted(archive)}). "
@@ -79,7 +86,7 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
     if len(target.values) != shape[0]:
         raise DataError(f"{name}: {path} has {shape[0]} rows, but its target {target.name!r} has {len(target.values)}.")
     kind = {"b": BOOLEAN, "f": NUMERIC}.get(dtype.kind, INTEGER)
-    return ArrayHeader(shape[0], names, kind, target)
+    return ArrayHeader(shape[0], names, kind, target, n_stored)
 
 
 def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None) -> Column:

@@ -34,11 +34,11 @@ def column_from_arrow(name: str, array: Any) -> Column:
     if pa.types.is_dictionary(kind):
         return _categorical(name, array)
     if pa.types.is_boolean(kind):
-        return Column(name, BOOLEAN, numbers_from_arrow(array.cast(pa.int8())))
+        return Column(name, BOOLEAN, numbers_from_arrow(array))
     if pa.types.is_integer(kind):
         return Column(name, INTEGER, numbers_from_arrow(array))
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        return Column(name, NUMERIC, numbers_from_arrow(array.cast(pa.float64())))
+        return Column(name, NUMERIC, numbers_from_arrow(array if pa.types.is_float64(kind) else array.cast(pa.float64())))
     raise DataError(f"column {name!r} has the type {kind}. Turn it into numbers or text, or list it under drop.")
 
 
@@ -104,21 +104,48 @@ def joined(chunked: Any) -> Any:
 
 
 def numbers_from_arrow(array: Any) -> np.ndarray:
-    """Return an Arrow array of numbers: without a copy, or as float64 with NaN where any cell is null."""
-    # through dlpack, because pyarrow's own to_numpy imports pandas, which costs a job more than the reading
-    if not array.null_count:
-        return np.from_dlpack(array)
+    """Return an Arrow array of numbers or booleans: as it is, or as float64 with NaN where any cell is null.
+
+    Numbers without nulls are not copied; booleans are 0 and 1 of 8 bits.
+    """
+    # From buffers and through dlpack: pyarrow's own to_numpy imports pandas, cast and is_valid import pyarrow.compute,
+    # which cost a small job more than its reading.
     import pyarrow as pa
 
-    values = np.full(len(array), np.nan)
-    values[np.from_dlpack(array.is_valid().cast(pa.int8())) == 1] = np.from_dlpack(array.drop_null())
-    return values
+    if not len(array):
+        return np.empty(0, dtype=np.int8) if pa.types.is_boolean(array.type) else np.from_dlpack(array)
+    valid, held = array.buffers()
+    if pa.types.is_boolean(array.type):
+        values = _bits(array, held)
+    else:
+        values = np.from_dlpack(pa.Array.from_buffers(array.type, len(array), [None, held], offset=array.offset))
+    if not array.null_count:
+        return values
+    return np.where(_bits(array, valid), values, np.nan)
+
+
+def _bits(array: Any, buffer: Any) -> np.ndarray:
+    """Return the bits that a buffer holds for an array."""
+    stop = array.offset + len(array)
+    held = np.frombuffer(buffer, dtype=np.uint8, count=-(-stop // 8))
+    return np.unpackbits(held, count=stop, bitorder="little")[array.offset :]
+
+
+def array_from_arrow(chunked: Any) -> np.ndarray:
+    """Return an Arrow column as an array; coded texts are decoded."""
+    import pyarrow as pa
+
+    column = joined(chunked)
+    if pa.types.is_dictionary(column.type):
+        return np.array(column.dictionary.to_pylist())[numbers_from_arrow(column.indices)]
+    return numbers_from_arrow(column).astype(bool) if pa.types.is_boolean(column.type) else numbers_from_arrow(column)
 
 
 def _categorical(name: str, array: Any) -> Column:
     import pyarrow as pa
 
-    labels = array.dictionary.cast(pa.string()).to_pylist()  # parts of a split column may repeat a label
+    texts = array.dictionary if pa.types.is_string(array.dictionary.type) else array.dictionary.cast(pa.string())
+    labels = texts.to_pylist()  # parts of a split column may repeat a label
     levels = sort_labels({label for label in labels if label is not None})
     place = {level: code for code, level in enumerate(levels)}
     lookup = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int32)

@@ -8,7 +8,10 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.errors import DataError
+from ..core.matrix_columns import MatrixColumns
 from ..core.table import Column, SparseValues, Table
+from ..core.wide_columns import WideColumns
+from .at_once import missing_by_column
 
 _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 
@@ -41,7 +44,27 @@ def impute(train: Table, table: Table) -> Table:
     >>> impute(train, train)["a"].values
     array([1., 2., 9., 2.])
     """
+    if isinstance(table.columns, WideColumns):
+        gaps = np.flatnonzero(missing_by_column(table.columns))
+        return Table(_filled_at(train, table.columns, gaps.tolist())) if len(gaps) else table
     return Table([_filled(train[column.name], column) for column in table.columns])
+
+
+def _filled_at(train: Table, columns: WideColumns, gaps: list[int]) -> WideColumns:
+    """Fill some of the columns, those that have missing cells."""
+    filled = {at: _filled(train[columns[at].name], columns[at]) for at in gaps}
+    behind = enumerate(columns.more, len(columns.names))
+    columns = replace(columns, more=tuple(filled.pop(at, column) for at, column in behind))
+    if isinstance(columns, MatrixColumns):
+        matrix = np.array(columns.matrix, order="F")
+        for at, column in filled.items():
+            matrix[:, at] = column.values
+        return replace(columns, matrix=matrix)
+    values = columns.values.copy()
+    for at, column in filled.items():
+        cells = slice(columns.starts[at], columns.starts[at + 1])
+        values[cells] = column.values[columns.rows[cells]]
+    return replace(columns, values=values)
 
 
 def _filled(train: Column, column: Column) -> Column:

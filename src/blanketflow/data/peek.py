@@ -70,6 +70,8 @@ class Facts:
         Most levels of a categorical feature seen, None without one or if not known.
     n_test : int
         How many of the last rows are there to test on; as asked, unless `exact`.
+    n_stored : int or None
+        Of a sparse matrix the cells that are not zero, None of any other table.
     """
 
     n_rows: int
@@ -86,6 +88,12 @@ class Facts:
     feature_names: tuple[str, ...] | None
     max_levels: int | None = None
     n_test: int = 0
+    n_stored: int | None = None
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the features that a job holds."""
+        return self.n_rows * self.n_features if self.n_stored is None else self.n_stored
 
 
 def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
@@ -218,10 +226,12 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
         truth=None,
         feature_names=tuple(kept),
         n_test=n_test,
+        n_stored=header.n_stored,
     )
 
 
 def _kinds(kind: str, features: list[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the kinds of features of which all but the forced ones are of one kind."""
-    forced = set(setting(spec, "categorical")) & set(features)
+    forced = set(setting(spec, "categorical"))
+    forced = forced.intersection(features) if forced else forced
     return tuple(sorted({CATEGORICAL} if len(forced) == len(features) else {kind, CATEGORICAL} if forced else {kind}))

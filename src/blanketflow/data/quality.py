@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..core.cards import CATEGORICAL
 from ..core.table import Column, SparseValues, Table
+from ..core.wide_columns import WideColumns
+from .at_once import content_keys, is_constant
 from .raw import RawTable
 
 #: A text column with at least this many levels, most of them seen once, looks like an identifier.
@@ -19,10 +21,11 @@ _SHOWN = 5
 
 def with_findings(raw: RawTable) -> RawTable:
     """Return a raw table with its constant and duplicate columns listed, and notes on them."""
-    constant = tuple(column.name for column in raw.features.columns if _is_constant(column))
-    apart = set(constant)  # constants are reported as such, not as copies of each other
-    duplicates = tuple(_duplicates([column for column in raw.features.columns if column.name not in apart]))
-    identifiers = [column.name for column in raw.features.columns if _is_identifier(column, raw.features.n_rows)]
+    features = raw.features
+    varies = ~is_constant(features.columns)  # constants are reported as such, not as copies of each other
+    constant = tuple(features.names[at] for at in np.flatnonzero(~varies).tolist())
+    duplicates = tuple(_duplicates(features.columns, varies))
+    identifiers = [column.name for column in features.one_of_each() if _is_identifier(column, features.n_rows)]
     notes = list(raw.notes)
     if constant:
         notes.append(f"{len(constant)} constant columns: {_some(constant)}")
@@ -56,25 +59,23 @@ def duplicate_columns(table: Table) -> list[tuple[str, str]]:
     >>> duplicate_columns(Table([Column("a", "numeric", values), Column("b", "numeric", values.copy())]))
     [('a', 'b')]
     """
-    return list(_duplicates(table.columns))
+    return list(_duplicates(table.columns, np.ones(len(table), dtype=bool)))
 
 
-def _duplicates(columns: tuple[Column, ...] | list[Column]) -> Iterator[tuple[str, str]]:
-    first: dict[bytes, str] = {}
-    for column in columns:
-        kept = first.setdefault(content_digest(column), column.name)
+def _duplicates(columns: Sequence[Column], of_these: np.ndarray) -> Iterator[tuple[str, str]]:
+    """Yield pairs of equal columns among those of a mask of shape (d,)."""
+    positions = np.flatnonzero(of_these)
+    if isinstance(columns, WideColumns):
+        at = positions[positions < len(columns.names)]
+        _, first, group = np.unique(content_keys(columns)[at], return_index=True, return_inverse=True)
+        later = np.flatnonzero(first[group] != np.arange(len(at)))
+        yield from ((columns.names[at[first[group[i]]]], columns.names[at[i]]) for i in later.tolist())
+        return
+    seen: dict[bytes, str] = {}
+    for column in (columns[at] for at in positions.tolist()):
+        kept = seen.setdefault(content_digest(column), column.name)
         if kept != column.name:
             yield kept, column.name
-
-
-def _is_constant(column: Column) -> bool:
-    values = column.values
-    if isinstance(values, SparseValues):
-        if 0 < len(values.values) < values.n_rows:
-            return False
-        values = values.values
-    values = values[values >= 0] if column.kind == CATEGORICAL else values[~np.isnan(values)]
-    return not len(values) or bool(values.min() == values.max())
 
 
 def _is_identifier(column: Column, n_rows: int) -> bool:

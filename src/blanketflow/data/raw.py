@@ -12,6 +12,8 @@ from ..core.cards import CATEGORICAL, CLASSIFICATION, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.table import Column, SparseValues, Table, categorical, sort_labels
 from ..core.task import Task, infer_task, target_column
+from ..core.wide_columns import WideColumns
+from .at_once import first_infinite, missing_by_column, names_of, only
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
@@ -73,6 +75,8 @@ def setting(spec: Mapping[str, Any], key: str) -> Any:
 
 def check_names(name: str, names: Sequence[str]) -> None:
     """Raise `DataError` if column names are blank or repeated."""
+    if all(names) and len(set(names)) == len(names):
+        return
     seen: set[str] = set()
     for position, column in enumerate(names, 1):
         if not column:
@@ -151,20 +155,20 @@ def assemble(
         If the spec does not fit the columns or the table cannot be used.
     """
     check_settings(name, spec)
-    names = [column.name for column in columns]
+    names = names_of(columns)
     check_names(name, names)
     kept = set(feature_names(name, spec, names, target))
-    forced = set(setting(spec, "categorical"))
-    columns = [as_categorical(column) if column.name in forced else column for column in columns]
-    by_name = {column.name: column for column in columns}
-    features = Table([column for column in columns if column.name in kept])
-    for column in (*features.columns, by_name[target]):
+    columns = _recoded(columns, set(setting(spec, "categorical")))
+    y = columns[names.index(target)]
+    features = Table(only(columns, kept))
+    infinite = first_infinite(features.columns)
+    for column in (*([infinite] if infinite else []), y):
         check_finite(name, column)
 
     notes: list[str] = []
     n_read = features.n_rows
     rows = np.arange(n_read)
-    known = ~missing_cells(by_name[target])
+    known = ~missing_cells(y)
     rows, dropped = rows[known], int(np.count_nonzero(~known))
     if dropped:
         notes.append(f"{dropped} rows have no target {target!r} and were dropped")
@@ -172,9 +176,11 @@ def assemble(
     rows = _apply_policy(name, policy, features, rows, notes)
     if len(rows) < features.n_rows:
         features = features.take(rows)
-    y, task = prepare_target(name, spec, by_name[target].take(rows), whole)
-    features = Table([used_levels(column) for column in features.columns])
-    groups = _group_numbers(name, by_name[spec["groups"]].take(rows)) if spec.get("groups") is not None else None
+    y, task = prepare_target(name, spec, y.take(rows), whole)
+    if not isinstance(features.columns, WideColumns):
+        features = Table([used_levels(column) for column in features.columns])
+    groups = spec.get("groups")
+    groups = _group_numbers(name, columns[names.index(groups)].take(rows)) if groups is not None else None
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
@@ -204,6 +210,13 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
             "Classification needs two: choose another target or add rows."
         )
     return target, task
+
+
+def _recoded(columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
+    """Return columns of which some have their values as labels."""
+    if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
+        return replace(columns, more=tuple(_recoded(columns.more, names)))
+    return [as_categorical(column) if column.name in names else column for column in columns]
 
 
 def as_categorical(column: Column) -> Column:
@@ -246,7 +259,7 @@ def check_finite(name: str, column: Column) -> None:
 
 def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, notes: list[str]) -> np.ndarray:
     """Return the rows to keep, adding what was found to `notes`."""
-    gaps = [column for column in features.columns if column.n_missing()]
+    gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
     if not gaps:
         return rows
     missing = {column.name: missing_cells(column)[rows] for column in gaps}

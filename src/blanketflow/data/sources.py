@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,7 +140,7 @@ def read_source_network(name: str, source: str) -> Network:
     raise ConfigError(f"{name}: {source!r} is no network. Write 'simulate:<network>' or 'network:<name or file>'.")
 
 
-def _read_columns(name: str, source: Source, spec: Mapping[str, Any]) -> list[Column]:
+def _read_columns(name: str, source: Source, spec: Mapping[str, Any]) -> Sequence[Column]:
     if source.kind == "sklearn":
         return read_bundled(name, source.identifier)
     if source.kind == "npz":
@@ -150,7 +150,7 @@ def _read_columns(name: str, source: Source, spec: Mapping[str, Any]) -> list[Co
     return read_text(name, source.path, setting(spec, "categorical"))
 
 
-def target_name(name: str, source: Source, spec: Mapping[str, Any], columns: list[Column]) -> str:
+def target_name(name: str, source: Source, spec: Mapping[str, Any], columns: Sequence[Column]) -> str:
     """Return the target's name.
 
     Raises

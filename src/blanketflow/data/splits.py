@@ -61,8 +61,6 @@ def fold_of_rows(
     >>> sorted(folds.tolist()), sorted(folds[:2].tolist())
     ([1, 1, 2, 2], [1, 2])
     """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
     values = np.asarray(y.values)
     stratified = stratify and y.kind == CATEGORICAL
     counts = (
@@ -70,16 +68,50 @@ def fold_of_rows(
     )
     n_groups = None if groups is None else len(np.unique(groups))
     _check_size(where, n_folds, len(values), {c: n for c, n in counts.items() if n}, n_groups)
-    kinds = {
-        (False, False): KFold,
-        (True, False): StratifiedKFold,
-        (False, True): GroupKFold,
-        (True, True): StratifiedGroupKFold,
-    }
-    splitter = kinds[stratified, groups is not None](n_folds, shuffle=True, random_state=seed & 0x7FFFFFFF)
+    seed &= 0x7FFFFFFF
+    if groups is None:
+        return _dealt(values, n_folds, seed, by_class=stratified)
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+    splitter = (StratifiedGroupKFold if stratified else GroupKFold)(n_folds, shuffle=True, random_state=seed)
     fold = np.empty(len(values), dtype=np.int64)
     for k, (_, rows) in enumerate(splitter.split(np.zeros(len(values)), values, groups), 1):
         fold[rows] = k
+    return fold
+
+
+def rows_of_folds(
+    y: Column, n_folds: int, seed: int, how: str = TRAIN, groups: np.ndarray | None = None, where: str = "data"
+) -> list[tuple[str, np.ndarray]]:
+    """Return the id and the rows of each fold, all rows as fold ``0`` where `n_folds` is 0.
+
+    Parameters are those of `fold_of_rows`; `how` is ``train`` for the rows outside a fold's part, ``part`` for those in
+    it.
+    """
+    if not n_folds:
+        return [("0", np.arange(y.n_rows))]
+    part = fold_of_rows(y, n_folds, seed, groups, where=where)
+    return [(f"{k}of{n_folds}", np.flatnonzero((part == k) != (how == TRAIN))) for k in range(1, n_folds + 1)]
+
+
+def _dealt(values: np.ndarray, n_folds: int, seed: int, by_class: bool) -> np.ndarray:
+    """Return the folds of scikit-learn's StratifiedKFold or KFold, shuffled, without its import of over a second."""
+    random = np.random.RandomState(seed)
+    fold = np.empty(len(values), dtype=np.int64)
+    if not by_class:
+        order = np.arange(len(values))
+        random.shuffle(order)
+        fold[order] = np.sort(order % n_folds) + 1
+        return fold
+    # Class by class in the order of their first rows, dealt on where the class before ended, each shuffled on its own.
+    classes, first = np.unique(values, return_index=True)
+    dealt = 0
+    for c in classes[np.argsort(first)]:
+        rows = np.flatnonzero(values == c)
+        cards = np.sort(np.arange(dealt, dealt + len(rows)) % n_folds)
+        random.shuffle(cards)
+        fold[rows] = cards + 1
+        dealt += len(rows)
     return fold
 
 

@@ -1,19 +1,35 @@
-"""The data artefact: one Parquet file with features, groups and target, read without pandas."""
+"""The data artefact: one Parquet file with features, groups and target, read without pandas.
+
+A narrow table has a Parquet column a feature. A wide one has a row a feature (write_wide.py): thousands of Parquet
+columns cost every reader seconds, and rows can be read a block of features at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..artefacts import Provenance, read_arrow, write_arrow
+from ..artefacts import Provenance, opened, write_arrow
+from ..core.cards import INTEGER
 from ..core.errors import DataError, did_you_mean
+from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, Table
-from .arrow import column_from_arrow, column_to_arrow, joined, numbers_from_arrow
+from .arrow import column_from_arrow, column_to_arrow, joined
 from .raw import RawTable
+from .read_wide import WideFile
+from .write_wide import write_wide
+
+#: Tables of more features are stored as wide ones. Of a sparse matrix, which the other layout makes dense, fewer do.
+WIDE, WIDE_SPARSE = 2_000, 400
+
+#: Part k of N of the features in table order, counted from 1.
+Part = tuple[int, int]
+WHOLE: Part = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -30,7 +46,7 @@ class StoredTable:
         Group numbers.
     extra : dict
         `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-        (how many of the last rows are test rows).
+        (how many of the last rows are test rows), and what else `write_table` was given.
     """
 
     features: Table
@@ -49,17 +65,11 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
     raw : RawTable
         The data set.
     provenance : Provenance
-        Its `extra` is extended by what `StoredTable.extra` lists. Kinds are told by the Arrow types.
+        Its `extra` is extended by what `StoredTable.extra` lists.
     """
-    import pyarrow as pa
-
-    groups = _free_name("__groups__", [*raw.features.names, raw.target.name]) if raw.groups is not None else None
-    names, arrays = list(raw.features.names), [column_to_arrow(column) for column in raw.features.columns]
-    if groups is not None:
-        names.append(groups)
-        arrays.append(pa.array(raw.groups))
-    names.append(raw.target.name)
-    arrays.append(column_to_arrow(raw.target))
+    features = raw.features
+    groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
+    last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,
@@ -69,7 +79,15 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         "truth": raw.truth,
         "n_test": raw.n_test,
     }
-    write_arrow(path, pa.table(arrays, names=names), replace(provenance, extra=provenance.extra | extra))
+    provenance = replace(provenance, extra=provenance.extra | extra)
+    if len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE):
+        write_wide(path, features.columns, [*last, raw.target], provenance)
+        return
+    import pyarrow as pa
+
+    columns = [*features.columns, *last, raw.target]
+    arrays = [column_to_arrow(column) for column in columns]
+    write_arrow(path, pa.table(arrays, names=[column.name for column in columns]), provenance)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> StoredTable:
@@ -87,37 +105,67 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Stored
     DataError
         If the file is damaged, is another artefact, or lacks a column.
     """
-    wanted = None
-    if columns is not None:
-        stored = _stored_names(path)
+    if columns is None:
+        return read_features(path)
+    with _opened(path) as (file, extra):
+        places = {name: at for at, name in enumerate(file.names())} if columns else {}
         for column in columns:
-            if column not in stored:
-                raise DataError(f"{path} has no column {column!r}. {did_you_mean(column, stored)}")
-        # the target and the groups are the last two columns; which of them is which is told by the metadata
-        wanted = list(dict.fromkeys([*columns, *stored[-2:]]))
-    table, provenance = read_arrow(path, wanted)
-    extra = provenance.extra
-    if "target" not in extra:
-        raise DataError(f"{path} is an artefact, but not of a data set. Delete it and run again.")
-    target, groups = extra["target"], extra["groups"]
-    arrays = dict(zip(table.column_names, table.columns, strict=True))
-    names = columns if columns is not None else [n for n in table.column_names if n not in (target, groups)]
-    return StoredTable(
-        features=Table([column_from_arrow(name, joined(arrays[name])) for name in names]),
-        target=column_from_arrow(target, joined(arrays[target])),
-        groups=numbers_from_arrow(joined(arrays[groups])) if groups is not None else None,
-        extra=extra,
-    )
+            if column not in places:
+                raise DataError(f"{path} has no column {column!r}. {did_you_mean(column, places)}")
+        return _stored(file.at([places[column] for column in columns]), file.last(), extra)
 
 
-def _stored_names(path: str | Path) -> list[str]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def read_features(path: str | Path, part: Part = WHOLE) -> StoredTable:
+    """Read one of some blocks of neighbouring features, with target and groups; raises as `read_table` does."""
+    at, parts = part
+    with _opened(path) as (file, extra):
+        start, stop = ((k * file.n_features) // parts for k in (at - 1, at))
+        return _stored(file.block(start, stop), file.last(), extra)
 
-    try:
-        return pq.read_schema(path).names
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+
+def feature_names(path: str | Path) -> list[str]:
+    """Return the names of all features in table order; raises as `read_table` does."""
+    with _opened(path) as (file, _):
+        return file.names()
+
+
+class _NarrowFile:
+    """An open narrow table; it answers what a `WideFile` does."""
+
+    def __init__(self, file: Any, extra: dict[str, Any]) -> None:
+        self._file = file
+        names = file.schema_arrow.names
+        self.n_features = len(names) - (2 if extra["groups"] else 1)
+        self._names, self._last = names[: self.n_features], names[self.n_features :]
+
+    def names(self) -> list[str]:
+        return self._names
+
+    def last(self) -> list[Column]:
+        return self._read(self._last)
+
+    def block(self, start: int, stop: int) -> list[Column]:
+        return self._read(self._names[start:stop])
+
+    def at(self, positions: Sequence[int]) -> list[Column]:
+        return self._read([self._names[position] for position in positions])
+
+    def _read(self, names: Sequence[str]) -> list[Column]:
+        table = self._file.read(columns=names)
+        return [column_from_arrow(name, joined(table.column(name))) for name in names]
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[tuple[_NarrowFile | WideFile, dict[str, Any]]]:
+    with opened(path) as (file, provenance):
+        extra = provenance.extra
+        if "target" not in extra:
+            raise DataError(f"{path} is an artefact, but not of a data set. Delete it and run again.")
+        yield WideFile(file, extra["layout"], extra["n_rows"]) if "layout" in extra else _NarrowFile(file, extra), extra
+
+
+def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str, Any]) -> StoredTable:
+    return StoredTable(Table(features), last[-1], last[0].values if extra["groups"] is not None else None, extra)
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:

@@ -1,130 +1,26 @@
-"""What the stages of a fold share: reading its rows, running a method on them, and writing its decisions."""
+"""Growing and shrinking on a fold: running a method, and writing and reading its decisions."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from ..artefacts import Provenance, read_arrow, write_columns
+from ..core.table import Table
+from ..jobs import recorded, require
+from ..search.steps import Step, standing
+from ..selectors.base import Problem
+from ..selectors.run import run_grow, run_shrink
+from .fold import Fold, configured_test
+from .marginal import read_marginal
 
-from .artefacts import Provenance, read_arrow, write_columns
-from .ci import CITest, get_ci_test
-from .core.limits import Limits
-from .core.registry import import_name
-from .core.results import CIResults
-from .core.table import Table
-from .data.arrow import joined, numbers_from_arrow
-from .data.impute import impute
-from .data.splits import fold_rows
-from .data.storage import read_table
-from .jobs import recorded, require
-from .search.steps import Step, standing
-from .selectors import get_method
-from .selectors.base import Method, Problem
-from .selectors.run import fold_seed, run_grow, run_shrink
-
-MARGINAL_TYPES = {
-    "feature": "string",
-    "statistic": "double",
-    "p_value": "double",
-    "log_p": "double",
-    "dof": "double",
-    "n": "int64",
-    "reliable": "bool",
-}
 _STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
 GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
 SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
 #: What methods that form groups add.
 GROUP_TYPES = {"group": "string"}
-
-
-@dataclass
-class Fold:
-    """Where one fold's rows are, how they are identified, and the spec of the work on them."""
-
-    table: Path
-    splits: Path
-    dataset: str
-    split: str
-    fold: str
-    spec: str
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The spec, parsed."""
-        return json.loads(self.spec)
-
-    @property
-    def seed(self) -> int:
-        """The fold's seed."""
-        return fold_seed(self.asked["seed"], self.dataset, self.split, self.fold)
-
-    def method(self) -> Method:
-        """Return the configured method of the spec."""
-        return get_method(self.asked["method"], f"selector on {self.dataset}", self.asked["options"])
-
-    def read(self) -> Table:
-        """Return the fold's rows, imputed on themselves: features, then target."""
-        stored = read_table(self.table)
-        rows = fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
-        features = stored.features.take(rows)
-        return impute(features, features).with_column(stored.target.take(rows))
-
-    def limits(self) -> Limits:
-        """Return what each stage may spend."""
-        return Limits(**self.asked["limits"])
-
-    def provenance(self) -> Provenance:
-        """Return a fresh provenance of work on this fold."""
-        return Provenance(spec=self.spec, seed=self.seed)
-
-
-def read_splits(path: Path) -> dict[str, Any]:
-    """Return splits.parquet as arrays."""
-    table, _ = read_arrow(path)
-    return {name: _array(table, name) for name in table.column_names}
-
-
-def _array(table: Any, name: str) -> np.ndarray:
-    """Return a column as an array; repeated texts are coded once, since splits.parquet has many rows."""
-    import pyarrow as pa
-
-    column = joined(table.column(name))
-    if pa.types.is_string(column.type):
-        coded = column.dictionary_encode()
-        return np.array(coded.dictionary.to_pylist())[numbers_from_arrow(coded.indices)]
-    if pa.types.is_boolean(column.type):
-        return numbers_from_arrow(column.cast(pa.int8())).astype(bool)
-    return numbers_from_arrow(column)
-
-
-def write_marginal(path: Path, features: Sequence[str], results: CIResults | None, provenance: Provenance) -> None:
-    """Write the ci_test artefact; no rows if there is no result."""
-    columns: dict[str, Any] = {name: [] for name in MARGINAL_TYPES}
-    if results is not None:
-        columns = {"feature": list(features), **results.columns()}
-    write_columns(path, columns, MARGINAL_TYPES, provenance)
-
-
-def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
-    """Return features and results of a ci_test artefact."""
-    table, provenance = read_arrow(path)
-    arrays = [_array(table, name) for name in MARGINAL_TYPES if name != "feature"]
-    return table.column("feature").to_pylist(), CIResults(*arrays), provenance
-
-
-def configured_test(asked: Mapping[str, Any]) -> CITest:
-    """Return the CI test of a spec; one that knows the truth is given the network that its spec names."""
-    options = dict(asked["options"])
-    if isinstance(options.get("network"), str):
-        # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
-        read_source_network = import_name("blanketflow.data.sources:read_source_network")
-        options["network"] = read_source_network(f"CI test {asked['type']!r}", options["network"])
-    return get_ci_test(asked["type"], **options)
 
 
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
@@ -232,4 +128,4 @@ def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, h
 def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
     names = ("feature", "role", "statistic", "p_value", "importance", "group")
     columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
-    return columns | {"given": [list(s.given) for s in steps]}
+    return columns | {"given": [s.listed for s in steps]}

@@ -1,0 +1,19 @@
+"""Rule gather_ci_test: the results on the chunks of a wide table in one artefact."""
+
+from pathlib import Path
+
+from blanketflow.stages.fold import Fold
+from blanketflow.stages.marginal import gather_parts
+
+
+def main(
+    table: Path, splits: Path, chunks: list[Path], marginal: Path, dataset: str, split: str, fold: str, spec: str
+) -> None:
+    """Write the ci_test artefact."""
+    gather_parts(chunks, marginal, Fold(table, splits, dataset, split, fold, spec).provenance())
+
+
+if "snakemake" in globals():
+    from blanketflow.jobs import run_script
+
+    run_script(main, snakemake)  # noqa: F821

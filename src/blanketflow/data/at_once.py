@@ -1,0 +1,154 @@
+"""What has to be known of all columns of a source, found on the arrays of a wide one and never column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL, NUMERIC
+from ..core.matrix_columns import MatrixColumns
+from ..core.sparse_columns import SparseColumns
+from ..core.table import Column, SparseValues
+from ..core.wide_columns import WideColumns
+
+#: Cells looked at in one go.
+CELLS = 2**22
+
+
+def names_of(columns: Sequence[Column]) -> list[str]:
+    """Return the names of some columns."""
+    if isinstance(columns, WideColumns):
+        return [*columns.names, *(column.name for column in columns.more)]
+    return [column.name for column in columns]
+
+
+def only(columns: Sequence[Column], wanted: Collection[str]) -> Sequence[Column]:
+    """Return the columns of some names, in their order."""
+    if not isinstance(columns, WideColumns):
+        return [column for column in columns if column.name in wanted]
+    more = tuple(column for column in columns.more if column.name in wanted)
+    kept = np.fromiter((name in wanted for name in columns.names), dtype=bool, count=len(columns.names))
+    return replace(columns if kept.all() else at_positions(columns, np.flatnonzero(kept)), more=more)
+
+
+def at_positions(columns: WideColumns, positions: np.ndarray) -> WideColumns:
+    """Return some of the columns that are held together, in the order asked; those behind them stay."""
+    names = [columns.names[at] for at in positions.tolist()]
+    if isinstance(columns, MatrixColumns):
+        return replace(columns, names=names, matrix=columns.matrix[:, positions])
+    first, sizes = columns.starts[positions], np.diff(columns.starts)[positions]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cells = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+    return replace(columns, names=names, starts=starts, rows=columns.rows[cells], values=columns.values[cells])
+
+
+def blocks_of(columns: WideColumns) -> Iterator[slice]:
+    """Yield slices of the columns held together, each of about `CELLS` cells."""
+    d = len(columns.names)
+    if isinstance(columns, SparseColumns):
+        ends = np.searchsorted(columns.starts, np.arange(CELLS, columns.starts[-1] + CELLS, CELLS), side="right") - 1
+        bounds = np.unique([0, *ends.tolist(), d])
+    else:
+        bounds = np.unique([*range(0, d, max(1, CELLS // max(1, columns.n_rows))), d])
+    yield from (slice(int(a), int(b)) for a, b in pairwise(bounds))
+
+
+def missing_by_column(columns: Sequence[Column]) -> np.ndarray:
+    """Return the number of missing cells of each column, shape (d,)."""
+    if not isinstance(columns, WideColumns):
+        return np.fromiter((column.n_missing() for column in columns), dtype=np.int64, count=len(columns))
+    missing, more = np.zeros(len(columns), dtype=np.int64), len(columns.names)
+    missing[more:] = [column.n_missing() for column in columns.more]
+    if isinstance(columns, SparseColumns):
+        if columns.values.dtype.kind == "f":
+            gaps = np.flatnonzero(np.isnan(columns.values))
+            missing[:more] = np.bincount(np.searchsorted(columns.starts, gaps, side="right") - 1, minlength=more)
+    elif columns.kind == NUMERIC:
+        for block in blocks_of(columns):
+            missing[block] = np.count_nonzero(np.isnan(columns.matrix[:, block]), axis=0)
+    return missing
+
+
+def first_infinite(columns: Sequence[Column]) -> Column | None:
+    """Return the first column with an infinite cell."""
+    if not isinstance(columns, WideColumns):
+        return next((column for column in columns if column.n_infinite()), None)
+    if isinstance(columns, SparseColumns):
+        if columns.values.dtype.kind == "f" and (is_infinite := np.isinf(columns.values)).any():
+            return columns[int(np.searchsorted(columns.starts, np.argmax(is_infinite), side="right")) - 1]
+    elif columns.kind == NUMERIC:
+        for block in blocks_of(columns):
+            has_infinite = np.isinf(columns.matrix[:, block]).any(axis=0)
+            if has_infinite.any():
+                return columns[block.start + int(np.argmax(has_infinite))]
+    return first_infinite(columns.more)
+
+
+def is_constant(columns: Sequence[Column]) -> np.ndarray:
+    """Return which columns have at most one distinct value besides missing ones, shape (d,)."""
+    if not isinstance(columns, WideColumns):
+        return np.fromiter(map(_is_constant, columns), dtype=bool, count=len(columns))
+    found = np.empty(len(columns), dtype=bool)
+    found[len(columns.names) :] = is_constant(columns.more)
+    for block in blocks_of(columns):
+        found[block] = ~np.less(*_extremes(columns, block))  # both are NaN where every cell is missing
+    return found
+
+
+def _extremes(columns: WideColumns, block: slice) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest value of each column of a block; NaN is skipped."""
+    if isinstance(columns, MatrixColumns):
+        cells = columns.matrix[:, block]
+        return np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0)
+    sizes = np.diff(columns.starts)[block]
+    low, high = np.zeros(len(sizes)), np.zeros(len(sizes))
+    filled = np.flatnonzero(sizes)
+    if len(filled):
+        firsts, last = columns.starts[block][filled], columns.starts[block.stop]
+        low[filled] = np.fmin.reduceat(columns.values[:last], firsts)
+        high[filled] = np.fmax.reduceat(columns.values[:last], firsts)
+    has_zero = sizes < columns.n_rows
+    low[has_zero], high[has_zero] = np.fmin(low[has_zero], 0), np.fmax(high[has_zero], 0)
+    return low, high
+
+
+def _is_constant(column: Column) -> bool:
+    values = column.values
+    if isinstance(values, SparseValues):
+        if 0 < len(values.values) < values.n_rows:
+            return False
+        values = values.values
+    values = values[values >= 0] if column.kind == CATEGORICAL else values[~np.isnan(values)]
+    return not len(values) or bool(values.min() == values.max())
+
+
+def content_keys(columns: WideColumns) -> np.ndarray:
+    """Return a number for each column held together, equal where all cells are, shape (d,).
+
+    A 64-bit hash: among 1,000,000 different columns two share a number with a chance of 3 in 100,000,000.
+    """
+    of_row = np.random.default_rng(0).integers(2**64, size=columns.n_rows, dtype=np.uint64)
+    keys = np.zeros(len(columns.names), dtype=np.uint64)
+    for block in blocks_of(columns):
+        if isinstance(columns, MatrixColumns):
+            keys[block] = _mixed(columns.matrix[:, block], of_row[:, None]).sum(axis=0, dtype=np.uint64)
+            continue
+        cells = slice(columns.starts[block.start], columns.starts[block.stop])
+        filled = block.start + np.flatnonzero(np.diff(columns.starts)[block])
+        if len(filled):
+            mixed = _mixed(columns.values[cells], of_row[columns.rows[cells]])
+            keys[filled] = np.add.reduceat(mixed, columns.starts[filled] - cells.start)
+    return keys
+
+
+def _mixed(values: np.ndarray, of_row: np.ndarray) -> np.ndarray:
+    """Return 64 well-mixed bits for each cell; the finalizer of MurmurHash3."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64) ^ of_row  # + 0.0 makes -0.0 equal 0.0
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        bits ^= bits >> np.uint64(33)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(33)
+    return bits

@@ -1,0 +1,114 @@
+"""The benchmarks run, write what the page reads, and the page is what their results say. Nothing here is timed."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[2]
+FOLDER = REPO / "benchmarks"
+SCRIPTS = ("bench", "ci_tests", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
+SCRIPTS += ("scaling", "workflow")
+#: Those whose smallest run takes no longer than a few seconds, and the tables that it fills.
+TINY = {"limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
+
+
+@pytest.fixture(autouse=True)
+def suite(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+def run(script, *arguments):
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / f"{script}.py"), *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_starts_and_says_what_it_takes(script):
+    assert "--" in run(script, "--help")
+
+
+@pytest.mark.parametrize("script", TINY)
+def test_a_tiny_run_writes_a_result_that_the_page_can_read(script, tmp_path):
+    from suite.record import OWN, read
+
+    run(script, "--tiny", "--results", tmp_path)
+    content = read(script, tmp_path)
+    assert TINY[script] <= {entry["table"] for entry in content["measurements"]}
+    assert {"processor", "cores", "memory_gb", "python", "load", "platform"} == set(content["machine"])
+    assert {OWN, "numpy", "numba"} <= set(content["versions"])
+    assert all(entry["runs"] for entry in content["measurements"])
+    run("page", "--results", tmp_path, "--root", copy_of_page(tmp_path / "site"))
+
+
+def test_ppfs_is_measured_beside_pyimpetus(tmp_path):
+    pytest.importorskip("PyImpetus", reason="PyImpetus is not installed: make setup-bench")
+    from suite.record import read
+
+    run("ppfs", "--tiny", "--results", tmp_path)
+    ratios = read("ppfs", tmp_path)["ratios"]
+    assert {(r["table"], r["package"]) for r in ratios} >= {("warm", "PyImpetus")}
+    assert all(r["low"] <= r["median"] <= r["high"] for r in ratios)
+
+
+def test_a_ratio_is_over_our_time_in_the_same_case():
+    from suite.record import ratios
+
+    def entry(package, runs, table="t", **case):
+        return {"table": table, "case": case, "package": package, "unit": "CPU s", "runs": runs}
+
+    entries = [
+        entry("blanketflow", [1.0, 2.0], n=1),
+        entry("peer", [10.0], n=1),
+        entry("peer", [10.0], n=2),  # not measured by us
+        entry("peer", [10.0], "other", n=1),
+    ]
+    expected = {"table": "t", "case": {"n": 1}, "package": "peer", "median": 7.5, "low": 5.0, "high": 10.0}
+    assert ratios(entries) == [expected]
+
+
+def test_a_file_that_is_no_result_is_refused(tmp_path):
+    from suite.record import read
+
+    (tmp_path / "some.json").write_text(json.dumps({"benchmark": "some"}))
+    with pytest.raises(ValueError, match=r"some\.json: has \['benchmark'\]"):
+        read("some", tmp_path)
+
+
+def test_slopes_are_exponents():
+    from suite.tables import slope
+
+    assert slope([1, 2, 4, 8], [3, 12, 48, 192]) == pytest.approx(2)
+
+
+def test_committed_results_have_the_form_that_the_page_reads():
+    from suite.record import read
+
+    for path in sorted((FOLDER / "results").glob("*.json")):
+        content = read(path.stem)
+        assert content["benchmark"] == path.stem
+        assert str(REPO) not in path.read_text(encoding="utf-8"), "a result names a path of a machine"
+
+
+def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
+    site = copy_of_page(tmp_path)
+    run("page", "--root", site)
+    for name in ("README.md", "docs/performance.md"):
+        assert (site / name).read_text(encoding="utf-8") == (REPO / name).read_text(encoding="utf-8"), (
+            f"{name} is not what benchmarks/results say: python benchmarks/page.py"
+        )
+    for drawn in sorted((site / "docs").glob("*.svg")):
+        assert drawn.read_text(encoding="utf-8") == (REPO / "docs" / drawn.name).read_text(encoding="utf-8")
+
+
+def copy_of_page(folder):
+    (folder / "docs").mkdir(parents=True)
+    shutil.copy(REPO / "docs" / "performance.md", folder / "docs")
+    shutil.copy(REPO / "README.md", folder)
+    return folder

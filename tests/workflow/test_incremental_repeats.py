@@ -1,0 +1,104 @@
+"""More repeats of a test extend those of an earlier run, also of one that was killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from workflow_runs import (
+    assert_equal_results,
+    changed,
+    columns,
+    command,
+    configure,
+    contents,
+    counts,
+    environment,
+    planned,
+    ran,
+    snakemake,
+)
+
+pytestmark = pytest.mark.workflow
+
+ARTEFACT = "results/ci_test/wine/full/fold-0/quick.parquet"
+LOG = "results/logs/ci_test/wine/full/fold-0/quick.log"
+
+
+def config(n_repeats, **options):
+    return {
+        "datasets": {"wine": {"source": "sklearn:wine"}},
+        "splits": {"evaluation": 0},
+        "folds": 0,
+        "grain": "fold",
+        "ci_tests": {"quick": {"type": "ppi", "n_repeats": n_repeats, **options}},
+        "selectors": {"ppfs": {"method": "ppfs", "ci_test": "quick"}},
+        "models": ["tree"],
+    }
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    """Runs with 10 and with 30 repeats, each from scratch."""
+    folders = {}
+    for n_repeats in (10, 30):
+        folders[n_repeats] = configure(tmp_path_factory.mktemp(f"repeats-{n_repeats}"), config(n_repeats))
+        snakemake(folders[n_repeats], "--cores", "1")
+    return folders
+
+
+def set_repeats(n_repeats):
+    def change(config):
+        config["ci_tests"]["quick"]["n_repeats"] = n_repeats
+
+    return change
+
+
+@pytest.mark.parametrize(("before", "after", "computed"), [(10, 30, 20), (30, 10, 0)])
+def test_only_new_repeats_are_computed_and_the_results_are_those_from_scratch(
+    tmp_path, scratch, before, after, computed
+):
+    folder = changed(scratch[before], tmp_path / "run", set_repeats(after))
+    listed = counts(ran(folder))
+    assert listed["ci_test"] == 1 and "table" not in listed
+    assert f"{computed} repeats computed, {after - computed} taken from an earlier run" in (folder / LOG).read_text()
+    assert_equal_results(contents(folder / "results"), contents(scratch[after] / "results"))
+    assert planned(folder) == []
+
+
+def test_other_data_under_the_same_names_take_nothing_over(tmp_path, scratch):
+    folder = changed(scratch[10], tmp_path / "run", lambda config: config["datasets"]["wine"].update(drop=["ash"]))
+    ran(folder)
+    assert "10 repeats computed, 0 taken" in (folder / LOG).read_text()
+
+
+def test_a_killed_extension_leaves_the_known_repeats(tmp_path, scratch):
+    folder = changed(scratch[10], tmp_path / "run", set_repeats(150_000))
+    known = columns(folder / ARTEFACT)["risk_differences"]
+    (folder / LOG).unlink()
+    with open(folder / "log", "w") as log:
+        process = subprocess.Popen(
+            command(folder, "--cores", "1"),
+            cwd=folder,
+            env=environment(),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + 120
+        while not (folder / LOG).exists():
+            assert process.poll() is None and time.monotonic() < deadline, (folder / "log").read_text()
+            time.sleep(0.02)
+        time.sleep(1)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert columns(folder / ARTEFACT)["risk_differences"] == known
+    shutil.copy(scratch[30] / "my.yaml", folder / "my.yaml")
+    snakemake(folder, "--unlock")
+    ran(folder)
+    assert "20 repeats computed, 10 taken" in (folder / LOG).read_text()
+    assert_equal_results(contents(folder / "results"), contents(scratch[30] / "results"))
