@@ -48,11 +48,8 @@ lint: setup-test ## style of Python and Snakemake files
 docs: setup ## regenerate docs/config.md and config/schema.json from the declarations
 	$(BIN)/python -m blanketflow.schema
 
-bench: setup-bench ## measure: CI tests, blanket methods, filters beside other packages, per-job overhead, the default run
-	$(BIN)/python benchmarks/ci_tests.py
-	$(BIN)/python benchmarks/markov_blankets.py
-	$(BIN)/python benchmarks/filters.py
-	$(BIN)/python benchmarks/overhead.py
+bench: setup-bench ## measure everything, beside other packages: half an hour; FULL=--full for what takes minutes a number
+	$(BIN)/python benchmarks/bench.py $(FULL)
 
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
 	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)

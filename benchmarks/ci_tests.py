@@ -1,23 +1,22 @@
-"""Measures CI tests beside the peers: run it with `make bench`; the numbers stand in docs/performance.md.
+"""CI tests beside the peers: `python benchmarks/ci_tests.py`; the numbers stand in docs/performance.md.
 
 One process, one thread, CPU seconds. G2 on 5,000 rows of ALARM: every pair of columns given none, one, two and three
 others (a sample of the conditioning sets), in batch (`test_many`) and one at a time (`test`). Fisher's z on 5,000 rows
-of ecoli70: all candidates given S. Peers answer a sample of the same queries, through their own cheapest interface.
-Ratios are theirs over ours.
+of ecoli70: all candidates given S. Peers answer a sample of the same queries one at a time, which is all that they
+offer, through their own cheapest interface.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
-import platform
 import sys
-import time
 from collections.abc import Callable
-from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
+from suite.clock import cpu_seconds, options
+from suite.record import OWN, Record
+from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.core.table import Table
@@ -37,17 +36,7 @@ def queries(n_columns: int, k: int) -> list[Query]:
     return found
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the least CPU seconds of a few runs."""
-    best = float("inf")
-    for _ in range(REPEATS):
-        begin = time.process_time()
-        work()
-        best = min(best, time.process_time() - begin)
-    return best
-
-
-def in_batch(name: str, table: Table, asked: list[Query]) -> float:
+def in_batch(name: str, table: Table, asked: list[Query]) -> list[float]:
     """Return microseconds a test by `test_many`; each run has a memory of its own."""
 
     def work() -> None:
@@ -58,7 +47,7 @@ def in_batch(name: str, table: Table, asked: list[Query]) -> float:
     return microseconds(work, table, name, sum(len(c) for c, _, _ in asked))
 
 
-def one_by_one(name: str, table: Table, asked: list[Query]) -> float:
+def one_by_one(name: str, table: Table, asked: list[Query]) -> list[float]:
     """Return microseconds a test by `test`."""
     singles = [(candidates[0], target, given) for candidates, target, given in asked]
 
@@ -78,9 +67,10 @@ def fresh(name: str, table: Table) -> object:
     return bound
 
 
-def microseconds(work: Callable[[], None], table: Table, name: str, n_tests: int) -> float:
-    """Return the time of a run, without that of binding and coding, over the number of tests."""
-    return round((seconds(work) - seconds(lambda: fresh(name, table))) / n_tests * 1e6, 2)
+def microseconds(work: Callable[[], None], table: Table, name: str, n_tests: int) -> list[float]:
+    """Return the time of each run, without that of binding and coding, over the number of tests."""
+    before = min(cpu_seconds(lambda: fresh(name, table), REPEATS))
+    return [(taken - before) / n_tests * 1e6 for taken in cpu_seconds(work, REPEATS)]
 
 
 Answer = Callable[[int, int, list[int]], object]
@@ -96,7 +86,7 @@ def peers(frame: pd.DataFrame) -> dict[str, Callable[[], Answer]]:
 
         found["causal-learn"] = lambda: CIT(codes, "gsq")
     except ImportError:
-        print("causal-learn is not installed: pip install 'blanketflow[bench]'", file=sys.stderr)
+        print("causal-learn is not installed: make setup-bench", file=sys.stderr)
     try:
         from pgmpy.ci_tests import GSq
 
@@ -106,12 +96,12 @@ def peers(frame: pd.DataFrame) -> dict[str, Callable[[], Answer]]:
 
         found["pgmpy"] = pgmpy_test
     except ImportError:
-        print("pgmpy is not installed: pip install 'blanketflow[bench]'", file=sys.stderr)
+        print("pgmpy is not installed: make setup-bench", file=sys.stderr)
     return found
 
 
-def peer_microseconds(make: Callable[[], Answer], asked: list[Query]) -> float:
-    """Return microseconds a test over a sample of the queries."""
+def peer_microseconds(make: Callable[[], Answer], asked: list[Query]) -> list[float]:
+    """Return microseconds a test over a sample of the queries, run by run."""
     sample = asked[:: max(1, len(asked) // PEER_QUERIES)]
 
     def work() -> None:
@@ -119,11 +109,12 @@ def peer_microseconds(make: Callable[[], Answer], asked: list[Query]) -> float:
         for candidates, target, given in sample:
             test(candidates[0], target, given)
 
-    return round((seconds(work) - seconds(make)) / len(sample) * 1e6, 1)
+    before = min(cpu_seconds(make, REPEATS))
+    return [(taken - before) / len(sample) * 1e6 for taken in cpu_seconds(work, REPEATS)]
 
 
-def whole_network(table: Table, frame: pd.DataFrame) -> dict[str, object]:
-    """Return CPU seconds of grow-shrink for every column of ALARM, ours and bnlearn's C code called from Python."""
+def whole_network(record: Record, table: Table, frame: pd.DataFrame) -> None:
+    """Record grow-shrink for every column of ALARM, ours and bnlearn's C code called from Python."""
     from blanketflow.selectors.base import Problem
     from blanketflow.selectors.causal.gs import GS
 
@@ -137,7 +128,9 @@ def whole_network(table: Table, frame: pd.DataFrame) -> dict[str, object]:
             method.shrink(problem, method.grow(problem))
         n_tests.append(bound.n_tests)
 
-    found: dict[str, object] = {"blanketflow_s": round(seconds(work), 3), "blanketflow_tests": n_tests[-1]}
+    case = {"work": "gs, all columns of alarm"}
+    runs = cpu_seconds(work, REPEATS)
+    record.add("whole network", OWN, runs, **case, facts={"tests": n_tests[-1]})
     try:
         from pybnlearn import learn_mb
 
@@ -145,38 +138,40 @@ def whole_network(table: Table, frame: pd.DataFrame) -> dict[str, object]:
             for name in frame:
                 learn_mb(frame, node=name, method="gs", test="mi", alpha=0.01)
 
-        found["bnlearn_s"] = round(seconds(theirs), 3)
-        found["bnlearn / blanketflow"] = round(found["bnlearn_s"] / found["blanketflow_s"], 1)
+        record.add("whole network", "bnlearn-port", cpu_seconds(theirs, REPEATS), **case)
     except ImportError:
-        print("bnlearn-port is not installed: pip install 'blanketflow[bench]'", file=sys.stderr)
-    return found
+        print("bnlearn-port is not installed: make setup-bench", file=sys.stderr)
 
 
 def main() -> None:
-    """Measure and print everything as JSON."""
-    table = read_network("alarm").sample(ROWS, seed=2026)
+    """Measure, and write ci_tests.json."""
+    chosen = options(__doc__).parse_args()
+    record = Record("ci_tests", ["causal-learn", "pgmpy", "bnlearn-port"], chosen.results)
+    n_rows, sizes = (200, 1) if chosen.tiny else (ROWS, 4)
+    table = read_network("alarm").sample(n_rows, seed=2026)
     frame = pd.DataFrame({c.name: pd.Categorical.from_codes(c.values, c.levels) for c in table.columns})
     frame = frame.apply(lambda column: column.cat.remove_unused_categories())
-    report: dict[str, object] = {"python": platform.python_version(), "numpy": version("numpy")}
     rivals = peers(frame)
-    for k in range(4):
-        asked = queries(len(table), k)
-        row: dict[str, object] = {name: in_batch(name, table, asked) for name in ("g2", "chi2")}
-        row["g2, single"] = one_by_one("g2", table, asked)
-        for peer, test in rivals.items():
-            row[peer] = peer_microseconds(test, asked)
-            row[f"{peer} / g2"] = round(row[peer] / row["g2"], 1)
-            row[f"{peer} / g2, single"] = round(row[peer] / row["g2, single"], 1)
-        report[f"alarm, given {k}, microseconds a test"] = row
-    gaussian = read_network("ecoli70").sample(ROWS, seed=2026)
-    for k in range(4):
-        asked = queries(len(gaussian), k)
-        report[f"ecoli70, given {k}, microseconds a test"] = {
-            "fisher-z": in_batch("fisher-z", gaussian, asked),
-            "fisher-z, single": one_by_one("fisher-z", gaussian, asked),
-        }
-    report["gs, all columns of alarm"] = whole_network(table, frame)
-    print(json.dumps(report, indent=1))
+    unit = "microseconds a test"
+    with threadpool_limits(1):
+        for k in range(sizes):
+            asked = queries(len(table), k)
+            batch, single = ({"given": k, "how": how} for how in ("in batch", "one at a time"))
+            for peer, test in rivals.items():
+                taken = peer_microseconds(test, asked[:5] if chosen.tiny else asked)
+                for case in (batch, single):  # a peer's only way stands beside both of ours
+                    record.add("alarm", peer, taken, unit, test="g2", **case)
+            record.add("alarm", OWN, in_batch("g2", table, asked), unit, test="g2", **batch)
+            record.add("alarm", OWN, one_by_one("g2", table, asked), unit, test="g2", **single)
+            record.add("alarm", OWN, in_batch("chi2", table, asked), unit, test="chi2", **batch)
+        gaussian = read_network("ecoli70").sample(n_rows, seed=2026)
+        for k in range(sizes):
+            asked = queries(len(gaussian), k)
+            batch, single = ({"given": k, "how": how} for how in ("in batch", "one at a time"))
+            record.add("ecoli70", OWN, in_batch("fisher-z", gaussian, asked), unit, test="fisher-z", **batch)
+            record.add("ecoli70", OWN, one_by_one("fisher-z", gaussian, asked), unit, test="fisher-z", **single)
+        if not chosen.tiny:
+            whole_network(record, table, frame)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Measures the Markov-blanket methods beside the peers: run it with `make bench`; docs/performance.md has the numbers.
+"""The Markov-blanket methods beside the peers: `python benchmarks/markov_blankets.py`; see docs/performance.md.
 
 One process, one thread, CPU seconds. Every column of a network is the target in turn (`blanketflow.blankets`); binding
 the test and coding the columns count. alpha 0.01, everything else as it is by default, but for one run of KIAMB. Peers
 have the same rows and alpha, and conditioning sets of at most 3 where ours have.
 
 A peer answers targets, drawn at random, until `--peer-seconds` are over, for each method and table; where that is not
-all of them, their mean stands for the others, and the table says from how many. Ratios are theirs over ours.
+all of them, their mean stands for the others, and the result says from how many. CausalFS 2.0 is a C++ program that
+must be built by hand (`--causalfs CDD/main`); what it takes goes to a file of its own, since few will repeat it. R's
+bnlearn answers all targets, where Rscript has it.
 
 `andes`, `pigs` and `link` are read from the folder that the environment variable BLANKETFLOW_DATA names.
 """
@@ -25,6 +27,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from suite.clock import options
+from suite.record import OWN, Record
+from suite.rscript import bnlearn_seconds
+from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.core.graph import DAG
@@ -60,6 +66,8 @@ PEERS: dict[str, tuple[str | None, str | None, str]] = {
 
 #: From a method's id and the positions of some targets to CPU seconds and number of tests.
 Peer = Callable[[str, Sequence[int]], tuple[float, float]]
+#: By name: the peer, its limit of seconds a method and table, and where its numbers go.
+Peers = dict[str, tuple[Peer, float, Record]]
 
 
 @dataclass
@@ -84,9 +92,9 @@ def all_targets(method_id: str, table: Table, dag: DAG) -> Measured:
     return Measured(seconds, found.n_tests, hits / max(n_found, 1), hits / max(n_true, 1))
 
 
-def ours(method_id: str, table: Table, dag: DAG, repeats: int = REPEATS) -> Measured:
-    """Return the fastest of a few runs."""
-    return min((all_targets(method_id, table, dag) for _ in range(repeats)), key=lambda run: run.seconds)
+def ours(method_id: str, table: Table, dag: DAG, repeats: int = REPEATS) -> list[Measured]:
+    """Return a few runs, the fastest first."""
+    return sorted((all_targets(method_id, table, dag) for _ in range(repeats)), key=lambda run: run.seconds)
 
 
 def bnlearn(table: Table) -> Peer:
@@ -175,101 +183,81 @@ def sampled(peer: Peer, method_id: str, n_targets: int, limit: float) -> tuple[f
     return seconds * n_targets / done, tests * n_targets / done, done
 
 
-def cells_of(peer: Peer, method_id: str, n_targets: int, limit: float, own: Measured) -> list[str]:
-    """Return a peer's cells of a row: seconds, tests, ratio."""
-    try:
-        seconds, tests, done = sampled(peer, method_id, n_targets, limit)
-    except LookupError:
-        return ["", "", ""]
-    except Exception as error:  # a peer may fail in any way; the table says how
-        print(f"{method_id}: {type(error).__name__}: {error}", file=sys.stderr)
-        return ["fails", "", ""]
-    some = "" if done == n_targets else f" ({done} of {n_targets})"
-    return [f"{figure(seconds)}{some}", f"{tests:,.0f}", figure(seconds / own.seconds)]
-
-
-def figure(number: float) -> str:
-    """Return a number to two digits or whole.
-
-    Examples
-    --------
-    >>> figure(0.0274), figure(2.74), figure(1234.5)
-    ('0.027', '2.7', '1,234')
-    """
-    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}" if number >= 1 else f"{number:.2g}"
-
-
-def show(cells: Sequence[str]) -> None:
-    """Print one line of a Markdown table."""
-    print(f"| {' | '.join(cells)} |", flush=True)
-
-
 def compare(
-    title: str, methods: Sequence[str], table: Table, dag: DAG, peers: dict[str, tuple[Peer, float]], repeats: int
+    records: Sequence[Record], network: str, methods: Sequence[str], table: Table, dag: DAG, peers: Peers, repeats: int
 ) -> None:
-    """Print one table: each method beside each peer, which has a limit of seconds."""
-    header = ["method", "CPU s", "tests", "us a test", "precision", "recall"]
-    header += [cell for name in peers for cell in (f"{name} s", "tests", "ratio")]
-    print(f"\n{title}: {len(table)} targets, {table.n_rows:,} rows\n")
-    show(header)
-    show(["---"] * len(header))
+    """Record each method beside each peer, which has a record and a limit of seconds."""
     for method_id in methods:
-        own = ours(method_id, table, dag, repeats)
-        row = [method_id, figure(own.seconds), f"{own.tests:,}", f"{own.seconds / own.tests * 1e6:.1f}"]
-        row += [f"{own.precision:.2f}", f"{own.recall:.2f}"]
-        for peer, limit in peers.values():
-            row += cells_of(peer, method_id, len(table), limit, own)
-        show(row)
-
-
-def compare_rows(few: Table, many: Table, dag: DAG) -> None:
-    """Print how seconds grow with rows."""
-    print(f"\nalarm, {many.n_rows:,} rows: {many.n_rows / few.n_rows:g} times {few.n_rows:,}\n")
-    show(["method", "CPU s", "tests", "us a test", "precision", "recall", "times as long", "times as long a test"])
-    show(["---"] * 8)
-    for method_id in PEERS:
-        one, other = ours(method_id, few, dag), ours(method_id, many, dag, repeats=1)
-        each, each_of_many = (run.seconds / run.tests for run in (one, other))
-        row = [method_id, figure(other.seconds), f"{other.tests:,}", f"{each_of_many * 1e6:.0f}"]
-        row += [f"{other.precision:.2f}", f"{other.recall:.2f}"]
-        show([*row, figure(other.seconds / one.seconds), figure(each_of_many / each)])
+        case = {"network": network, "rows": table.n_rows, "method": method_id}
+        found = ours(method_id, table, dag, repeats)
+        best = found[0]
+        facts = {"targets": len(table), "tests": best.tests}
+        facts |= {"precision": round(best.precision, 3), "recall": round(best.recall, 3)}
+        for record in records:
+            record.add("networks", OWN, [run.seconds for run in found], **case, facts=facts)
+        for name, (peer, limit, record) in peers.items():
+            try:
+                seconds, tests, done = sampled(peer, method_id, len(table), limit)
+            except LookupError:
+                continue
+            except Exception as error:  # a peer may fail in any way; the result says how
+                print(f"{method_id}: {name}: {type(error).__name__}: {error}", file=sys.stderr)
+                continue
+            record.add("networks", name, [seconds], **case, facts={"targets": done, "tests": round(tests)})
 
 
 def installed_peers(
-    options: argparse.Namespace, folder: Path, table: Table, dag: DAG, *, slow: bool
-) -> dict[str, tuple[Peer, float]]:
-    """Return the peers that are there, each with its seconds a method; `slow` ones too if asked for."""
-    found: dict[str, tuple[Peer, float]] = {}
-    makers: dict[str, Callable[[], Peer]] = {"bnlearn": lambda: bnlearn(table)}
-    if options.causalfs:
-        makers["CausalFS"] = lambda: causalfs(options.causalfs, folder, table, dag)
+    chosen: argparse.Namespace, records: Sequence[Record], folder: Path, table: Table, dag: DAG, *, slow: bool
+) -> Peers:
+    """Return the peers that are there, each with its seconds a method and its record; `slow` ones too if asked for."""
+    found: Peers = {}
+    makers: dict[str, Callable[[], Peer]] = {"bnlearn-port": lambda: bnlearn(table)}
     if slow:
         makers["pyCausalFS"] = lambda: pycausalfs(table)
     for name, make in makers.items():
         try:
-            found[name] = (make(), options.peer_seconds)
+            found[name] = (make(), chosen.peer_seconds, records[0])
         except ImportError:
-            print(f"{name} is not installed: pip install 'blanketflow[bench]'", file=sys.stderr)
+            print(f"{name} is not installed: make setup-bench", file=sys.stderr)
+    if chosen.causalfs:
+        found["CausalFS"] = (causalfs(chosen.causalfs, folder, table, dag), chosen.peer_seconds, records[-1])
     return found
 
 
+def of_r(record: Record, table: Table) -> None:
+    """Record R's bnlearn on all targets, if Rscript has it."""
+    frame = pd.DataFrame({c.name: pd.Categorical.from_codes(c.values, c.levels) for c in table.columns})
+    frame = frame.loc[:, frame.nunique() > 1]
+    names = {method_id: name for method_id, (name, _, _) in PEERS.items() if name}
+    local = [name for method_id, name in names.items() if method_id in PARENTS_AND_CHILDREN]
+    for name, seconds in bnlearn_seconds(frame, list(names.values()), local, ALPHA).items():
+        method_id = next(i for i, known in names.items() if known == name)
+        case = {"network": "alarm", "rows": table.n_rows, "method": method_id}
+        record.add("networks", "bnlearn (R)", [seconds], **case, facts={"targets": frame.shape[1]})
+
+
 def main() -> None:
-    """Measure and print Markdown tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure, and write markov_blankets.json, and markov_blankets-causalfs.json where it was asked for."""
+    parser = options(__doc__)
     parser.add_argument("--causalfs", type=lambda text: Path(text).resolve(), help="CausalFS 2.0's program CDD/main")
     parser.add_argument("--peer-seconds", type=float, default=1.0, help="limit a peer, method and table; inf for none")
-    parser.add_argument("--full", action="store_true", help="all methods on the larger networks")
-    options = parser.parse_args()
-
+    chosen = parser.parse_args()
+    records = [Record("markov_blankets", ["bnlearn-port", "pyCausalFS"], chosen.results)]
+    if chosen.causalfs:
+        records.append(Record("markov_blankets-causalfs", folder=chosen.results))
     alarm = read_network("alarm")
     all_targets("iamb", alarm.sample(100, seed=0), alarm.dag())  # loads the kernels
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, threadpool_limits(1):
         folder = Path(name)
-        for n_rows in (500, 5_000):
+        for n_rows in (100,) if chosen.tiny else (500, 5_000):
             table = alarm.sample(n_rows, seed=SEED)
-            peers = installed_peers(options, folder, table, alarm.dag(), slow=True)
-            compare("alarm", list(PEERS), table, alarm.dag(), peers, REPEATS)
-        compare_rows(alarm.sample(5_000, seed=SEED), alarm.sample(50_000, seed=SEED), alarm.dag())
+            peers = installed_peers(chosen, records, folder, table, alarm.dag(), slow=not chosen.tiny)
+            methods = ["iamb", "mmpc"] if chosen.tiny else list(PEERS)
+            compare(records, "alarm", methods, table, alarm.dag(), peers, REPEATS)
+        if chosen.tiny:
+            return
+        of_r(records[0], alarm.sample(5_000, seed=SEED))
+        compare(records[:1], "alarm", list(PEERS), alarm.sample(50_000, seed=SEED), alarm.dag(), {}, 1)
         for network_name in LARGER:
             path = Path(os.environ.get("BLANKETFLOW_DATA", "."), "networks", f"{network_name}.bif.gz")
             if not path.is_file():
@@ -277,9 +265,9 @@ def main() -> None:
                 continue
             network = read_network(path)
             table = network.sample(5_000, seed=SEED)
-            peers = installed_peers(options, folder, table, network.dag(), slow=False)
-            methods = list(PEERS) if options.full else REPRESENTATIVE
-            compare(network_name, methods, table, network.dag(), peers, 1)
+            peers = installed_peers(chosen, records, folder, table, network.dag(), slow=False)
+            methods = list(PEERS) if chosen.full else REPRESENTATIVE
+            compare(records, network_name, methods, table, network.dag(), peers, 1)
 
 
 if __name__ == "__main__":

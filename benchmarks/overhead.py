@@ -1,40 +1,41 @@
-"""Measures what the workflow itself costs: run it with `make bench`; the numbers stand in docs/performance.md.
+"""What starting costs: single jobs, dry runs, a run with nothing to do: `python benchmarks/overhead.py`.
 
-CPU seconds are user plus system time of the process and its children; walls and CPU seconds are medians of REPEATS runs
-but for the default run, which is made once.
+CPU seconds are user plus system time of the process and its children. A single job is also run by itself, with a clock
+at each point: the interpreter, what Snakemake puts before a script, imports, loading compiled kernels (numba with
+them), reading, writing, the work, and what is left at the end: unloading.
 """
 
 from __future__ import annotations
 
 import json
-import platform
-import resource
+import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import yaml
+from suite.clock import Spent, command, options
+from suite.jobs import REPO, refuse_failures, remove_outputs
+from suite.record import OWN, Record
 
-REPO = Path(__file__).parents[1]
 REPEATS = 3
+JOBS = Path(__file__).parent / "suite" / "jobs.py"
+#: Jobs of the default config, each with 5 folds, that are run by themselves: rule, and what its spec or wildcards hold.
+SINGLE = {
+    "ci_test by ppi (numba)": ("ci_test_5", '"test": "ppi"'),
+    "ci_test by g2 (numba)": ("ci_test_5", '"test": "g2"'),
+    "grow and shrink of ppfs (numba)": ("grow_shrink_5", '"selector": "ppfs"'),
+    "grow and shrink of gs (numba)": ("grow_shrink_5", '"selector": "gs"'),
+    "grow and shrink of all (no numba)": ("grow_shrink_5", '"selector": "all"'),
+    "aggregate": ("aggregate", '"selector": "ppfs"'),
+}
 
 
-def snakemake(folder: Path, *arguments: str) -> tuple[float, float]:
-    """Run Snakemake in a folder; return wall and CPU seconds."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPO / "Snakefile"), "--directory", str(folder)]
-    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([*command, *arguments, "--quiet", "all"], check=True, capture_output=True)
-    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def median(runs: list[tuple[float, float]]) -> dict[str, float]:
-    """Return the medians of walls and CPU seconds."""
-    walls, cpus = zip(*runs, strict=True)
-    return {"wall_s": round(statistics.median(walls), 2), "cpu_s": round(statistics.median(cpus), 2)}
+def snakemake(folder: Path, *arguments: str) -> Spent:
+    """Run Snakemake in a folder."""
+    asked = [sys.executable, "-m", "snakemake", "--snakefile", str(REPO / "Snakefile"), "--directory", str(folder)]
+    return command([*asked, *arguments, "--quiet", "all"])
 
 
 def write(folder: Path, config: dict) -> str:
@@ -44,9 +45,36 @@ def write(folder: Path, config: dict) -> str:
     return str(path)
 
 
-def grow_job(folder: Path) -> dict[str, float]:
-    """Return what one grow job costs that has next to nothing to do: PPFS on 13 columns, one job a fold."""
-    n_jobs = 20
+def single_jobs(record: Record, repeats: int) -> None:
+    """Run jobs of the default config by themselves, where all that they need is there."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command([sys.executable, JOBS, "plan", REPO / "config.yaml", folder / "jobs.json"], folder)
+        jobs = json.loads((folder / "jobs.json").read_text())
+        needed = [job for job in jobs if job["wildcards"].get("dataset", "breast-cancer") == "breast-cancer"]
+        needed = [job for job in needed if job["wildcards"].get("split", "full") == "full"]
+        needed = [job for job in needed if job["rule"] not in ("evaluate", "tables", "report")]
+        (folder / "needed.json").write_text(json.dumps(needed))
+        command([sys.executable, JOBS, "run", folder / "needed.json"], folder)
+        refuse_failures(needed, folder)
+        for title, (rule, holds) in SINGLE.items():
+            job = next(job for job in needed if job["rule"] == rule and holds in json.dumps(job))
+            (folder / "one.json").write_text(json.dumps(job))
+            runs, parts = [], []
+            for _ in range(repeats):
+                remove_outputs(job, folder)
+                spent = command([sys.executable, JOBS, "one", folder / "one.json"], folder)
+                parts.append(json.loads(spent.output.splitlines()[-1]))
+                parts[-1]["exit"] = spent.cpu - sum(parts[-1].values())
+                runs.append(spent.cpu)
+            refuse_failures([job], folder)
+            split = {part: round(statistics.median(run[part] for run in parts), 3) for part in parts[0]}
+            own = round(sum(seconds for part, seconds in split.items() if part != "work"), 3)
+            record.add("single job", OWN, runs, job=title, facts={**split, "own": own})
+
+
+def within_a_run(record: Record, n_jobs: int, repeats: int) -> None:
+    """Measure what a job without work adds to a run, Snakemake's part included: PPFS on 13 columns, one job a fold."""
     base = {
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 0},
@@ -54,60 +82,71 @@ def grow_job(folder: Path) -> dict[str, float]:
         "ci_tests": {"ppi": {"type": "ppi", "n_repeats": 2}},
         "selectors": {"ppfs": {"method": "ppfs", "alpha": 0.3, "grain": "fold"}},
     }
-    config = write(folder, base)
     ready = [f"results/ci_test/wine/full/fold-{k}of{n_jobs}/ppi.parquet" for k in range(1, n_jobs + 1)]
     grown = [f"results/select/wine/full/ppfs/fold-{k}of{n_jobs}/grow.parquet" for k in range(1, n_jobs + 1)]
-    snakemake(folder, *ready, "--cores", "1", "--configfile", config)
-    idle = median([snakemake(folder, *ready, "--cores", "1", "--configfile", config) for _ in range(REPEATS)])
-    runs = []
-    for _ in range(REPEATS):
-        runs.append(snakemake(folder, *grown, "--cores", "1", "--configfile", config))
-        for path in grown:
-            (folder / path).unlink()
-    busy = median(runs)
-    return {key: round((busy[key] - idle[key]) / n_jobs, 3) for key in busy}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        asked = ("--cores", "1", "--configfile", write(folder, base))
+        snakemake(folder, *ready, *asked)
+        idle = [snakemake(folder, *ready, *asked) for _ in range(repeats)]
+        base_cpu, base_wall = (statistics.median(getattr(run, what) for run in idle) for what in ("cpu", "wall"))
+        runs = []
+        for _ in range(repeats):
+            runs.append(snakemake(folder, *grown, *asked))
+            for path in grown:
+                (folder / path).unlink()
+        walls = [(run.wall - base_wall) / n_jobs for run in runs]
+        facts = {"wall_s": round(statistics.median(walls), 3), "jobs": n_jobs}
+        each = [(run.cpu - base_cpu) / n_jobs for run in runs]
+        record.add("within a run", OWN, each, job="grow of ppfs, next to no work", facts=facts)
 
 
-def dry_run(folder: Path, n_datasets: int) -> dict[str, float]:
-    """Return what a dry run costs, by its number of jobs: 13 selectors, 6 splits, 5 folds, one job a fold."""
-    selectors = {f"ppfs-{i}": {"method": "ppfs", "alpha": round(0.01 * (i + 1), 2)} for i in range(13)}
-    config = {
-        "datasets": {f"wine-{i}": {"source": "sklearn:wine"} for i in range(n_datasets)},
-        "selectors": selectors,
-        "grain": "fold",
+def dry_runs(record: Record, repeats: int, counts: tuple[int, ...]) -> None:
+    """Measure planning over the number of jobs: 13 selectors, 6 splits, 5 folds, one job a fold."""
+    for n_datasets in counts:
+        config = {
+            "datasets": {f"wine-{i}": {"source": "sklearn:wine"} for i in range(n_datasets)},
+            "selectors": {f"ppfs-{i}": {"method": "ppfs", "alpha": round(0.01 * (i + 1), 2)} for i in range(13)},
+            "grain": "fold",
+        }
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            asked = ("-n", "--configfile", write(folder, config))
+            snake = [sys.executable, "-m", "snakemake", "--snakefile", REPO / "Snakefile", "--directory", folder]
+            listed = command([*snake, *asked, "--quiet", "rules"]).output.splitlines()
+            total = int(next(line for line in listed if line.startswith("total")).split()[1])
+            runs = [snakemake(folder, *asked) for _ in range(repeats)]
+            record.add("dry run", OWN, [run.cpu for run in runs], jobs=total, facts={"datasets": n_datasets})
+
+
+def starts(record: Record, repeats: int) -> None:
+    """Measure what starting takes before anything is done."""
+    programs = {
+        "python -c pass": "pass",
+        "import numpy": "import numpy",
+        "import pyarrow.parquet": "import pyarrow.parquet",
+        "import numba": "import numba",
+        "import snakemake.script": "import snakemake.script",
+        "import blanketflow": "import blanketflow",
+        "import blanketflow.stages": "import blanketflow.stages",
     }
-    name = write(folder, config)
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPO / "Snakefile"), "--directory", str(folder)]
-    listed = subprocess.run(
-        [*command, "-n", "--quiet", "rules", "--configfile", name], check=True, capture_output=True, text=True
-    )
-    total = next(line for line in listed.stdout.splitlines() if line.startswith("total"))
-    cost = median([snakemake(folder, "-n", "--configfile", name) for _ in range(REPEATS)])
-    return {"jobs": int(total.split()[1]), **cost}
+    for title, program in programs.items():
+        runs = [command([sys.executable, "-c", program]).cpu for _ in range(repeats)]
+        record.add("start", OWN if "blanketflow" in title else "others", runs, program=title)
 
 
 def main() -> None:
-    """Print all measurements as JSON."""
-    results: dict[str, object] = {
-        "machine": {"platform": platform.platform(), "processor": _processor(), "python": platform.python_version()}
-    }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        default = str(REPO / "config.yaml")
-        results["default run, 2 cores"] = median([snakemake(folder, "--cores", "2", "--configfile", default)])
-        again = [snakemake(folder, "--cores", "2", "--configfile", default) for _ in range(REPEATS)]
-        results["second run, nothing to do"] = median(again)
-    with tempfile.TemporaryDirectory() as name:
-        results["a grow job without work"] = grow_job(Path(name))
-    for n_datasets in (1, 10):
-        with tempfile.TemporaryDirectory() as name:
-            results[f"dry run, {n_datasets} data sets"] = dry_run(Path(name), n_datasets)
-    print(json.dumps(results, indent=2))
-
-
-def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    """Measure, and write overhead.json."""
+    chosen = options(__doc__).parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a job that compiles its modules anew is another story
+    record = Record("overhead", folder=chosen.results)
+    repeats = 1 if chosen.tiny else REPEATS
+    starts(record, repeats if chosen.tiny else 5)
+    if chosen.tiny:
+        return
+    single_jobs(record, repeats)
+    within_a_run(record, 20, repeats)
+    dry_runs(record, repeats, (1, 10) if chosen.full else (1,))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ CELLS = 2**20
 
 
 class SortedColumns(NamedTuple):
-    """Sorted columns; the last six are the kernels' arrays.
+    """Sorted columns; the last five are the kernels' arrays.
 
     Attributes
     ----------
@@ -25,8 +25,7 @@ class SortedColumns(NamedTuple):
     """
 
     columns: np.ndarray
-    rows: np.ndarray
-    codes: np.ndarray
+    entries: np.ndarray
     starts: np.ndarray
     background: np.ndarray
     levels: np.ndarray
@@ -41,9 +40,9 @@ class SortedColumns(NamedTuple):
 def sort_columns(table: Table, columns: np.ndarray) -> SortedColumns:
     """Sort columns of a table, given by ascending position; sparse ones are not made dense."""
     parts = [_sort(table, columns[block], is_sparse) for block, is_sparse in _blocks(table, columns)]
-    rows, codes, background, levels, n_entries, n_levels = map(np.concatenate, zip(*parts, strict=True))
+    entries, background, levels, n_entries, n_levels = map(np.concatenate, zip(*parts, strict=True))
     starts, level_starts = (np.concatenate([[0], np.cumsum(counts)]) for counts in (n_entries, n_levels))
-    return SortedColumns(columns, rows, codes, starts, background, levels, level_starts)
+    return SortedColumns(columns, entries, starts, background, levels, level_starts)
 
 
 def _blocks(table: Table, columns: np.ndarray) -> Iterator[tuple[slice, bool]]:
@@ -70,7 +69,7 @@ def _are_sparse(table: Table, columns: np.ndarray) -> np.ndarray:
 
 
 def _sort(table: Table, columns: np.ndarray, is_sparse: bool) -> tuple[np.ndarray, ...]:
-    """Return rows, codes, background, levels, and how many entries and levels each column has."""
+    """Return entries, background, levels, and how many entries and levels each column has."""
     from ..kernels import sorted_columns as kernels
 
     d = len(columns)
@@ -81,10 +80,10 @@ def _sort(table: Table, columns: np.ndarray, is_sparse: bool) -> tuple[np.ndarra
     else:
         values = np.array([table[int(column)].numbers() for column in columns])
         room, read, source = values.size, kernels.sort_dense_columns, (values, np.argsort(values, axis=1))
-    rows, codes, background = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(d, np.int32)
+    entries, background = np.empty(room, np.int64), np.empty(d, np.int32)
     levels, starts, level_starts = np.empty(room + d), np.zeros(d + 1, np.int64), np.zeros(d + 1, np.int64)
-    n_entries, n_levels = read(*source, rows, codes, starts, background, levels, level_starts)
-    return rows[:n_entries], codes[:n_entries], background, levels[:n_levels], np.diff(starts), np.diff(level_starts)
+    n_entries, n_levels = read(*source, entries, starts, background, levels, level_starts)
+    return entries[:n_entries], background, levels[:n_levels], np.diff(starts), np.diff(level_starts)
 
 
 def _cells(table: Table, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -64,7 +64,7 @@ class TreeRisks:
             return
         if self._sorted is None or not np.isin(columns, self._sorted.columns).all():
             self._sorted = sort_columns(self.table, columns)
-            self._work = np.empty((2, 2 * len(self._sorted.rows) + 16), dtype=np.int32)
+            self._work = np.empty(2 * len(self._sorted.entries) + 16, dtype=np.int64)
         self._offered = columns
         self._members = np.searchsorted(self._sorted.columns, columns)
         self._is_used = np.zeros((len(self._trees), len(self._sorted.columns)), dtype=bool)
@@ -106,10 +106,10 @@ class TreeRisks:
             repeats.is_train[b],
             *self._target,
             *(old[:3] if old else (_NO_NODES,) * 3),
-            *self._work,
+            self._work,
         )
         used, place, test_codes = self._predictions.read_test_rows(
-            nodes[0], *columns.arrays[:4], repeats.test_rows[b], self.table.n_rows
+            nodes[0], *columns.arrays[:3], repeats.test_rows[b], self.table.n_rows
         )
         self._trees[b] = tree = _Tree(*nodes, used, place, test_codes)
         self._risks[b] = self._risk(b, tree, -1)

@@ -38,7 +38,8 @@ def column_from_arrow(name: str, array: Any) -> Column:
     if pa.types.is_integer(kind):
         return Column(name, INTEGER, numbers_from_arrow(array))
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
-        return Column(name, NUMERIC, numbers_from_arrow(array if pa.types.is_float64(kind) else array.cast(pa.float64())))
+        array = array if pa.types.is_float64(kind) else array.cast(pa.float64())
+        return Column(name, NUMERIC, numbers_from_arrow(array))
     raise DataError(f"column {name!r} has the type {kind}. Turn it into numbers or text, or list it under drop.")
 
 

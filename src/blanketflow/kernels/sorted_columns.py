@@ -4,8 +4,8 @@ A column's values become codes, 0 for its least one. Its entries are the rows of
 most frequent value where half the rows have it, so that of binary, sparse and counting columns little is left. All
 columns lie behind each other:
 
-rows, codes : int32 arrays of shape (entries,)
-    Each column's entries, ascending by code, then by row.
+entries : int64 array of shape (entries,)
+    Each column's entries, a code above `SHIFT` bits and a row in them: they ascend by code, then by row.
 starts : int64 array of shape (d + 1,)
     Where each column's entries begin, and the last one's end.
 background : int32 array of shape (d,)
@@ -21,13 +21,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+#: An entry is a code above these bits, and a row in them.
+SHIFT = 32
+ROW = (1 << SHIFT) - 1
+
 
 @njit(
-    "Tuple((int64, int64))(float64[:, ::1], int64[:, ::1], int32[::1], int32[::1], int64[::1], int32[::1],"
+    "Tuple((int64, int64))(float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int32[::1],"
     " float64[::1], int64[::1])",
     cache=True,
 )
-def sort_dense_columns(values, order, rows, codes, starts, background, levels, level_starts):
+def sort_dense_columns(values, order, entries, starts, background, levels, level_starts):
     """Fill the entries of dense columns, and return the numbers of entries and levels.
 
     Parameters
@@ -36,7 +40,7 @@ def sort_dense_columns(values, order, rows, codes, starts, background, levels, l
         Columns, one a row.
     order : int64 array of shape (d, n)
         Rows in ascending order of each column's values; any order among equal ones. Equal ones are put in order.
-    rows, codes, starts, background, levels, level_starts : arrays
+    entries, starts, background, levels, level_starts : arrays
         Written; see the module. There must be room for n entries and levels a column.
     """
     n = values.shape[1]
@@ -62,18 +66,18 @@ def sort_dense_columns(values, order, rows, codes, starts, background, levels, l
             if i == 0 or column[ascending[i]] != column[ascending[i - 1]]:
                 code += 1
             if i < most_start or i >= most_start + most:
-                rows[filled], codes[filled] = ascending[i], code
+                entries[filled] = code << SHIFT | ascending[i]
                 filled += 1
         starts[j + 1], level_starts[j + 1] = filled, level
     return filled, level
 
 
 @njit(
-    "Tuple((int64, int64))(int64[::1], int32[::1], float64[::1], int64, int32[::1], int32[::1], int64[::1], int32[::1],"
+    "Tuple((int64, int64))(int64[::1], int32[::1], float64[::1], int64, int64[::1], int64[::1], int32[::1],"
     " float64[::1], int64[::1])",
     cache=True,
 )
-def sort_sparse_columns(cell_starts, cell_rows, cell_values, n, rows, codes, starts, background, levels, level_starts):
+def sort_sparse_columns(cell_starts, cell_rows, cell_values, n, entries, starts, background, levels, level_starts):
     """Fill the entries of a compressed sparse column matrix of n rows; their background is zero.
 
     Parameters
@@ -106,7 +110,7 @@ def sort_sparse_columns(cell_starts, cell_rows, cell_values, n, rows, codes, sta
             if level == first_level or levels[level - 1] != value:
                 levels[level] = value
                 level += 1
-            rows[filled], codes[filled] = cell_rows[i], level - 1 - first_level
+            entries[filled] = (level - 1 - first_level) << SHIFT | cell_rows[i]
             filled += 1
         if not is_zero_done:
             background[j] = level - first_level

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .sorted_columns import ROW, SHIFT
+
 
 @njit(
-    "Tuple((int64[::1], int64[::1], int32[:, ::1]))"
-    "(int64[::1], int32[::1], int32[::1], int64[::1], int32[::1], int64[::1], int64)",
+    "Tuple((int64[::1], int64[::1], int32[:, ::1]))(int64[::1], int64[::1], int64[::1], int32[::1], int64[::1], int64)",
     cache=True,
 )
-def read_test_rows(feature, rows, codes, starts, background, test_rows, n):
+def read_test_rows(feature, entries, starts, background, test_rows, n):
     """Read from the sorted columns what a tree asks of its test rows.
 
     Parameters
     ----------
     feature : int64 array of shape (nodes,)
         A tree's columns.
-    rows, codes, starts, background : arrays
+    entries, starts, background : arrays
         The sorted columns of n rows.
     test_rows : int64 array of shape (m,)
         Rows to predict.
@@ -48,8 +49,9 @@ def read_test_rows(feature, rows, codes, starts, background, test_rows, n):
         k = used[u]
         test_codes[u] = background[k]
         for i in range(starts[k], starts[k + 1]):
-            if at[rows[i]] >= 0:
-                test_codes[u, at[rows[i]]] = codes[i]
+            place_of_row = at[entries[i] & ROW]
+            if place_of_row >= 0:
+                test_codes[u, place_of_row] = entries[i] >> SHIFT
     return used, place, test_codes
 
 

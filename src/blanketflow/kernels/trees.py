@@ -19,6 +19,7 @@ from numba import njit
 
 from .best_cut import best_cut
 from .cuts import SMALLEST_PROBABILITY, between
+from .sorted_columns import ROW, SHIFT
 
 #: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.
 WAITING = 128
@@ -66,28 +67,25 @@ def _fill_leaf(leaf, counts, n_node, mean):
 
 
 @njit
-def _send(node_rows, rows, codes, start, stop, background, cut, goes_left, scratch):
+def _send(node_rows, entries, start, stop, background, cut, goes_left, right_rows):
     """Say which rows of a node a cut sends left, move these before the others, and return how many they are."""
     for row in node_rows:
         goes_left[row] = background <= cut
     for i in range(start, stop):
-        goes_left[rows[i]] = codes[i] <= cut
+        goes_left[entries[i] & ROW] = entries[i] >> SHIFT <= cut
     n_left, n_right = 0, 0
-    for row in node_rows:
-        if goes_left[row]:
-            node_rows[n_left] = row
-            n_left += 1
-        else:
-            scratch[n_right] = row
-            n_right += 1
-    node_rows[n_left:] = scratch[:n_right]
+    for row in node_rows:  # written to both sides, kept on one: no branch to mispredict
+        node_rows[n_left] = right_rows[n_right] = row
+        n_left += goes_left[row]
+        n_right += not goes_left[row]
+    node_rows[n_left:] = right_rows[:n_right]
     return n_left
 
 
 @njit
-def _is_constant(codes, start, stop, n_node):
+def _is_constant(entries, start, stop, n_node):
     """Whether a column has one value in a node's rows."""
-    return start == stop or (stop - start == n_node and codes[start] == codes[stop - 1])
+    return start == stop or (stop - start == n_node and entries[start] >> SHIFT == entries[stop - 1] >> SHIFT)
 
 
 @njit
@@ -99,14 +97,12 @@ def _longer(array, filled):
 
 @njit(
     "Tuple((int64[::1], int64[::1], int64[::1], float64[:, ::1], int64))"
-    "(int32[::1], int32[::1], int64[::1], int32[::1], float64[::1], int64[::1],"
-    " int64[::1], boolean[::1], int64[::1], float64[::1], int64, int64[::1], int64[::1], int64[::1],"
-    " int32[::1], int32[::1])",
+    "(int64[::1], int64[::1], int32[::1], float64[::1], int64[::1],"
+    " int64[::1], boolean[::1], int64[::1], float64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1])",
     cache=True,
 )
 def grow_tree(
-    rows,
-    codes,
+    entries,
     starts,
     background,
     levels,
@@ -119,14 +115,13 @@ def grow_tree(
     old_feature,
     old_cut,
     old_left,
-    work_rows,
-    work_codes,
+    work,
 ):
     """Grow a tree to purity, from an earlier one as far as that holds.
 
     Parameters
     ----------
-    rows, codes, starts, background, levels, level_starts : arrays
+    entries, starts, background, levels, level_starts : arrays
         Columns, as kernels/sorted_columns.py describes them.
     members : int64 array of shape (k,)
         Which columns the tree may use, in the order in which they are examined.
@@ -141,8 +136,8 @@ def grow_tree(
     old_feature, old_cut, old_left : int64 arrays
         The tree of these rows on a larger set of columns; empty for none. What does not hang below a node that is split
         by a column outside `members` is taken from it.
-    work_rows, work_codes : int32 arrays
-        Scratch of any equal length; best if twice the members' entries.
+    work : int64 array
+        Scratch of any length; best if twice the members' entries.
 
     Returns
     -------
@@ -160,8 +155,10 @@ def grow_tree(
     n_nodes, n_examined = 1, 0
     is_member = np.zeros(len(background), np.bool_)
     is_member[members] = True
-    goes_left, scratch = np.zeros(n, np.bool_), np.empty(len(tree_rows), np.int32)
+    goes_left, right_rows = np.zeros(n, np.bool_), np.empty(len(tree_rows), np.int32)
     counts, near, far = np.zeros(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    scratch = near, far, np.arange(1.0, n + 1.0), np.empty(n), np.empty(n)
+    answers = classes, target
     # Where the columns that vary in a node have their entries among the work arrays, behind each other for all nodes
     # that wait: the smaller child's are copied out and grown first, the larger one's close up where they are.
     column = np.empty(2 * len(members), np.int64)
@@ -175,14 +172,13 @@ def grow_tree(
             k = old_feature[old]
             n_left = _send(
                 tree_rows[start:stop],
-                rows,
-                codes,
+                entries,
                 starts[k],
                 starts[k + 1],
                 background[k],
                 old_cut[old],
                 goes_left,
-                scratch,
+                right_rows,
             )
             feature[node], cut[node], left[node] = k, old_cut[old], n_nodes
             replayed.append((n_nodes, old_left[old], start, start + n_left))
@@ -199,14 +195,14 @@ def grow_tree(
             goes_left[row] = True
         n_columns, filled = 0, 0
         for k in members:
-            while filled + starts[k + 1] - starts[k] >= len(work_rows):
-                work_rows, work_codes = _longer(work_rows, filled), _longer(work_codes, filled)
+            while filled + starts[k + 1] - starts[k] >= len(work):
+                work = _longer(work, filled)
             column[n_columns], begin[n_columns] = k, filled
             for i in range(starts[k], starts[k + 1]):
-                work_rows[filled], work_codes[filled] = rows[i], codes[i]
-                filled += goes_left[rows[i]]
+                work[filled] = entries[i]
+                filled += goes_left[entries[i] & ROW]
             end[n_columns] = filled
-            if _is_constant(work_codes, begin[n_columns], filled, stop - start):
+            if _is_constant(work, begin[n_columns], filled, stop - start):
                 filled = begin[n_columns]
             else:
                 n_columns += 1
@@ -217,23 +213,10 @@ def grow_tree(
             node, start, stop, first, last, filled = waiting[n_waiting]
             is_pure, mean, grain = _describe(tree_rows[start:stop], classes, target, counts)
             best, winner, below, above = -1.0, -1, 0, 0
+            facts = stop - start, counts, mean, grain
             if not is_pure:
                 for a in range(first, last):
-                    found = best_cut(
-                        work_rows,
-                        work_codes,
-                        begin[a],
-                        end[a],
-                        background[column[a]],
-                        stop - start,
-                        classes,
-                        counts,
-                        near,
-                        far,
-                        target,
-                        mean,
-                        grain,
-                    )
+                    found = best_cut(work, begin[a], end[a], background[column[a]], facts, answers, scratch)
                     n_examined += end[a] - begin[a]
                     if found[0] > best:
                         best, winner, below, above = found[0], a, found[1], found[2]
@@ -245,14 +228,13 @@ def grow_tree(
             cut[node] = _last_code_left(levels, level_starts[k], below, above)
             n_left = _send(
                 tree_rows[start:stop],
-                work_rows,
-                work_codes,
+                work,
                 begin[winner],
                 end[winner],
                 background[k],
                 cut[node],
                 goes_left,
-                scratch,
+                right_rows,
             )
             middle = start + n_left
             left_is_smaller = 2 * n_left < stop - start
@@ -278,26 +260,24 @@ def grow_tree(
                 continue
             if last + (last - first) > len(column):
                 column, begin, end = _longer(column, last), _longer(begin, last), _longer(end, last)
-            while 2 * filled - begin[first] >= len(work_rows):
-                work_rows, work_codes = _longer(work_rows, filled), _longer(work_codes, filled)
+            while 2 * filled - begin[first] >= len(work):
+                work = _longer(work, filled)
             at, small_last, small_filled = first, last, filled
             kept = begin[first]
             for a in range(first, last):
                 k, small_begin, large_begin = column[a], small_filled, kept
                 for i in range(begin[a], end[a]):
-                    row, code = work_rows[i], work_codes[i]
-                    if goes_left[row] == left_is_smaller:
-                        work_rows[small_filled], work_codes[small_filled] = row, code
-                        small_filled += 1
-                    else:
-                        work_rows[kept], work_codes[kept] = row, code
-                        kept += 1
-                if small_is_pure or _is_constant(work_codes, small_begin, small_filled, small_stop - small_start):
+                    entry = work[i]
+                    work[small_filled] = work[kept] = entry
+                    is_small = goes_left[entry & ROW] == left_is_smaller
+                    small_filled += is_small
+                    kept += not is_small
+                if small_is_pure or _is_constant(work, small_begin, small_filled, small_stop - small_start):
                     small_filled = small_begin
                 else:
                     column[small_last], begin[small_last], end[small_last] = k, small_begin, small_filled
                     small_last += 1
-                if large_is_pure or _is_constant(work_codes, large_begin, kept, large_stop - large_start):
+                if large_is_pure or _is_constant(work, large_begin, kept, large_stop - large_start):
                     kept = large_begin
                 else:
                     column[at], begin[at], end[at] = k, large_begin, kept
