@@ -27,12 +27,11 @@ def configs(is_tiny: bool) -> dict[str, dict]:
         return {"tiny": {**tiny, "selectors": {"all": {"method": "all"}}, "models": ["naive-bayes"]}}
     default = yaml.safe_load((REPO / "config.yaml").read_text())
     heavy = yaml.safe_load((REPO / "config.yaml").read_text())
-    heavy["datasets"]["digits"] = {"source": "sklearn:digits"}
     heavy["ci_tests"] |= {
-        "ppi": {"type": "ppi", "n_repeats": 200},
-        "ppi-calibrated": {"type": "ppi", "n_repeats": 200, "significance": "corrected-t"},
+        "ppi": {"type": "ppi", "n_repeats": 350},
+        "ppi-calibrated": {"type": "ppi", "n_repeats": 350, "significance": "corrected-t"},
     }
-    return {"config.yaml": default, "config.yaml with digits, 200 repeats": heavy}
+    return {"config.yaml": default, "config.yaml with 350 repeats": heavy}
 
 
 def snakemake(folder: Path, config: Path, cores: int) -> Spent:

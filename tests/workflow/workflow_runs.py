@@ -122,4 +122,5 @@ def assert_equal_results(found, expected):
     """Assert equal files with equal content, naming those that differ."""
     assert expected
     assert found.keys() == expected.keys()
-    assert [path for path in found if found[path] != expected[path]] == []
+    differ = [path for path in found if found[path] != expected[path]]
+    assert not differ, [(path, found[path], expected[path]) for path in differ[:2]]

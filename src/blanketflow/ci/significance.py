@@ -39,7 +39,7 @@ def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from ..kernels.signed_rank import signed_rank_greater
 
     p_value, log_p = np.empty(len(differences)), np.empty(len(differences))
-    signed_rank_greater(np.ascontiguousarray(differences), p_value, log_p)
+    signed_rank_greater(np.require(differences, np.float64, ["C", "W"]), p_value, log_p)
     return p_value, log_p
 
 
