@@ -17,12 +17,13 @@ from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import simulate
 from blanketflow.search.steps import Step, standing
+from blanketflow.selectors import run
 from blanketflow.selectors.base import Problem, worst_status
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.causal.kiamb import KIAMB
 from blanketflow.selectors.causal.tie_star import TIEStar
-from blanketflow.selectors.run import marginal_pass, run_fold, run_grow, run_shrink
+from blanketflow.selectors.run import run_fold, run_grow, run_shrink
 
 METHODS = discover("blanketflow.selectors")
 #: All but the one that needs the marginal tests only.
@@ -49,6 +50,10 @@ def ci_test(name):
 def data():
     table, target, _ = simulate("clinic", rows=300, seed=1)
     return table.select([name for name in table.names if name != target]), table[target]
+
+
+def marginal_pass(test, table, target, seed):
+    return run.test_marginally(test.bind(table, seed=seed, target=target), target)
 
 
 @cache

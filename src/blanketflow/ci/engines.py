@@ -62,8 +62,8 @@ class MemberTests(Protocol):
 class EliminationEngine(Engine, Protocol):
     """The engine of a test that keeps what it knows of a set, so that testing each member given the others is cheap."""
 
-    def backward_elimination(self, members: Sequence[int], target: int) -> MemberTests | None:
-        """Return the tests of a set (ascending positions); None where this table or these options allow none."""
+    def backward_elimination(self, members: Sequence[int], target: int) -> MemberTests:
+        """Return the tests of a set (ascending positions)."""
         ...
 
 

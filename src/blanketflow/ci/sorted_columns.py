@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.matrix_columns import MatrixColumns
-from ..core.sparse_columns import SparseColumns
-from ..core.table import SparseValues, Table
-
-#: Cells of dense columns that are sorted in one go.
-CELLS = 2**20
+from ..core.table import Table
+from .column_lists import ColumnLists, column_lists
 
 
 class SortedColumns(NamedTuple):
@@ -39,56 +34,29 @@ class SortedColumns(NamedTuple):
 
 def sort_columns(table: Table, columns: np.ndarray) -> SortedColumns:
     """Sort columns of a table, given by ascending position; sparse ones are not made dense."""
-    parts = [_sort(table, columns[block], is_sparse) for block, is_sparse in _blocks(table, columns)]
-    entries, background, levels, n_entries, n_levels = map(np.concatenate, zip(*parts, strict=True))
-    starts, level_starts = (np.concatenate([[0], np.cumsum(counts)]) for counts in (n_entries, n_levels))
-    return SortedColumns(columns, entries, starts, background, levels, level_starts)
+    blocks = [(at, *_sort(lists, table.n_rows)) for at, lists in column_lists(table, columns)]
+    at, entries, n_entries, background, levels, n_levels = map(np.concatenate, zip(*blocks, strict=True))
+    order = np.argsort(at)  # blocks of a mixed table are not in its order
+    entries, starts = _in_order(entries, n_entries, order)
+    levels, level_starts = _in_order(levels, n_levels, order)
+    return SortedColumns(columns, entries, starts, background[order], levels, level_starts)
 
 
-def _blocks(table: Table, columns: np.ndarray) -> Iterator[tuple[slice, bool]]:
-    """Yield runs of columns that are all sparse or all dense, these of bounded size, and which they are."""
-    is_sparse = _are_sparse(table, columns)
-    width = max(1, CELLS // max(1, table.n_rows))
-    start = 0
-    for stop in range(1, len(columns) + 1):
-        if (
-            stop == len(columns)
-            or is_sparse[stop] != is_sparse[start]
-            or (not is_sparse[start] and stop - start == width)
-        ):
-            yield slice(start, stop), bool(is_sparse[start])
-            start = stop
-
-
-def _are_sparse(table: Table, columns: np.ndarray) -> np.ndarray:
-    if isinstance(table.columns, SparseColumns):
-        return columns < len(table.columns.names)
-    if isinstance(table.columns, MatrixColumns):
-        return np.zeros(len(columns), dtype=bool)
-    return np.array([isinstance(table[int(column)].values, SparseValues) for column in columns])
-
-
-def _sort(table: Table, columns: np.ndarray, is_sparse: bool) -> tuple[np.ndarray, ...]:
-    """Return entries, background, levels, and how many entries and levels each column has."""
+def _sort(lists: ColumnLists, n_rows: int) -> tuple[np.ndarray, ...]:
+    """Return entries and how many each column has, backgrounds, levels and how many each column has."""
     from ..kernels import sorted_columns as kernels
 
-    d = len(columns)
-    if is_sparse:
-        cell_starts, cell_rows, cell_values = _cells(table, columns)
-        room, read, source = len(cell_rows), kernels.sort_sparse_columns, (cell_starts, cell_rows, cell_values)
-        source = (*source, table.n_rows)
-    else:
-        values = np.array([table[int(column)].numbers() for column in columns])
-        room, read, source = values.size, kernels.sort_dense_columns, (values, np.argsort(values, axis=1))
-    entries, background = np.empty(room, np.int64), np.empty(d, np.int32)
-    levels, starts, level_starts = np.empty(room + d), np.zeros(d + 1, np.int64), np.zeros(d + 1, np.int64)
-    n_entries, n_levels = read(*source, entries, starts, background, levels, level_starts)
-    return entries[:n_entries], background, levels[:n_levels], np.diff(starts), np.diff(level_starts)
+    d, room = len(lists.starts) - 1, len(lists.rows)
+    entries, n_entries, background = np.empty(room, np.int64), np.empty(d, np.int64), np.empty(d, np.int32)
+    levels, n_levels = np.empty(room + d), np.empty(d, np.int64)
+    kernels.sort_columns(
+        lists.starts, lists.rows, lists.values, n_rows, entries, n_entries, background, levels, n_levels
+    )
+    return entries[: n_entries.sum()], n_entries, background, levels[: n_levels.sum()], n_levels
 
 
-def _cells(table: Table, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where the cells of sparse columns begin, their rows and their values."""
-    cells = [table[int(column)].values for column in columns]
-    starts = np.concatenate([[0], np.cumsum([len(cell.rows) for cell in cells])])
-    rows = np.concatenate([cell.rows for cell in cells]).astype(np.int32)
-    return starts, rows, np.concatenate([cell.values for cell in cells]).astype(np.float64)
+def _in_order(values: np.ndarray, lengths: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return runs of values in another order, and where each begins and the last one ends."""
+    before, lengths = np.concatenate([[0], np.cumsum(lengths)])[order], lengths[order]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return values[np.arange(starts[-1]) + np.repeat(before - starts[:-1], lengths)], starts

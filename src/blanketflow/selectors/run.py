@@ -57,13 +57,8 @@ def check_resolution(method: Method, test: CITest | None, n_features: int) -> No
         raise ParameterError(f"{reason}.")
 
 
-def marginal_pass(test: CITest, table: Table, target: str, seed: int) -> CIResults:
-    """Test every feature of the table against the target given nothing: the ci_test stage."""
-    return test_marginally(test.bind(table, seed=seed, target=target), target)
-
-
 def test_marginally(bound: BoundTest, target: str) -> CIResults:
-    """Do the same with a test that is bound already."""
+    """Test every feature of the bound table against the target given nothing: the ci_test stage."""
     return bound.test_many(_features(bound, target), target)
 
 
