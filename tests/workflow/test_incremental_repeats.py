@@ -1,9 +1,6 @@
 """More repeats of a test extend those of an earlier run, also of one that was killed."""
 
-import os
 import shutil
-import signal
-import subprocess
 import time
 
 import pytest
@@ -11,14 +8,14 @@ from workflow_runs import (
     assert_equal_results,
     changed,
     columns,
-    command,
     configure,
     contents,
     counts,
-    environment,
+    kill,
     planned,
     ran,
     snakemake,
+    start,
 )
 
 pytestmark = pytest.mark.workflow
@@ -78,24 +75,9 @@ def test_a_killed_extension_leaves_the_known_repeats(tmp_path, scratch):
     folder = changed(scratch[10], tmp_path / "run", set_repeats(150_000))
     known = columns(folder / ARTEFACT)["risk_differences"]
     (folder / LOG).unlink()
-    with open(folder / "log", "w") as log:
-        process = subprocess.Popen(
-            command(folder, "--cores", "1"),
-            cwd=folder,
-            env=environment(),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        deadline = time.monotonic() + 120
-        while not (folder / LOG).exists():
-            assert process.poll() is None and time.monotonic() < deadline, (folder / "log").read_text()
-            time.sleep(0.02)
-        time.sleep(1)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    process = start(folder, "1", (folder / LOG).exists)
+    time.sleep(1)
+    kill(process)
     assert columns(folder / ARTEFACT)["risk_differences"] == known
     shutil.copy(scratch[30] / "my.yaml", folder / "my.yaml")
     snakemake(folder, "--unlock")

@@ -4,30 +4,26 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from workflow_runs import PROJECT, assert_equal_results, command, configure, contents, environment, planned, snakemake
+from workflow_runs import (
+    PROJECT,
+    assert_equal_results,
+    command,
+    configure,
+    contents,
+    environment,
+    kill,
+    planned,
+    snakemake,
+    start,
+)
 
 pytestmark = pytest.mark.workflow
 
 
-def start(folder):
-    """Start a run as leader of a process group of its own and wait until it is in the middle."""
-    with open(folder / "log", "w") as log:
-        process = subprocess.Popen(
-            command(folder, "--cores", "2"),
-            cwd=folder,
-            env=environment(),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    deadline = time.monotonic() + 120
-    while len(list((folder / "results").glob("ci_test/**/*.parquet"))) < 3:
-        assert process.poll() is None and time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.02)
-    return process
+def start_until_the_middle(folder):
+    return start(folder, "2", lambda: len(list((folder / "results").glob("ci_test/**/*.parquet"))) >= 3)
 
 
 def blanketflow_run(folder, *arguments):
@@ -42,9 +38,8 @@ def assert_undisturbed(folder, finished):
 
 def test_unlock_and_run_after_the_whole_group_was_killed(tmp_path, base_config, finished):
     folder = configure(tmp_path, base_config)
-    process = start(folder)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process = start_until_the_middle(folder)
+    kill(process)
     assert not (folder / "results/report.html").exists()
     refused = snakemake(folder, "--cores", "2", check=False)
     assert refused.returncode != 0 and "unlock" in refused.stdout
@@ -55,7 +50,7 @@ def test_unlock_and_run_after_the_whole_group_was_killed(tmp_path, base_config, 
 
 def test_blanketflow_run_refuses_beside_a_living_run_and_goes_on_after_a_killed_one(tmp_path, base_config, finished):
     folder = configure(tmp_path, base_config)
-    process = start(folder)
+    process = start_until_the_middle(folder)
     try:
         second = blanketflow_run(folder, "--cores", "1")
         assert process.poll() is None

@@ -1,11 +1,14 @@
 """Running the real workflow in a folder of its own, and reading what it planned, did and left behind."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -42,6 +45,33 @@ def snakemake(folder, *arguments, project=PROJECT, plug_ins=(), check=True):
     )
     assert not check or outcome.returncode == 0, outcome.stdout
     return outcome
+
+
+def start(folder, cores, is_far_enough):
+    """Start a run as leader of a process group of its own and wait until `is_far_enough()`."""
+    with open(folder / "log", "w") as log:
+        process = subprocess.Popen(
+            command(folder, "--cores", cores),
+            cwd=folder,
+            env=environment(),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + 120
+    while not is_far_enough():
+        if process.poll() is not None or time.monotonic() > deadline:
+            kill(process)
+            raise AssertionError((folder / "log").read_text())
+        time.sleep(0.02)
+    return process
+
+
+def kill(process):
+    """Kill a run and everything that it started."""
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def jobs(outcome):
