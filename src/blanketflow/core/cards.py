@@ -37,6 +37,9 @@ class Card:
         What is proved, or ``none``; for tests, what is known of their p-values.
     cost : str
         Number of tests (methods) or work per test (tests), in d features and n rows; psi features in a ranking.
+    work : str
+        For methods: how its work grows, a key of `blanketflow.cost.TESTS` or `SECONDS`. Left empty, it is taken to grow
+        as that of most methods of its family does.
     formula : str
         What a method that ranks features ranks them by.
     symmetric : bool
@@ -65,6 +68,7 @@ class Card:
     tasks: tuple[str, ...] = TASKS
     guarantee: str = "none"
     cost: str = ""
+    work: str = ""
     formula: str = ""
     symmetric: bool = False
     measures: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ class HITONMB(NeighboursAndSpouses):
         reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
+        work="spouses",
         cost="the search for parents and children of the target, of those, and of theirs; then one test a "
         "candidate spouse and child",
     )

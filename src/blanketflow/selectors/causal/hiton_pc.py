@@ -40,6 +40,7 @@ class HITONPC(ParentsAndChildren):
         reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
+        work="neighbours",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
         "symmetry correction",
     )

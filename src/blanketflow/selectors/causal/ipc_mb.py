@@ -42,6 +42,7 @@ class IPCMB(NeighboursAndSpouses):
         reference="Fu, Desmarais (2008) Canadian AI, 96-107, doi:10.1007/978-3-540-68825-9_10.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
+        work="spouses",
         cost="the search for parents and children of the target, of those, and of theirs; then one test a "
         "candidate spouse and child",
     )

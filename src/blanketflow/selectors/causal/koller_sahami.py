@@ -47,6 +47,7 @@ class KollerSahami(Method):
         summary="Backward elimination of the feature that says least about the target beyond its nearest features.",
         reference="Koller, Sahami (1996) Toward optimal feature selection, ICML 13, 284-292.",
         guarantee="none",
+        work="pairs",
         cost="d (d - 1) / 2 pairwise mutual informations (by gamma: d (d - 1)), d of k conditions, and one more for "
         "each feature whose nearest change",
     )

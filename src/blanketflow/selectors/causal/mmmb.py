@@ -39,6 +39,7 @@ class MMMB(NeighboursAndSpouses):
         reference="Tsamardinos, Aliferis, Statnikov (2003) KDD, 673-678, doi:10.1145/956750.956838.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
+        work="spouses",
         cost="the search for parents and children of the target, of those, and of theirs; then one test a "
         "candidate spouse and child",
     )

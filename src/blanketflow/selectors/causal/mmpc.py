@@ -40,6 +40,7 @@ class MMPC(ParentsAndChildren):
         reference="Tsamardinos, Brown, Aliferis (2006) Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
+        work="neighbours",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
         "symmetry correction",
     )

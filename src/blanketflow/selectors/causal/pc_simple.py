@@ -40,6 +40,7 @@ class PCSimple(ParentsAndChildren):
         reference="Bühlmann, Kalisch, Maathuis (2010) Biometrika 97(2), 261-278, doi:10.1093/biomet/asq008.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
+        work="neighbours",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
         "symmetry correction",
     )

@@ -40,6 +40,7 @@ class PCMB(NeighboursAndSpouses):
         "211-232, doi:10.1016/j.ijar.2006.06.008.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
+        work="spouses",
         cost="the search for parents and children of the target, of those, and of theirs; then one test a "
         "candidate spouse and child",
     )

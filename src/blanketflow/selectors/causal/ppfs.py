@@ -61,6 +61,7 @@ class PPFS(Method):
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
         "arXiv:2110.10713.",
         guarantee="none: marginally independent spouses are missed",
+        work="backward",
         cost="d marginal tests and one test a candidate; n_repeats model fits a test, shared within a set",
     )
     default_test: ClassVar[str | None] = "ppi"

@@ -39,6 +39,7 @@ class SIHITONPC(ParentsAndChildren):
         reference="Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) JMLR 11, 171-234.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
+        work="neighbours",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
         "symmetry correction",
     )
