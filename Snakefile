@@ -30,6 +30,7 @@ pathvars:
 
 include: "rules/common.smk"
 include: "rules/data.smk"
+include: "rules/ci_test.smk"
 include: "rules/select.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"

@@ -3,6 +3,8 @@
 # inputs:  the plan, made by the Snakefile
 # outputs: none
 
+from blanketflow.grain import fold_ids
+
 
 wildcard_constraints:
     dataset="[a-z0-9][a-z0-9-]*",
@@ -15,6 +17,7 @@ wildcard_constraints:
 
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
+TABLE = "<results>/data/{dataset}/table.parquet"
 TABLES = ["scores", "blankets", "stability", "ranks", "runtime", "truth"]
 
 
@@ -25,33 +28,83 @@ def splits(wildcards):
     return f"<results>/data/{wildcards.dataset}/splits-{folds}.parquet"
 
 
+def folds_of(wildcards):
+    """The folds that a job works on: one, or all of a split."""
+    own = getattr(wildcards, "fold", None)
+    return [own] if own else plan.folds(wildcards.selector)
+
+
+def splits_of(wildcards):
+    """The outer splits that a job works on: one, or all of a data set."""
+    own = getattr(wildcards, "split", None)
+    return [own] if own else plan.splits
+
+
+def parts(folds=None):
+    """What a job works on, fold by fold, as split/fold; in the order of its outputs."""
+
+    def names(wildcards):
+        return expand(
+            "{split}/{fold}",
+            split=splits_of(wildcards),
+            fold=folds or folds_of(wildcards),
+        )
+
+    return names
+
+
+def resources(stage, n_folds=None):
+    """What the jobs of a rule ask a scheduler for, given the number of folds of a split unless the selector tells."""
+
+    def asked(wildcards, attempt):
+        folds = n_folds or len(folds_of(wildcards))
+        n_parts = len(splits_of(wildcards)) * folds
+        return plan.estimates.resources(stage, dict(wildcards), n_parts, attempt)
+
+    return {
+        "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
+        "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
+    }
+
+
+def joined(pattern, grain, **folds):
+    """The paths of what one job does: all folds of a split, or of all splits."""
+    ids = {"split": plan.splits} if grain == "dataset" else {}
+    return expand(pattern, **ids, **folds, allow_missing=True)
+
+
+def grain_name(grain, n_folds):
+    """What tells rules apart that join folds."""
+    return f"dataset_{n_folds}" if grain == "dataset" else str(n_folds)
+
+
+def grain_path(grain):
+    """The folder of logs and benchmarks of such rules."""
+    return "{dataset}" if grain == "dataset" else "{dataset}/{split}"
+
+
 def marginals(wildcards):
-    """The ci_test artefacts of one selector and split, fold by fold; none for methods without a test."""
+    """The ci_test artefacts that a job of a selector reads; none for methods without a test."""
     test = plan.test_id(wildcards.selector)
-    folds = (
-        [wildcards.fold]
-        if hasattr(wildcards, "fold")
-        else plan.folds(wildcards.selector)
-    )
     return expand(
         "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet",
         dataset=wildcards.dataset,
-        split=wildcards.split,
-        fold=folds,
+        split=splits_of(wildcards),
+        fold=folds_of(wildcards),
         test=[test] if test else [],
     )
 
 
 def stage(name):
-    """The artefacts of one stage of one selector and split, fold by fold."""
+    """The artefacts of one stage of one selector, split by split and fold by fold."""
 
     def paths(wildcards):
         return expand(
             "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/{name}.parquet",
             dataset=wildcards.dataset,
-            split=wildcards.split,
+            split=splits_of(wildcards),
             selector=wildcards.selector,
-            fold=plan.folds(wildcards.selector),
+            fold=folds_of(wildcards),
             name=name,
         )
 

@@ -21,6 +21,8 @@ rule table:
         "<benchmarks>/table/{dataset}.tsv"
     conda:
         ENVIRONMENT
+    resources:
+        **resources("table", n_folds=1),
     params:
         spec=lambda w: plan.table_spec(w.dataset),
         code=plan.code("table"),
@@ -38,8 +40,11 @@ rule splits:
         "<logs>/splits/{dataset}-{folds}.log",
     benchmark:
         "<benchmarks>/splits/{dataset}-{folds}.tsv"
+    localrule: True
     conda:
         ENVIRONMENT
+    resources:
+        **resources("splits", n_folds=1),
     params:
         spec=lambda w: plan.splits_spec([int(w.folds)]),
         code=plan.code("splits"),
@@ -61,8 +66,11 @@ rule gather_splits:
         "<logs>/gather_splits/{dataset}.log",
     benchmark:
         "<benchmarks>/gather_splits/{dataset}.tsv"
+    localrule: True
     conda:
         ENVIRONMENT
+    resources:
+        **resources("gather_splits", n_folds=1),
     params:
         spec=lambda w: plan.splits_spec(plan.numbers_of_folds(w.dataset)),
         code=plan.code("gather_splits"),

@@ -23,6 +23,8 @@ rule evaluate:
         "<benchmarks>/evaluate/{dataset}/{selector}.tsv"
     conda:
         ENVIRONMENT
+    resources:
+        **resources("evaluate", n_folds=1),
     params:
         spec=plan.evaluate_spec(),
         code=plan.code("evaluate"),

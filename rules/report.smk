@@ -35,6 +35,8 @@ rule tables:
         "<benchmarks>/tables.tsv"
     conda:
         ENVIRONMENT
+    resources:
+        **resources("tables", n_folds=1),
     params:
         spec=plan.report_spec(),
         code=plan.code("tables"),
@@ -61,6 +63,8 @@ rule report:
         "<benchmarks>/report.tsv"
     conda:
         ENVIRONMENT
+    resources:
+        **resources("report", n_folds=1),
     params:
         spec=plan.report_spec(),
         code=plan.code("report"),

@@ -1,118 +1,16 @@
-# From splits to Markov blankets: ci_test -> grow -> shrink on every fold, then aggregate.
+# From splits to Markov blankets: grow -> shrink on every fold, then aggregate.
 #
 # inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
-# outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
-#          <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
+#          <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
+# outputs: <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, blankets.parquet
 #
-# Where the plan's grain is `split`, one job does all K folds; where it is `chunk`, several jobs test a wide table's
-# features and one gathers their results. These rules stand apart by what {dataset} may be.
-#
-# ci_test keeps the file of an earlier run until it has written the new one (update), since with other numbers of repeats
-# it takes over those that are known.
+# By the plan's grain one job grows or shrinks on a fold (grow, shrink), or does both on all K folds of a split
+# (grow_shrink_K) or of all splits (grow_shrink_dataset_K). These rules stand apart by what {dataset} may be.
 
-TABLE = "<results>/data/{dataset}/table.parquet"
-MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
-CHUNK = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.parquet"
-GROW = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet"
-SHRINK = "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/shrink.parquet"
-
-
-rule ci_test:
-    """Test each feature against the target given nothing, on one fold; shared by all selectors of the test."""
-    input:
-        table=TABLE,
-        splits=splits,
-    output:
-        marginal=update([MARGINAL]),
-    log:
-        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
-    benchmark:
-        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
-    wildcard_constraints:
-        dataset=plan.test_dataset_pattern("fold"),
-    conda:
-        ENVIRONMENT
-    params:
-        folds=lambda w: [w.fold],
-        spec=lambda w: plan.test_spec(w.dataset, w.test),
-        code=lambda w: plan.code("ci_test", test=w.test),
-    script:
-        "../scripts/ci_test.py"
-
-
-for K in plan.grouped_test_folds:
-
-    rule:
-        name:
-            f"ci_test_{K}"
-        input:
-            table=TABLE,
-            splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
-        output:
-            marginal=update(expand(MARGINAL, fold=plan.fold_ids(K), allow_missing=True)),
-        log:
-            f"<logs>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.log",
-        benchmark:
-            f"<benchmarks>/ci_test/{{dataset}}/{{split}}/folds-{K}/{{test}}.tsv"
-        wildcard_constraints:
-            dataset=plan.test_dataset_pattern("split"),
-        conda:
-            ENVIRONMENT
-        params:
-            folds=plan.fold_ids(K),
-            spec=lambda w: plan.test_spec(w.dataset, w.test),
-            code=lambda w: plan.code("ci_test", test=w.test),
-        script:
-            "../scripts/ci_test.py"
-
-
-rule ci_test_chunk:
-    """Do the same for a chunk of a wide table's features."""
-    input:
-        table=TABLE,
-        splits=splits,
-    output:
-        marginal=temp([CHUNK]),
-    log:
-        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.log",
-    benchmark:
-        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.tsv"
-    wildcard_constraints:
-        dataset=plan.test_dataset_pattern("chunk"),
-    conda:
-        ENVIRONMENT
-    params:
-        folds=lambda w: [w.fold],
-        spec=lambda w: plan.test_spec(w.dataset, w.test),
-        code=lambda w: plan.code("ci_test", test=w.test),
-    script:
-        "../scripts/ci_test.py"
-
-
-rule gather_ci_test:
-    """Put the results of all chunks into the artefact that the rule ci_test would write."""
-    input:
-        table=TABLE,
-        splits=splits,
-        chunks=lambda w: expand(
-            CHUNK, chunk=plan.chunks(w.dataset, w.test), allow_missing=True
-        ),
-    output:
-        marginal=MARGINAL,
-    log:
-        "<logs>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
-    benchmark:
-        "<benchmarks>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
-    wildcard_constraints:
-        dataset=plan.test_dataset_pattern("chunk"),
-    conda:
-        ENVIRONMENT
-    params:
-        spec=lambda w: plan.test_spec(w.dataset, w.test),
-        code=lambda w: plan.code("gather_ci_test", test=w.test),
-    script:
-        "../scripts/gather_ci_test.py"
+SELECTED = "<results>/select/{dataset}/{split}/{selector}"
+GROW = f"{SELECTED}/fold-{{fold}}/grow.parquet"
+SHRINK = f"{SELECTED}/fold-{{fold}}/shrink.parquet"
 
 
 rule grow:
@@ -128,9 +26,11 @@ rule grow:
     benchmark:
         "<benchmarks>/grow/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
-        dataset=plan.dataset_pattern("fold"),
+        dataset=plan.grains.pattern("fold"),
     conda:
         ENVIRONMENT
+    resources:
+        **resources("grow"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
         code=lambda w: plan.code("grow", selector=w.selector),
@@ -152,9 +52,11 @@ rule shrink:
     benchmark:
         "<benchmarks>/shrink/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
-        dataset=plan.dataset_pattern("fold"),
+        dataset=plan.grains.pattern("fold"),
     conda:
         ENVIRONMENT
+    resources:
+        **resources("shrink"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
         code=lambda w: plan.code("shrink", selector=w.selector),
@@ -162,53 +64,65 @@ rule shrink:
         "../scripts/shrink.py"
 
 
-for K in plan.grouped_folds:
+for grain, K in plan.grains.joined:
+    ours = f"{grain_path(grain)}/{{selector}}/folds-{K}"
 
     rule:
         name:
-            f"grow_shrink_{K}"
+            f"grow_shrink_{grain_name(grain, K)}"
         input:
             table=TABLE,
             splits=splits,
             marginal=marginals,
         output:
-            grow=expand(GROW, fold=plan.fold_ids(K), allow_missing=True),
-            shrink=expand(SHRINK, fold=plan.fold_ids(K), allow_missing=True),
+            grow=joined(GROW, grain, fold=fold_ids(K)),
+            shrink=joined(SHRINK, grain, fold=fold_ids(K)),
         log:
-            f"<logs>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.log",
+            f"<logs>/grow_shrink/{ours}.log",
         benchmark:
-            f"<benchmarks>/grow_shrink/{{dataset}}/{{split}}/{{selector}}/folds-{K}.tsv"
+            f"<benchmarks>/grow_shrink/{ours}.tsv"
         wildcard_constraints:
-            dataset=plan.dataset_pattern("split", K),
+            dataset=plan.grains.pattern(grain, n_folds=K),
         conda:
             ENVIRONMENT
+        resources:
+            **resources("grow_shrink"),
         params:
-            folds=plan.fold_ids(K),
+            folds=parts(),
             spec=lambda w: plan.method_spec(w.dataset, w.selector),
             code=lambda w: plan.code("grow_shrink", selector=w.selector),
         script:
             "../scripts/grow_shrink.py"
 
 
-rule aggregate:
-    """Combine the folds' sets into the blanket of a split."""
-    input:
-        marginal=marginals,
-        grow=stage("grow"),
-        shrink=stage("shrink"),
-    output:
-        blanket="<results>/select/{dataset}/{split}/{selector}/blanket.parquet",
-        by_fold="<results>/select/{dataset}/{split}/{selector}/folds.parquet",
-        answers="<results>/select/{dataset}/{split}/{selector}/blankets.parquet",
-    log:
-        "<logs>/aggregate/{dataset}/{split}/{selector}.log",
-    benchmark:
-        "<benchmarks>/aggregate/{dataset}/{split}/{selector}.tsv"
-    conda:
-        ENVIRONMENT
-    params:
-        folds=lambda w: plan.folds(w.selector),
-        spec=lambda w: plan.aggregate_spec(w.selector),
-        code=plan.code("aggregate"),
-    script:
-        "../scripts/aggregate.py"
+for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):
+    ours = f"{grain_path(grain)}/{{selector}}"
+
+    rule:
+        name:
+            "aggregate" if grain == "split" else "aggregate_dataset"
+        input:
+            marginal=marginals,
+            grow=stage("grow"),
+            shrink=stage("shrink"),
+        output:
+            blanket=joined(f"{SELECTED}/blanket.parquet", grain),
+            by_fold=joined(f"{SELECTED}/folds.parquet", grain),
+            answers=joined(f"{SELECTED}/blankets.parquet", grain),
+        log:
+            f"<logs>/aggregate/{ours}.log",
+        benchmark:
+            f"<benchmarks>/aggregate/{ours}.tsv"
+        wildcard_constraints:
+            dataset=plan.grains.pattern(*grains),
+        localrule: True
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources("aggregate"),
+        params:
+            folds=lambda w: plan.folds(w.selector),
+            spec=lambda w: plan.aggregate_spec(w.selector),
+            code=plan.code("aggregate"),
+        script:
+            "../scripts/aggregate.py"

@@ -11,17 +11,16 @@ def main(
     splits: Path,
     marginal: list[Path],
     dataset: str,
-    split: str,
     folds: list[str],
     test: str,
     spec: str,
     code: str,
     chunk: str = "1of1",
 ) -> None:
-    """Write one ci_test artefact a fold, of all features or of those of a chunk."""
+    """Write one ci_test artefact a fold (split/fold), of all features or of those of a chunk."""
     at, chunks = map(int, chunk.split("of"))
     for path, name in zip(marginal, folds, strict=True):
-        fold = Fold(table, splits, dataset, split, name, spec)
+        fold = Fold(table, splits, dataset, *name.split("/"), spec)
         ci_test_fold(fold, path, path.with_name(f"{test}.parquet"), code, (at, chunks))
 
 

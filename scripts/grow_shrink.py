@@ -1,4 +1,4 @@
-"""Rule grow_shrink: both phases on all folds of a split in one job, for tables too small to pay a job a fold."""
+"""Rule grow_shrink: both phases on several folds in one job, for tables too small to pay a job a fold."""
 
 from pathlib import Path
 
@@ -13,13 +13,12 @@ def main(
     grow: list[Path],
     shrink: list[Path],
     dataset: str,
-    split: str,
     folds: list[str],
     spec: str,
 ) -> None:
-    """Write grow.parquet and shrink.parquet of each fold; `marginal` is empty for methods without a CI test."""
+    """Write grow.parquet and shrink.parquet of each fold (split/fold); `marginal` may be empty."""
     for i, name in enumerate(folds):
-        fold = Fold(table, splits, dataset, split, name, spec)
+        fold = Fold(table, splits, dataset, *name.split("/"), spec)
         tested = marginal[i] if marginal else None
         problem = grow_fold(fold, tested, grow[i])
         shrink_fold(fold, tested, grow[i], shrink[i], problem)

@@ -21,7 +21,7 @@ from .selectors.base import Method
 from .selectors.run import check_pair
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
-GRAINS = ("auto", "fold", "split")
+GRAINS = ("auto", "fold", "split", "dataset")
 
 #: Top-level keys with their defaults.
 TOP: dict[str, tuple[Any, Parameter]] = {
@@ -42,7 +42,18 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     ),
     "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
     "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
-    "grain": ("auto", Parameter("choice", "Work of a job: one fold, or all folds of a split.", choices=GRAINS)),
+    "grain": (
+        "auto",
+        Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),
+    ),
+    "job_seconds": (
+        5,
+        Parameter("number", "With grain: auto, work is joined into one job while it takes about so long.", above=0),
+    ),
+    "chunks": (
+        None,
+        Parameter("integer", "Jobs that test a wide table's features on one fold.", at_least=1, nullable=True),
+    ),
 }
 DATASET: dict[str, tuple[Any, Parameter]] = {
     "source": (None, Parameter("text", "sklearn:<name>, simulate:<name>, or network:<name or file>.", nullable=True)),
@@ -133,6 +144,8 @@ class Config:
     models: list[str]
     metrics: list[str] | str
     grain: str
+    job_seconds: float
+    chunks: int | None
     folds: int
     fold_rows: str
     aggregate: Any
@@ -178,6 +191,8 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         models=_models(top["models"]),
         metrics=_metrics(top["metrics"]),
         grain=top["grain"],
+        job_seconds=top["job_seconds"],
+        chunks=top["chunks"],
         folds=top["folds"],
         fold_rows=top["fold_rows"],
         aggregate=top["aggregate"],

@@ -36,8 +36,6 @@ GIVEN = {
 }
 #: The same of tests that are not listed.
 UNKNOWN_TEST = (1e-3, 1e-6)
-#: Seconds that a job works before its method begins: reading, and loading what the method needs.
-BEFORE = 0.3
 #: Features of a set that models are trained on, as a rule.
 TYPICAL_SIZE = 20
 #: Seconds of a model's training and predictions for a row and feature, and for the square of the rows; `UNKNOWN_MODEL`
@@ -105,7 +103,7 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         seconds = TESTS[work](facts.n_features, options) * _given_seconds(test, facts)
     else:
         seconds = SECONDS[work](max(facts.n_rows, 1), facts.n_features, options)
-    return BEFORE + (seconds if time_limit is None else min(seconds, 2 * time_limit))
+    return seconds if time_limit is None else min(seconds, 2 * time_limit)
 
 
 def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
@@ -124,12 +122,12 @@ def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
     for name in models:
         per_cell, per_square = MODELS.get(name, UNKNOWN_MODEL)
         found += n * d * per_cell * (classes if name == "lightgbm" else 1) + n * n * per_square
-    return BEFORE + found
+    return found
 
 
 def table_seconds(facts: Facts) -> float:
     """Return about how many CPU seconds reading a source and writing the table takes."""
-    return BEFORE + facts.n_cells * READ_CELL + facts.n_features * READ_CELL
+    return facts.n_cells * READ_CELL + facts.n_features * READ_CELL
 
 
 # --- how the work of methods grows: what a card's `work` names -------------------------------------------------------

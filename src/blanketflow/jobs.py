@@ -6,6 +6,7 @@ import contextlib
 import gc
 import inspect
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -72,6 +73,7 @@ def run_script(main: Callable[..., None], job: Any) -> None:
         for name, value in group.items():
             known[name] = _as_path(value) if as_path else value
     known["threads"] = job.threads
+    limit_threads(job.threads)
     wanted = inspect.signature(main).parameters
     try:
         with fewer_collections():
@@ -81,6 +83,15 @@ def run_script(main: Callable[..., None], job: Any) -> None:
         logger.error(error)
         print(f"blanketflow: {error}", file=sys.__stderr__)
         sys.exit(1)
+
+
+def limit_threads(threads: int) -> None:
+    """Let numba use the job's threads. Those of BLAS, OpenMP and MKL Snakemake sets by their environment variables."""
+    os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    if "numba" in sys.modules:  # it has read the variable already, and the limit of this process can only be lowered
+        import numba
+
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
 
 
 @contextlib.contextmanager

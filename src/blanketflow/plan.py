@@ -1,9 +1,8 @@
-"""The plan: from a config and a look at the data to pairs, job grain, specs and code digests. Numpy only."""
+"""The plan: from a config and a look at the data to pairs, specs and code digests. Numpy only."""
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,19 +15,14 @@ from .core.errors import ConfigError
 from .core.parameters import Configurable
 from .core.registry import look_up
 from .core.seeds import derive_seed
-from .cost import marginal_seconds
 from .data.peek import Facts, peek
 from .data.splits import check_folds
 from .digest import code_digest
+from .grain import PART, Grains, fold_ids, id_of_test
+from .resources import Estimates
 
-#: A fold of at most so many cells, whose ci_test stage takes at most so many seconds, is too small for its own job.
-SMALL_FOLD, SMALL_FOLD_SECONDS = 5_000_000, 1.0
-#: About what the job of a chunk works, and at most holds: seconds, and cells of 8 bytes and more.
-CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 #: Models are not trained on all features of larger tables.
 MOST_CELLS_OF_ALL = 250_000_000
-#: Suffix of a test's id in artefacts where folds are the parts themselves.
-PART = "-part"
 
 
 @dataclass(frozen=True)
@@ -76,83 +70,28 @@ class Plan:
         """Return a configured selector."""
         return self.config.selectors[selector]
 
-    def fold_ids(self, n_folds: int) -> list[str]:
-        """Return fold ids; they name their K since folds of different K hold different rows."""
-        return [f"{k}of{n_folds}" for k in range(1, n_folds + 1)] if n_folds else ["0"]
-
     def folds(self, selector: str) -> list[str]:
         """Return the fold ids of a selector."""
-        return self.fold_ids(self.selector(selector).folds)
+        return fold_ids(self.selector(selector).folds)
 
     def test_id(self, selector: str) -> str | None:
         """Return the id of a selector's ci_test artefact."""
-        chosen = self.selector(selector)
-        is_part = chosen.fold_rows == "part" and chosen.folds
-        return chosen.ci_test and chosen.ci_test + (PART if is_part else "")
+        return id_of_test(self.selector(selector))
+
+    @cached_property
+    def grains(self) -> Grains:
+        """How much work one job does."""
+        return Grains(self.config, self.facts, self.pairs, len(self.splits))
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What the jobs take."""
+        return Estimates(self.config, self.facts, self.grains)
 
     @cached_property
     def test_ids(self) -> list[str]:
         """Ids of all ci_test artefacts."""
         return sorted({test for _, s in self.pairs if (test := self.test_id(s))})
-
-    # --- job grain -------------------------------------------------------------------------------------------------
-
-    def grain(self, dataset: str, selector: str) -> str:
-        """Return ``fold`` or ``split``; a matter of config and table shape alone."""
-        asked = self.selector(selector).grain
-        return self._auto_grain(dataset, self.selector(selector).ci_test) if asked == "auto" else asked
-
-    def test_grain(self, dataset: str, test: str) -> str:
-        """Return the grain of the ci_test stage: ``fold``, ``split``, or ``chunk`` where it is scattered."""
-        asked = self.config.grain
-        if asked != "split" and self.n_chunks(dataset, test) > 1:
-            return "chunk"
-        return self._auto_grain(dataset, test.removesuffix(PART)) if asked == "auto" else asked
-
-    def n_chunks(self, dataset: str, test: str) -> int:
-        """Return into how many chunks of features the ci_test stage is scattered."""
-        facts, configured = self.facts[dataset], self.config.ci_tests[test.removesuffix(PART)]
-        if not configured.card.column_by_column:
-            return 1
-        n_chunks = max(marginal_seconds(configured, facts) / CHUNK_SECONDS, facts.n_cells / CHUNK_CELLS)
-        return min(max(round(n_chunks), 1), facts.n_features)
-
-    def chunks(self, dataset: str, test: str) -> list[str]:
-        """Return the ids of the chunks; they name how many there are."""
-        return self.fold_ids(self.n_chunks(dataset, test))
-
-    def _auto_grain(self, dataset: str, test: str | None) -> str:
-        facts = self.facts[dataset]
-        seconds = marginal_seconds(self.config.ci_tests[test], facts) if test else 0.0
-        return "split" if facts.n_cells <= SMALL_FOLD and seconds <= SMALL_FOLD_SECONDS else "fold"
-
-    @cached_property
-    def grouped_folds(self) -> list[int]:
-        """Numbers of folds that some job runs together."""
-        return sorted({self.selector(s).folds for d, s in self.pairs if self.grain(d, s) == "split"})
-
-    @cached_property
-    def grouped_test_folds(self) -> list[int]:
-        """Numbers of folds whose ci_test stage some job runs together."""
-        pairs = ((d, s, self.test_id(s)) for d, s in self.pairs)
-        return sorted({self.selector(s).folds for d, s, t in pairs if t and self.test_grain(d, t) == "split"})
-
-    def dataset_pattern(self, grain: str, n_folds: int | None = None) -> str:
-        """Return the regular expression of ``{dataset}`` where ``{selector}``, ahead in the path, has this grain."""
-        chosen: dict[str, list[str]] = {}
-        for dataset, selector in self.pairs:
-            if self.grain(dataset, selector) == grain and n_folds in (None, self.selector(selector).folds):
-                chosen.setdefault(dataset, []).append(selector)
-        return _look_ahead(chosen, "/[^/]+/{}/")
-
-    def test_dataset_pattern(self, grain: str) -> str:
-        """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
-        chosen: dict[str, list[str]] = {}
-        for dataset, selector in self.pairs:
-            test = self.test_id(selector)
-            if test and self.test_grain(dataset, test) == grain:
-                chosen.setdefault(dataset, []).append(test)
-        return _look_ahead(chosen, r"/[^/]+/fold-[^/]+/{}\.")
 
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
@@ -287,21 +226,6 @@ def _files_of(configured: Configurable) -> list[Path]:
     name = model.get("type") if isinstance(model, Mapping) else model
     model_files = [_source(look_up("blanketflow.models", name, "model"))] if isinstance(name, str) else []
     return [_source(type(configured)), *model_files]
-
-
-def _look_ahead(chosen: Mapping[str, list[str]], path: str) -> str:
-    """Return a pattern of the data set ids, each only where one of its own ids follows; without ids it never matches.
-
-    Examples
-    --------
-    >>> bool(re.match(_look_ahead({"a": ["x"]}, "/{}/"), "a/x/")), bool(re.match(_look_ahead({}, "/{}/"), "a/x/"))
-    (True, False)
-    """
-    parts = [
-        f"{re.escape(dataset)}(?={path.format('(?:' + '|'.join(sorted(set(map(re.escape, ids)))) + ')')})"
-        for dataset, ids in chosen.items()
-    ]
-    return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
 
 
 def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError
+from blanketflow.cost import grow_shrink_seconds, marginal_seconds
 from blanketflow.data.sources import read_source
 from blanketflow.plan import make_plan
+from blanketflow.resources import LEAST_MINUTES, MARGIN
 from blanketflow.selectors import Problem, get_method
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -126,16 +128,70 @@ def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):
     assert ("study", "all") in plan_of(table(tmp_path, "ab"), g={"method": "gs"}).pairs
 
 
+def grains(rows=400, **more):
+    raw = {"datasets": {"c": {"source": "simulate:clinic", "rows": rows}}, "selectors": {"g": {"method": "gs"}}}
+    return make_plan({**raw, **more}, SCRIPTS).grains
+
+
 def test_grain_follows_the_size_of_the_table():
-    wide = {
-        "datasets": {"big": {"source": "simulate:clinic", "rows": 4_000_000}},
-        "selectors": {"p": {"method": "ppfs"}},
+    large = grains(rows=4_000_000, job_seconds=1e9)
+    assert large.of_selector("c", "g") == large.of_test("c", "g2") == "fold"
+    for grain in ("fold", "split", "dataset"):
+        asked = grains(grain=grain)
+        assert asked.of_selector("c", "g") == asked.of_test("c", "g2") == grain
+
+
+@pytest.mark.parametrize("stage", ["selector", "test"])
+def test_auto_joins_the_most_work_that_takes_at_most_job_seconds(stage):
+    def of(**more):
+        found = grains(rows=4_000, **more)
+        return found.of_selector("c", "g") if stage == "selector" else found.of_test("c", "g2")
+
+    facts, config = grains(rows=4_000).facts["c"], grains(rows=4_000).config
+    test = config.ci_tests["g2"]
+    one = grow_shrink_seconds(config.selectors["g"].method, test, facts)
+    one = one if stage == "selector" else marginal_seconds(test, facts)
+    # 5 folds; the full split and 2 to evaluate on
+    expected = {1.1 * 15: "dataset", 0.9 * 15: "split", 1.1 * 5: "split", 0.9 * 5: "fold"}
+    for times, grain in expected.items():
+        assert of(job_seconds=times * one, splits={"evaluation": 2}) == grain
+    assert of(job_seconds=1.1 * one, folds=0, splits={"evaluation": 0}) == "dataset"
+
+
+def test_a_job_asks_for_what_its_work_takes_and_for_more_at_each_attempt():
+    raw = {
+        "datasets": {
+            name: {"source": "simulate:clinic", "rows": rows} for name, rows in (("a", 500), ("b", 2_000_000))
+        },
+        "selectors": {"g": {"method": "gs"}, "p": {"method": "ppfs", "time_limit": 60}},
     }
-    small = {"datasets": {"big": {"source": "simulate:clinic", "rows": 400}}, "selectors": {"p": {"method": "ppfs"}}}
-    assert make_plan(wide, SCRIPTS).grain("big", "p") == "fold"
-    assert make_plan(small, SCRIPTS).grain("big", "p") == "split"
-    for grain in ("fold", "split"):
-        assert make_plan({**small, "grain": grain}, SCRIPTS).grain("big", "p") == grain
+    estimates = make_plan(raw, SCRIPTS).estimates
+    few, many = ({"dataset": name, "test": "ppi", "split": "full", "fold": "1of5"} for name in "ab")
+    for attempt in (1, 2, 3):
+        asked = estimates.resources("ci_test", few, attempt=attempt)
+        assert asked.runtime == LEAST_MINUTES * 2 ** (attempt - 1)
+    first, second = (estimates.resources("ci_test", many, attempt=attempt) for attempt in (1, 2))
+    assert (second.mem_mb, second.runtime) == (2 * first.mem_mb, 2 * first.runtime)
+    assert first.mem_mb > estimates.resources("ci_test", few).mem_mb
+    assert first.runtime * 60 >= MARGIN * estimates.seconds("ci_test", many)
+    assert estimates.seconds("ci_test", many, 5) == 5 * estimates.seconds("ci_test", many)
+    # a limit of a selector is one of its time too: 60 seconds of growing and of shrinking
+    assert estimates.seconds("grow_shrink", {"dataset": "b", "selector": "p"}, 5) <= 2 * 60 * 5
+    everything = estimates.resources("tables", {})
+    assert everything.mem_mb >= estimates.resources("splits", {"dataset": "a"}).mem_mb
+
+
+def test_a_number_of_chunks_can_be_asked_for():
+    found = grains(rows=4_000, chunks=3)
+    assert found.of_test("c", "g2") == "chunk" and found.chunks("c", "g2") == ["1of3", "2of3", "3of3"]
+    assert grains(rows=4_000, chunks=10**6).n_chunks("c", "g2") == found.facts["c"].n_features
+    chunk = {"dataset": "c", "test": "g2", "split": "full", "fold": "1of5", "chunk": "1of3"}
+    estimates = make_plan(
+        {"datasets": {"c": {"source": "simulate:clinic"}}, "selectors": {"g": {"method": "gs"}}, "chunks": 3}, SCRIPTS
+    ).estimates
+    whole = {key: value for key, value in chunk.items() if key != "chunk"}
+    assert 3 * estimates.seconds("ci_test_chunk", chunk) == pytest.approx(estimates.seconds("ci_test", whole))
+    assert estimates.memory_mb("ci_test_chunk", chunk) <= estimates.memory_mb("ci_test", whole)
 
 
 def test_wide_tables_are_tested_in_chunks_by_their_shape_and_the_test_alone(tmp_path):
@@ -146,13 +202,13 @@ def test_wide_tables_are_tested_in_chunks_by_their_shape_and_the_test_alone(tmp_
         "selectors": {"slow": {"method": "ppfs", "ci_test": "forest"}, "quick": {"method": "ppfs", "ci_test": "tree"}},
     }
     plan = make_plan(raw, SCRIPTS)
-    assert plan.test_grain("wide", "tree") != "chunk" and plan.n_chunks("wide", "tree") == 1
-    assert plan.test_grain("wide", "forest") == "chunk" and 1 < plan.n_chunks("wide", "forest") < 4_000
-    assert len(plan.chunks("wide", "forest")) == plan.n_chunks("wide", "forest")
+    assert plan.grains.of_test("wide", "tree") != "chunk" and plan.grains.n_chunks("wide", "tree") == 1
+    assert plan.grains.of_test("wide", "forest") == "chunk" and 1 < plan.grains.n_chunks("wide", "forest") < 4_000
+    assert len(plan.grains.chunks("wide", "forest")) == plan.grains.n_chunks("wide", "forest")
     path = "wide/full/fold-1of5/{}.chunk-1of2.parquet"
-    chunked = re.compile(plan.test_dataset_pattern("chunk"))
+    chunked = re.compile(plan.grains.test_pattern("chunk"))
     assert chunked.match(path.format("forest")) and not chunked.match(path.format("tree"))
-    assert make_plan({**raw, "grain": "split"}, SCRIPTS).test_grain("wide", "forest") == "split"
+    assert make_plan({**raw, "grain": "split"}, SCRIPTS).grains.of_test("wide", "forest") == "split"
 
 
 def test_equal_configs_give_equal_specs_and_an_alpha_changes_one_selector_only():

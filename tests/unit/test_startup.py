@@ -1,13 +1,13 @@
 """What a job of each kind loads: its start is most of a small job's cost, and only what is imported decides it."""
 
 import json
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from blanketflow.artefacts import read_columns
 from blanketflow.plan import make_plan
 
 REPO = Path(__file__).parents[2]
@@ -70,24 +70,25 @@ class Jobs:
 def jobs(tmp_path_factory):
     jobs = Jobs(tmp_path_factory.mktemp("jobs"))
     plan, at, folds = jobs.plan, jobs.at, ["1of2", "2of2"]
+    parts = [f"cv-1/{fold}" for fold in folds]
     table, splits = {"table": at("table.parquet")}, {"splits": at("splits.parquet")}
     jobs.run("table", "table", {}, {**table, "card": at("card.json")}, {"spec": plan.table_spec("wine")})
     jobs.run("splits", "splits", table, splits, {"spec": plan.splits_spec([2])}, folds="2")
     data = table | splits
     for test in ("ppi", "g2"):
-        params = {"spec": plan.test_spec("wine", test), "folds": folds}
+        params = {"spec": plan.test_spec("wine", test), "folds": parts}
         jobs.run(test, "ci_test", data, {"marginal": at(f"fold-*/{test}.parquet")}, params, test=test)
     for selector, test in (("ppfs", "ppi"), ("hiton-mb", "g2"), ("mrmr", "g2")):
         tested = {"marginal": at(f"fold-*/{test}.parquet")}
         found = {stage: at(f"{selector}/fold-*/{stage}.parquet") for stage in ("grow", "shrink")}
-        params = {"spec": plan.method_spec("wine", selector), "folds": folds}
+        params = {"spec": plan.method_spec("wine", selector), "folds": parts}
         jobs.run(selector, "grow_shrink", data | tested, found, params, selector=selector)
     one = {"marginal": [at("fold-1of2/ppi.parquet")], **data}
     params = {"spec": plan.method_spec("wine", "ppfs")}
     jobs.run("ppfs grow", "grow", one, {"grow": at("alone.parquet")}, params, selector="ppfs", fold="1of2")
     found = {"marginal": at("fold-*/ppi.parquet")}
     found |= {stage: at(f"ppfs/fold-*/{stage}.parquet") for stage in ("grow", "shrink")}
-    outputs = {name: at(f"ppfs/{name}.parquet") for name in ("blanket", "by_fold", "answers")}
+    outputs = {name: [at(f"ppfs/{name}.parquet")] for name in ("blanket", "by_fold", "answers")}
     params = {"spec": plan.aggregate_spec("ppfs"), "folds": folds}
     jobs.run("aggregate", "aggregate", found, outputs, params, selector="ppfs")
     inputs = data | {"blankets": [at("ppfs/blanket.parquet")] * 2}
@@ -148,6 +149,5 @@ def test_a_job_loads_the_kernels_of_its_test_and_few_compiled_functions(jobs, jo
 
 
 def test_the_jobs_found_something(jobs):
-    scripts = runpy.run_path(str(REPO / "scripts/aggregate.py"))
-    columns, provenance = scripts["read_columns"](jobs.at("ppfs/blanket.parquet"))
+    columns, provenance = read_columns(jobs.at("ppfs/blanket.parquet"))
     assert provenance.status == "ok" and any(columns["chosen"])

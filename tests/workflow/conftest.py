@@ -9,6 +9,7 @@ def base_config():
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 2},
         "folds": 2,
+        "grain": "split",
         "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
         "selectors": {
             "ppfs": {"method": "ppfs", "ci_test": "quick"},

@@ -119,6 +119,7 @@ def project(tmp_path_factory):
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 0},
         "folds": 0,
+        "grain": "split",
         "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
         "selectors": {"ppfs": {"method": "ppfs", "ci_test": "quick"}, "mrmr": {"method": "mrmr", "n_features": 3}},
     }

@@ -17,6 +17,7 @@ from workflow_runs import (
     environment,
     planned,
     provenance,
+    ran,
     snakemake,
 )
 
@@ -149,6 +150,16 @@ def test_single_targets_run_alone_and_by_fold_give_the_same_content(tmp_path, ba
     assert {path.split("/")[2] for path in found if path.startswith("select/")} == {"full"}
     assert_equal_results(found, {path: undisturbed[path] for path in found})
     assert not (folder / "results/report.html").exists()
+
+
+def test_a_job_a_data_set_gives_the_same_content(tmp_path, base_config, finished):
+    folder = configure(tmp_path, base_config | {"grain": "dataset"})
+    done = counts(ran(folder), "dataset")
+    joined = {"ci_test_dataset_2": 2, "grow_shrink_dataset_2": 3, "aggregate_dataset": 3, "evaluate": 3}
+    assert {rule: n for (rule, _), n in done.items() if rule in joined} == joined
+    assert not {"ci_test", "grow", "shrink", "aggregate"} & {rule for rule, _ in done}
+    assert_equal_results(contents(folder / "results"), contents(finished / "results"))
+    assert planned(folder) == []
 
 
 WITHOUT = ("sklearn", "lightgbm", "pandas", "scipy.stats")

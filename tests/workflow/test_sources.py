@@ -159,11 +159,21 @@ def test_a_changed_file_reruns_what_depends_on_it_and_no_other_data_set(run, tmp
     folder = copied(run, tmp_path)
     path = folder / "data/mixed.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("north", "arctic"), encoding="utf-8")
-    expected = {("table", "mixed"): 1, ("splits", "mixed"): 1, ("gather_splits", "mixed"): 1, ("ci_test_0", "mixed"): 2}
-    expected |= {("grow_shrink_0", "mixed"): 3, ("aggregate", "mixed"): 3, ("tables", None): 1, ("report", None): 1}
+    expected = {
+        ("table", "mixed"): 1,
+        ("splits", "mixed"): 1,
+        ("gather_splits", "mixed"): 1,
+        ("ci_test_dataset_0", "mixed"): 2,
+    }
+    expected |= {
+        ("grow_shrink_dataset_0", "mixed"): 3,
+        ("aggregate_dataset", "mixed"): 3,
+        ("tables", None): 1,
+        ("report", None): 1,
+    }
     assert counts(planned(folder), "dataset") == expected
     done = counts(ran(folder, "results/select/mixed/full/gs/blanket.parquet"), "dataset")
-    assert {dataset for _, dataset in done} == {"mixed"} and done["grow_shrink_0", "mixed"] == 1
+    assert {dataset for _, dataset in done} == {"mixed"} and done["grow_shrink_dataset_0", "mixed"] == 1
     assert "arctic" in columns(folder / "results/data/mixed/table.parquet")["site"]
     assert card(folder, "mixed")["content_hash"] != card(run, "mixed")["content_hash"]
 

@@ -1,0 +1,120 @@
+# Each feature against the target given nothing, on every fold; selectors that name the same CI test share the results.
+#
+# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
+# outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
+#
+# By the plan's grain one job does a fold (ci_test), all K folds of a split (ci_test_K), those of all splits
+# (ci_test_dataset_K), or a chunk of a wide table's features, and one gathers the chunks (gather_ci_test). These rules
+# stand apart by what {dataset} may be.
+#
+# The file of an earlier run is kept until the new one is written (update), since with other numbers of repeats those
+# that are known are taken over.
+
+MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
+CHUNK = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.parquet"
+
+
+rule ci_test:
+    """Test each feature against the target given nothing, on one fold; shared by all selectors of the test."""
+    input:
+        table=TABLE,
+        splits=splits,
+    output:
+        marginal=update([MARGINAL]),
+    log:
+        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
+    benchmark:
+        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
+    wildcard_constraints:
+        dataset=plan.grains.test_pattern("fold"),
+    conda:
+        ENVIRONMENT
+    resources:
+        **resources("ci_test"),
+    params:
+        folds=parts(),
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("ci_test", test=w.test),
+    script:
+        "../scripts/ci_test.py"
+
+
+for grain, K in plan.grains.joined_tests:
+    ours = f"{grain_path(grain)}/folds-{K}/{{test}}"
+
+    rule:
+        name:
+            f"ci_test_{grain_name(grain, K)}"
+        input:
+            table=TABLE,
+            splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
+        output:
+            marginal=update(joined(MARGINAL, grain, fold=fold_ids(K))),
+        log:
+            f"<logs>/ci_test/{ours}.log",
+        benchmark:
+            f"<benchmarks>/ci_test/{ours}.tsv"
+        wildcard_constraints:
+            dataset=plan.grains.test_pattern(grain),
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources("ci_test", n_folds=max(K, 1)),
+        params:
+            folds=parts(fold_ids(K)),
+            spec=lambda w: plan.test_spec(w.dataset, w.test),
+            code=lambda w: plan.code("ci_test", test=w.test),
+        script:
+            "../scripts/ci_test.py"
+
+
+rule ci_test_chunk:
+    """Do the same for a chunk of a wide table's features."""
+    input:
+        table=TABLE,
+        splits=splits,
+    output:
+        marginal=temp([CHUNK]),
+    log:
+        "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.log",
+    benchmark:
+        "<benchmarks>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.tsv"
+    wildcard_constraints:
+        dataset=plan.grains.test_pattern("chunk"),
+    conda:
+        ENVIRONMENT
+    resources:
+        **resources("ci_test_chunk"),
+    params:
+        folds=parts(),
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("ci_test", test=w.test),
+    script:
+        "../scripts/ci_test.py"
+
+
+rule gather_ci_test:
+    """Put the results of all chunks into the artefact that the rule ci_test would write."""
+    input:
+        table=TABLE,
+        splits=splits,
+        chunks=lambda w: expand(
+            CHUNK, chunk=plan.grains.chunks(w.dataset, w.test), allow_missing=True
+        ),
+    output:
+        marginal=MARGINAL,
+    log:
+        "<logs>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
+    benchmark:
+        "<benchmarks>/gather_ci_test/{dataset}/{split}/fold-{fold}/{test}.tsv"
+    wildcard_constraints:
+        dataset=plan.grains.test_pattern("chunk"),
+    conda:
+        ENVIRONMENT
+    resources:
+        **resources("gather_ci_test"),
+    params:
+        spec=lambda w: plan.test_spec(w.dataset, w.test),
+        code=lambda w: plan.code("gather_ci_test", test=w.test),
+    script:
+        "../scripts/gather_ci_test.py"

@@ -1,0 +1,98 @@
+"""What a job asks of a scheduler: memory and time, from rows, columns, repeats and folds, more at each attempt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from .config import Config
+from .cost import evaluate_seconds, grow_shrink_seconds, marginal_seconds, table_seconds
+from .data.peek import Facts
+from .grain import PART, Grains
+from .memory import memory_mb
+
+#: Seconds that a job takes beside its work: starting Python on a busy node, imports, reading and writing.
+START = 5.0
+#: A job may take so many times its estimate, and at least so many minutes: estimates are rough, and a job that is
+#: stopped has lost all its work.
+MARGIN, LEAST_MINUTES = 10.0, 10
+#: Seconds of a stage that only moves results, for each pair and split of them.
+MOVED = 0.05
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one job asks for.
+
+    Attributes
+    ----------
+    mem_mb : int
+        Memory in MB.
+    runtime : int
+        Time in minutes.
+    """
+
+    mem_mb: int
+    runtime: int
+
+
+@dataclass
+class Estimates:
+    """Estimates for the jobs of a plan.
+
+    Attributes
+    ----------
+    config : Config
+    facts : dict of str to Facts
+    grains : Grains
+        How much work one job does.
+    """
+
+    config: Config
+    facts: dict[str, Facts]
+    grains: Grains
+
+    def resources(self, stage: str, ids: dict[str, Any], n_parts: int = 1, attempt: int = 1) -> Resources:
+        """Return what a job asks for; the second attempt asks for twice as much, the third for four times.
+
+        Parameters
+        ----------
+        stage : str
+            Its rule, without what its grain adds: ``ci_test``, ``grow_shrink``, ...
+        ids : dict of str to str
+            Its wildcards; none for stages over all data sets.
+        n_parts : int, default=1
+            Folds, or splits, that it works on.
+        attempt : int, default=1
+            Which attempt this is.
+        """
+        seconds = START + MARGIN * self.seconds(stage, ids, n_parts)
+        minutes = max(ceil(seconds / 60), LEAST_MINUTES)
+        more = 2 ** (attempt - 1)
+        return Resources(self.memory_mb(stage, ids) * more, minutes * more)
+
+    def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
+        """Return about how many CPU seconds a job works."""
+        if "dataset" not in ids:
+            return 1.0 + MOVED * len(self.grains.pairs) * self.grains.n_splits
+        facts = self.facts[ids["dataset"]]
+        if stage == "table":
+            return table_seconds(facts)
+        if stage in ("ci_test", "ci_test_chunk"):
+            n_chunks = int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1
+            return marginal_seconds(self.config.ci_tests[ids["test"].removesuffix(PART)], facts) * n_parts / n_chunks
+        if stage in ("grow", "shrink", "grow_shrink"):
+            chosen = self.config.selectors[ids["selector"]]
+            test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
+            return grow_shrink_seconds(chosen.method, test, facts, chosen.time_limit) * n_parts
+        if stage == "evaluate":
+            return evaluate_seconds(self.config.models, facts) * n_parts
+        return MOVED * n_parts
+
+    def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:
+        """Return about how many MB a job holds at most."""
+        n_chunks = int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1
+        stage = stage.removesuffix("_chunk")
+        of = [self.facts[ids["dataset"]]] if "dataset" in ids else self.facts.values()
+        return max(memory_mb(stage, facts, n_chunks) for facts in of)
