@@ -1,57 +1,67 @@
 """What the stages cost, roughly, in CPU seconds: by this the plan merges jobs, splits them, and asks for time.
 
-Estimates depend on the config and the table's shape alone, so that a plan is the same on every machine. They count the
-units of work of a method (CI tests, or something of its own) and multiply them by what one unit takes. How good they
-are stands in docs/costs.md.
+Estimates depend on the config and the table's shape alone, so that a plan is the same on every machine. What single
+tests and fits take stands here; how many of them a method needs, in `workload`. docs/costs.md says how good they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .ci import CITest
 from .core.cards import CLASSIFICATION, NUMERIC
 from .data.peek import Facts
 from .selectors.base import Method
+from .workload import FAMILIES, OTHERWISE, WORK, Task
 
-#: Seconds a cell and repeat of the tree of one column: of numbers, and of columns of few values.
-TREE_OF_NUMBERS, TREE_OF_LEVELS = 5e-8, 1e-8
-#: Seconds of another model's fit: as such, and a row.
-FIT, FIT_ROW = 2e-3, 5e-6
-#: Seconds a cell of tests that fit nothing; the rest takes `OTHER`.
-PER_CELL = {"mi-permutation": 5e-7, "lr-mixed": 5e-7, "hsic": 5e-6}
-OTHER = 5e-9
-#: Seconds that a test given something takes: as such, and a row. For tests that repeat a fit, of each of them.
+#: Seconds that a job works before its method begins, and of one that trains models of scikit-learn or LightGBM.
+LOADING, LOADING_MODELS = 0.6, 1.4
+#: Seconds a cell of reading and imputing a table.
+READING = 6e-8
+#: Seconds a feature, and a cell, of coding and testing columns given nothing: of numbers that must be binned or ranked,
+#: and of others.
+MARGINAL = {
+    "g2": ((3e-5, 1.6e-7), (2e-6, 1e-9)),
+    "chi2": ((3e-5, 1.6e-7), (2e-6, 1e-9)),
+    "mi-permutation": ((1e-4, 7e-7), (1e-4, 7e-7)),
+    "fisher-z": ((2e-5, 4e-8), (2e-5, 4e-8)),
+    "lr-mixed": ((2e-4, 4e-7), (2e-4, 4e-7)),
+    "hsic": ((5e-4, 9e-6), (5e-4, 9e-6)),
+}
+MARGINAL_OTHER = ((1e-4, 1e-7), (1e-4, 1e-7))
+#: The same of the tree of one column, and what each further repeat takes a cell.
+TREE, TREE_REPEAT = (1e-6, 6e-8), 2e-9
+#: Seconds of a test given something: as such, and a row.
 GIVEN = {
-    "g2": (3e-6, 5e-9),
-    "chi2": (3e-6, 5e-9),
-    "fisher-z": (3e-6, 1e-9),
-    "lr-mixed": (1e-3, 2e-6),
-    "mi-permutation": (1e-5, 1e-6),
-    "hsic": (1e-3, 2e-5),
+    "g2": (1.5e-5, 5e-9),
+    "chi2": (1.5e-5, 5e-9),
+    "fisher-z": (2e-5, 0.0),
+    "lr-mixed": (1e-4, 3e-7),
+    "mi-permutation": (1e-4, 2e-6),
+    "hsic": (1e-4, 2.5e-6),
     "oracle": (1e-5, 0.0),
     "population": (1e-3, 0.0),
 }
-#: The same of tests that are not listed.
-UNKNOWN_TEST = (1e-3, 1e-6)
-#: Features of a set that models are trained on, as a rule.
-TYPICAL_SIZE = 20
-#: Seconds of a model's training and predictions for a row and feature, and for the square of the rows; `UNKNOWN_MODEL`
-#: of those not listed.
+GIVEN_OTHER = (1e-3, 1e-6)
+#: Seconds of a tree's fit on some columns: as such, and for the rows to the power of 1.5.
+FIT_TREE, FIT_TREE_ROWS = 5e-5, 2.2e-8
+#: Seconds of training a model on 20 features and predicting: as such, a row, and for the square of the rows.
 MODELS = {
-    "forest": (2e-5, 0.0),
-    "knn": (1e-7, 1e-8),
-    "lightgbm": (1e-5, 0.0),
-    "logistic": (1e-6, 0.0),
-    "naive-bayes": (1e-7, 0.0),
-    "svm": (1e-6, 5e-8),
-    "tree": (1e-6, 0.0),
+    "forest": (0.1, 3.4e-4, 0.0),
+    "knn": (3e-3, 1e-5, 0.0),
+    "lightgbm": (0.1, 1e-4, 0.0),
+    "logistic": (5e-3, 5e-6, 0.0),
+    "naive-bayes": (2e-3, 2e-6, 0.0),
+    "svm": (3e-2, 1e-5, 1.3e-7),
+    "tree": (2e-3, 2.2e-5, 0.0),
 }
-UNKNOWN_MODEL = (2e-5, 0.0)
-#: Seconds a cell of reading a source and writing the table.
-READ_CELL = 5e-7
+MODEL_OTHER = (0.1, 1e-4, 0.0)
+MODEL_FEATURES = 20
+#: Seconds of a split's scores.
+SCORES = 0.03
+#: Seconds a cell of reading a source and writing the table: of a dense one, as text, and of a sparse one.
+SOURCE_CELL, SOURCE_STORED = 1.5e-6, 3e-7
 
 
 def marginal_seconds(test: CITest, facts: Facts) -> float:
@@ -64,22 +74,24 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
     facts : Facts
         Shape and kinds of the table.
     """
-    options = test.options()
-    n_fits = options.get("n_repeats") or options.get("n_splits")
-    if not n_fits:
-        return facts.n_cells * PER_CELL.get(test.card.id, OTHER)
-    if test.card.id == "ppi" and options["model"] == "tree":
-        return facts.n_cells * n_fits * (TREE_OF_NUMBERS if NUMERIC in facts.kinds else TREE_OF_LEVELS)
-    return facts.n_features * n_fits * (FIT + FIT_ROW * facts.n_rows)
+    n_fits, model = _fits(test.options())
+    if n_fits and model == "tree":
+        feature, cell = TREE
+        cell += n_fits * TREE_REPEAT
+    elif n_fits:
+        feature, cell = n_fits * _fit_seconds(model, facts.n_rows, 1), 0.0
+    else:
+        feature, cell = MARGINAL.get(test.card.id, MARGINAL_OTHER)[NUMERIC not in facts.kinds]
+    return facts.n_features * feature + facts.n_cells * cell
 
 
 def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_limit: float | None = None) -> float:
-    """Return about how many CPU seconds growing and shrinking on one fold takes.
+    """Return about how many CPU seconds growing and shrinking on one fold takes, with what a job loads.
 
     Parameters
     ----------
     method : Method
-        The configured method.
+        The configured method. How its work grows stands on its card, or is that of its family.
     test : CITest or None
         Its configured test.
     facts : Facts
@@ -98,12 +110,27 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
     True
     """
     options = method.options()
-    work = method.card.work or FAMILIES.get(method.card.family, "fit")
-    if work in TESTS:
-        seconds = TESTS[work](facts.n_features, options) * _given_seconds(test, facts)
-    else:
-        seconds = SECONDS[work](max(facts.n_rows, 1), facts.n_features, options)
-    return seconds if time_limit is None else min(seconds, 2 * time_limit)
+    test_options = test.options() if test else {}
+    task = Task(
+        n=facts.n_rows,
+        d=facts.n_features,
+        cells=facts.n_cells,
+        options=options,
+        test_options=test_options,
+        given=_given_seconds(test, facts) if test else 0.0,
+        fit=_fit_seconds(options.get("model"), facts.n_rows, facts.n_features),
+        levels=test_options.get("bins", 2) if NUMERIC in facts.kinds else min(facts.max_levels or 2, 10),
+        classes=facts.n_classes or 2,
+    )
+    seconds = WORK[work_of(method)](task)
+    if test and not _fits(test_options)[0]:
+        seconds += marginal_seconds(test, facts)  # columns are coded once more
+    return LOADING + facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
+
+
+def work_of(method: Method) -> str:
+    """Return how the work of a method grows: a key of `workload.WORK`."""
+    return method.card.work or FAMILIES.get(method.card.family, OTHERWISE)
 
 
 def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
@@ -116,71 +143,39 @@ def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
     facts : Facts
         Shape and kinds of the table.
     """
-    n, d = facts.n_rows, min(facts.n_features, TYPICAL_SIZE)
     classes = (facts.n_classes or 2) if facts.task == CLASSIFICATION else 1
-    found = 0.0
+    n_features = min(facts.n_features, MODEL_FEATURES)
+    found = LOADING_MODELS
     for name in models:
-        per_cell, per_square = MODELS.get(name, UNKNOWN_MODEL)
-        found += n * d * per_cell * (classes if name == "lightgbm" else 1) + n * n * per_square
+        trees = max(classes, 2) / 2 if name == "lightgbm" else 1
+        found += SCORES + trees * _fit_seconds(name, facts.n_rows, n_features)
     return found
 
 
 def table_seconds(facts: Facts) -> float:
     """Return about how many CPU seconds reading a source and writing the table takes."""
-    return facts.n_cells * READ_CELL + facts.n_features * READ_CELL
+    cell = SOURCE_CELL if facts.n_stored is None else SOURCE_STORED
+    return LOADING + facts.n_cells * cell + facts.n_features * cell
 
 
-# --- how the work of methods grows: what a card's `work` names -------------------------------------------------------
+def _fits(options: Mapping[str, Any]) -> tuple[int, Any]:
+    """Return how many times a test fits which model; 0 for tests that fit none."""
+    return options.get("n_repeats") or options.get("n_splits") or 0, options.get("model")
 
 
-def _n_ranked(options: Mapping[str, Any], d: int) -> float:
-    """Return how many features are ranked, over all rankings: one, or with `auto` one more a part of the rows."""
-    asked = options.get("n_features", 10)
-    if asked == "auto":
-        return 6.0 * min(50, d)
-    return float(min(max(asked) if isinstance(asked, Sequence) else asked, d))
+def _fit_seconds(model: Any, n: int, d: int) -> float:
+    """Return the seconds of training a model on d features of n rows and predicting; models grow with the root of d."""
+    name = model.get("type") if isinstance(model, Mapping) else model
+    fixed, per_row, per_square = MODELS.get(name, MODEL_OTHER) if isinstance(name, str) else MODEL_OTHER
+    return fixed + (per_row * n + per_square * n * n) * (max(d, 1) / MODEL_FEATURES) ** 0.5
 
 
-def _admitted(d: int) -> float:
-    """Return how many features a search admits, as a rule."""
-    return min(float(d), 5 + 0.02 * d)
-
-
-#: What methods do that state nothing.
-FAMILIES = {
-    "causal": "forward",
-    "filter": "ranking",
-    "kernel": "kernel",
-    "wrapper": "wrapper",
-    "reference": "none",
-    "external": "fit",
-}
-#: Tests given something, of d features.
-TESTS: dict[str, Callable[[int, Mapping[str, Any]], float]] = {
-    "none": lambda d, options: 0.0,
-    "ranking": lambda d, options: 2 * _n_ranked(options, d) * d,
-    "backward": lambda d, options: _admitted(d),
-    "forward": lambda d, options: _admitted(d) * (d + _admitted(d)) * options.get("n_runs", 1),
-    "neighbours": lambda d, options: 30.0 * d,
-    "spouses": lambda d, options: 30.0 * d * (1 + _admitted(d)),
-    "pairs": lambda d, options: 0.5 * d * d,
-}
-#: CPU seconds, of n rows and d features.
-SECONDS: dict[str, Callable[[int, int, Mapping[str, Any]], float]] = {
-    "fit": lambda n, d, options: 1e-6 * n * d,
-    "neighbour-rows": lambda n, d, options: 1e-9 * n * n * d,
-    "kernel": lambda n, d, options: 1e-5 * n * d * log2(d + 1),
-    "wrapper": lambda n, d, options: 20 * d * (FIT + FIT_ROW * n),
-}
-
-
-def _given_seconds(test: CITest | None, facts: Facts) -> float:
+def _given_seconds(test: CITest, facts: Facts) -> float:
     """Return the seconds of one test given something."""
-    if test is None:
-        return 0.0
-    options = test.options()
-    n_fits = options.get("n_repeats") or options.get("n_splits")
+    n_fits, model = _fits(test.options())
+    if n_fits and model == "tree":
+        return n_fits * (FIT_TREE + FIT_TREE_ROWS * facts.n_rows**1.5)
     if n_fits:
-        return n_fits * (FIT + FIT_ROW * facts.n_rows)
-    fixed, per_row = GIVEN.get(test.card.id, UNKNOWN_TEST)
+        return n_fits * _fit_seconds(model, facts.n_rows, 3) / 2  # tests share fits
+    fixed, per_row = GIVEN.get(test.card.id, GIVEN_OTHER)
     return fixed + per_row * facts.n_rows

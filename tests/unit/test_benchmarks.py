@@ -11,7 +11,7 @@ import pytest
 REPO = Path(__file__).parents[2]
 FOLDER = REPO / "benchmarks"
 SCRIPTS = ("bench", "ci_tests", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
-SCRIPTS += ("scaling", "workflow")
+SCRIPTS += ("scaling", "workflow", "costs")
 #: Those whose smallest run takes no longer than a few seconds, and the tables that it fills.
 TINY = {"limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
 
@@ -99,7 +99,7 @@ def test_committed_results_have_the_form_that_the_page_reads():
 def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
     site = copy_of_page(tmp_path)
     run("page", "--root", site)
-    for name in ("README.md", "docs/performance.md"):
+    for name in ("README.md", "docs/performance.md", "docs/costs.md"):
         assert (site / name).read_text(encoding="utf-8") == (REPO / name).read_text(encoding="utf-8"), (
             f"{name} is not what benchmarks/results say: python benchmarks/page.py"
         )
@@ -109,6 +109,7 @@ def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
 
 def copy_of_page(folder):
     (folder / "docs").mkdir(parents=True)
-    shutil.copy(REPO / "docs" / "performance.md", folder / "docs")
+    for name in ("performance.md", "costs.md"):
+        shutil.copy(REPO / "docs" / name, folder / "docs")
     shutil.copy(REPO / "README.md", folder)
     return folder

@@ -38,7 +38,7 @@ class Card:
     cost : str
         Number of tests (methods) or work per test (tests), in d features and n rows; psi features in a ranking.
     work : str
-        For methods: how its work grows, a key of `blanketflow.cost.TESTS` or `SECONDS`. Left empty, it is taken to grow
+        For methods: how its work grows, a key of `blanketflow.workload.WORK`. Left empty, it is taken to grow
         as that of most methods of its family does.
     formula : str
         What a method that ranks features ranks them by.

@@ -55,6 +55,7 @@ class GSM(Method):
         "NIPS 22, 1240-1248.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets; without "
         "faithfulness an m-Markov boundary (Definition 3 of the paper)",
+        work="sets",
         cost="the number of sets of up to m of d features a scan, d^m / m!; at most |S| + 1 scans; |S|^2 tests at most "
         "in the backward pass",
     )

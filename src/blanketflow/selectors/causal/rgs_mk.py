@@ -53,6 +53,7 @@ class RGSMK(Method):
         reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, "
         "NIPS 22, 1240-1248.",
         guarantee="none: a set that is not drawn is not found",
+        work="sets",
         cost="d + k tests at most a scan; at most |S| + 1 scans; |S|^2 tests at most in the backward pass",
     )
     anytime: ClassVar[bool] = True

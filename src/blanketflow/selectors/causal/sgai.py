@@ -49,7 +49,6 @@ class SGAI(RES):
         reference="Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, "
         "IEEE TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365.",
         guarantee="none",
-        work="spouses",
         cost="that of res, and one test for each feature of a representative set",
     )
     default_test: ClassVar[str | None] = "lr-mixed"

@@ -51,7 +51,7 @@ class STMB(Method):
         "repaired.",
         reference="Gao, Ji (2017) IEEE Transactions on Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        work="spouses",
+        work="neighbours-and-scans",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; |PC| d tests for spouses, 2^|PC| for each "
         "spouse found",
     )

@@ -63,7 +63,6 @@ class TIEStar(Method):
         reference="Statnikov, Lytkin, Lemeire, Aliferis (2013) JMLR 14, 499-566.",
         guarantee="all Markov boundaries and no others with exact tests, where the base method finds one in every part "
         "of the features that holds one, criterion independence and no limit on their number",
-        work="spouses",
         cost="a run of the base method a Markov boundary and a set that failed",
     )
     anytime: ClassVar[bool] = True

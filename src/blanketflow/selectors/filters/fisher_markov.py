@@ -55,7 +55,7 @@ class FisherMarkov(RankingMethod):
         summary="Ranks features by their variance between classes minus gamma times their variance.",
         reference="Cheng, Zhou, Cheng (2011) IEEE TPAMI 33(6), 1217-1233, 10.1109/TPAMI.2010.195.",
         guarantee="none",
-        work="fit",
+        work="sums",
         cost="no tests; n d sums a class, whatever psi",
         formula="(1/n) sum over classes c of n_c (mean of X in c - mean of X)^2 - gamma var(X)",
     )

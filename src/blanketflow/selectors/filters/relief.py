@@ -56,7 +56,7 @@ class Relief(RankingMethod):
         reference="Kira, Rendell (1992) ICML 9, 249-256, 10.1016/B978-1-55860-247-2.50037-1; Robnik-Sikonja, Kononenko "
         "(2003) Machine Learning 53, 23-69, 10.1023/A:1025667309714.",
         guarantee="none",
-        work="neighbour-rows",
+        work="near-rows",
         cost="no tests; m n d differences for m instances drawn (all: n^2 d), whatever psi",
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; misses in "
         "c) - mean diff(X; hits); regression: P(diff(X) | other target) - P(diff(X) | same target) among near rows",

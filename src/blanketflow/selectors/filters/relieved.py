@@ -48,7 +48,7 @@ class Relieved(RankingMethod):
         summary="Relief made deterministic: every instance, and all nearest hits and misses averaged.",
         reference="Kohavi, John (1997) Artificial Intelligence 97(1-2), 273-324, 10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
-        work="neighbour-rows",
+        work="near-rows",
         cost="no tests; n^2 d differences, whatever psi",
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; all nearest "
         "in c) - mean diff(X; all nearest hits); regression: P(diff(X) | other target) - P(diff(X) | same target) "

@@ -57,7 +57,7 @@ class SPFSLAR(RankingMethod):
         summary="Takes up features along a least-angle regression path towards the target's similarity of rows.",
         reference="Zhao, Wang, Liu, Ye (2013) IEEE TKDE 25(3), 619-632, 10.1109/TKDE.2011.222.",
         guarantee="none",
-        work="fit",
+        work="sums",
         cost="no tests; psi n (d + psi) c sums for psi features and c classes",
         formula="||x' R||, R the residual of the target's similarity factor Y along the least-angle path when X is "
         "taken up",

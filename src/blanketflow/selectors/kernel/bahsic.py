@@ -54,6 +54,7 @@ class BAHSIC(RankingMethod):
         reference="Song, Smola, Gretton, Borgwardt, Bedo (2007) Supervised feature selection via dependence "
         "estimation, ICML 24, 823-830, doi:10.1145/1273496.1273600.",
         guarantee="none",
+        work="kernel-rounds",
         cost="d + d (1 - share) + d (1 - share)^2 + ... HSICs, some d / share, each of all features left but one: "
         "O(n n_landmarks log d)",
         formula="rounds survived when argmax_F HSIC(S - F, T) leaves S",

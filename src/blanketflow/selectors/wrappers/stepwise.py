@@ -57,6 +57,7 @@ class Stepwise(Method):
         reference="Efroymson (1960) Multiple regression analysis, in: Mathematical Methods for Digital Computers; "
         "Kohavi, John (1997) Wrappers for feature subset selection, 10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
+        work="fits-of-each",
         cost="no tests; d n_splits model fits an admission",
     )
     default_test: ClassVar[str | None] = None

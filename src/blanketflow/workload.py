@@ -1,0 +1,144 @@
+"""How the work of methods grows: CPU seconds of growing and shrinking, from the number of their tests or fits.
+
+A method names its line of `WORK` on its card; one that does not has that of its family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+#: Largest conditioning set that is reckoned with where a method sets no limit.
+MOST_GIVEN = 3
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method is asked to do on one fold.
+
+    Parameters
+    ----------
+    n, d, cells : int
+        Rows, features, and cells that are held.
+    options, test_options : mapping
+        Of the method and of its test.
+    given, fit : float
+        Seconds of one test given something, and of one fit of the method's own model.
+    levels, classes : int
+        Of a feature and of the target, as a discrete test counts them.
+    """
+
+    n: int
+    d: int
+    cells: int
+    options: Mapping[str, Any]
+    test_options: Mapping[str, Any]
+    given: float
+    fit: float
+    levels: int
+    classes: int
+
+    @property
+    def ranked(self) -> float:
+        """Features that are ranked, over all rankings: one, or with ``auto`` one more a part of the rows."""
+        asked = self.options.get("n_features", 10)
+        if asked == "auto":
+            return 6.0 * min(50, self.d)
+        return float(min(max(asked) if isinstance(asked, Sequence) else asked, self.d))
+
+    @property
+    def dependent(self) -> float:
+        """Features that depend on a column given nothing, as tables are."""
+        return min(0.6 * self.d, 15 + 0.01 * self.d)
+
+    @property
+    def admitted(self) -> float:
+        """Features that a search admits; each needs its rows."""
+        return min(self.d, 2 + self.n / 400, 20)
+
+    def search(self, classes: int) -> tuple[float, float]:
+        """Return the tests of one search for the neighbours of a column of so many levels, and how many it finds.
+
+        Sets of up to three neighbours are tested. A discrete test with too few rows a cell finds nothing independent:
+        then all dependent features stay, and the number of sets explodes.
+        """
+        rows_a_cell = self.test_options.get("min_samples_per_cell")
+        if rows_a_cell is None or self.n >= rows_a_cell * classes * self.levels**2:
+            return 1.5 * self.d, self.admitted
+        found = round(self.dependent)
+        most = min(self.options.get("max_k") or MOST_GIVEN, MOST_GIVEN)
+        return self.d + found / 2 * sum(comb(found, k) for k in range(1, most + 1)), found
+
+
+def _neighbours(task: Task) -> float:
+    """Search for the neighbours of the target, and by symmetry for those of what is found."""
+    return (
+        _representatives(task) if task.options.get("symmetry") != "none" else task.given * task.search(task.classes)[0]
+    )
+
+
+def _representatives(task: Task) -> float:
+    """Search for the neighbours of the target, and for those of what is found."""
+    own, found = task.search(task.classes)
+    return task.given * (own + found * task.search(task.levels)[0])
+
+
+def _spouses(task: Task) -> float:
+    """Search for the neighbours of the target, of those, and by symmetry of theirs: each column is searched once."""
+    (own, found), (theirs, more) = task.search(task.classes), task.search(task.levels)
+    return task.given * (own + min(found * (1 + more), task.d) * theirs)
+
+
+def _scans(task: Task) -> float:
+    """Search for the neighbours of the target, and scan all features for each."""
+    own, found = task.search(task.classes)
+    return task.given * (own + min(found, task.admitted) * task.d)
+
+
+def _false_positives(task: Task) -> float:
+    """Return how many features PPFS grows: more repeats, more false positives (docs/ci-tests.md)."""
+    rate = min(0.33, 0.01 * task.test_options.get("n_repeats", 5))
+    rate = rate if task.test_options.get("significance") == "wilcoxon" else 0.03
+    return min(task.d, 3 + rate * task.d)
+
+
+#: Work of methods that state nothing, by their family; and of a family that is not known.
+FAMILIES = {
+    "causal": "forward",
+    "filter": "ranking",
+    "kernel": "kernel-pairs",
+    "wrapper": "fits",
+    "reference": "nothing",
+    "external": "fits",
+}
+OTHERWISE = "fits"
+#: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
+PAIR, PAIR_ROW = 2e-6, 1e-9
+#: Seconds that the solver of the sparse group lasso compiles.
+COMPILE = 12.0
+WORK: dict[str, Callable[[Task], float]] = {
+    # No tests.
+    "nothing": lambda task: 0.0,
+    "sums": lambda task: 2e-7 * task.cells,
+    "near-rows": lambda task: 5e-10 * min(task.options.get("n_iterations") or task.n, task.n) * task.n * task.d,
+    # A ranking: tests of each feature with each one ranked.
+    "ranking": lambda task: 0.07 + 2 * task.ranked * task.d * (PAIR / 4 + PAIR_ROW * task.n / 4),
+    "pairs": lambda task: 0.5 * task.d**2 * (PAIR + PAIR_ROW * task.n),
+    # Searches by conditional tests.
+    "backward": lambda task: task.given * _false_positives(task),
+    "forward": lambda task: task.given * task.admitted * (task.d + task.admitted) * task.options.get("n_runs", 4) / 4,
+    "sets": lambda task: task.given * min(comb(task.d, task.options.get("m", 2)), task.options.get("k", 1e18)) * 2,
+    "neighbours": _neighbours,
+    "neighbours-and-scans": _scans,
+    "spouses": _spouses,
+    "representatives": _representatives,
+    "sparse-group-lasso": lambda task: COMPILE + _representatives(task) + 1e-5 * task.n * task.classes,
+    # Kernels.
+    "kernel-pairs": lambda task: task.given * (task.d + task.d**2 / 7),
+    "kernel-rounds": lambda task: task.given * task.d / task.options.get("share", 0.1) * 2,
+    # Models of all features, or of each.
+    "fits": lambda task: task.fit * (task.options.get("n_permutations", 0) + 1),
+    "fits-of-each": lambda task: task.fit * task.d * task.options.get("n_splits", 5) * 4,
+}
