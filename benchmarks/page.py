@@ -1,4 +1,4 @@
-"""Writes the tables and charts of docs/performance.md, and README.md's sentence, from benchmarks/results/*.json.
+"""Writes the tables and charts of docs/performance.md and docs/costs.md, and README.md's sentence, from results/*.json.
 
 `python benchmarks/page.py`. The text between the tables is written by hand. A table without numbers says so.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nips2003 import PRINTED
-from suite import charts, tables
+from suite import charts, cost_tables, tables
 from suite.record import OWN, RESULTS, read
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +66,12 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "single jobs": ("overhead", tables.single_jobs),
     "starts": ("overhead", tables.starts),
 }
+#: The blocks of docs/costs.md.
+COSTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "shares": ("costs", cost_tables.shares),
+    "worst": ("costs", cost_tables.worst),
+    "peaks": ("costs", cost_tables.peaks),
+}
 
 
 def main() -> None:
@@ -74,18 +80,24 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="where the JSON files are")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="where docs/ and README.md are")
     chosen = parser.parse_args()
-    contents = {name: read(name, chosen.results) for name in NAMES if (chosen.results / f"{name}.json").is_file()}
-    page, readme = chosen.root / "docs" / "performance.md", chosen.root / "README.md"
-    page.write_text(renewed(page.read_text(encoding="utf-8"), blocks(contents), str(page)), encoding="utf-8")
+    measured = [name for name in (*NAMES, "costs") if (chosen.results / f"{name}.json").is_file()]
+    contents = {name: read(name, chosen.results) for name in measured}
+    costs = contents.pop("costs", None)
     told = {"performance": sentence(contents["ppfs"])} if "ppfs" in contents else {}
-    readme.write_text(renewed(readme.read_text(encoding="utf-8"), told, str(readme)), encoding="utf-8")
+    for name, found in {
+        "docs/performance.md": {"runs": tables.runs(contents), **blocks(contents, BLOCKS)},
+        "docs/costs.md": blocks({"costs": costs} if costs else {}, COSTS),
+        "README.md": told,
+    }.items():
+        page = chosen.root / name
+        page.write_text(renewed(page.read_text(encoding="utf-8"), found, str(page)), encoding="utf-8")
     charts.write(chosen.root / "docs", contents)
 
 
-def blocks(contents: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the text of every block."""
-    found = {"runs": tables.runs(contents)}
-    for name, (source, make) in BLOCKS.items():
+def blocks(contents: dict[str, dict[str, Any]], known: Mapping[str, tuple[str, Callable[..., str]]]) -> dict[str, str]:
+    """Return the text of every block of a page."""
+    found = {}
+    for name, (source, make) in known.items():
         text = make(contents[source]) if source in contents else ""
         empty = not text or (text.count("\n") == 1 and text.startswith("|"))
         found[name] = f"Not measured yet (`benchmarks/{source.partition('-')[0]}.py`)." if empty else text

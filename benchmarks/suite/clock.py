@@ -16,6 +16,9 @@ from .record import RESULTS
 #: One thread everywhere, so that CPU seconds are those of one core.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
 
+#: How the measuring process says that it stopped the command, which must not outlive it.
+TOO_LONG = 124
+
 
 def options(doc: str | None) -> argparse.ArgumentParser:
     """Return a parser with what all benchmarks are asked."""
@@ -68,15 +71,22 @@ def command(arguments: Sequence[str | Path], folder: Path | None = None, limit: 
     program = (
         "import json, resource, subprocess, sys, time\n"
         "begin = time.perf_counter()\n"
-        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
+        "limit = float(sys.argv[1]) or None\n"
+        "try:\n"
+        "    done = subprocess.run(sys.argv[2:], capture_output=True, text=True, timeout=limit)\n"
+        "except subprocess.TimeoutExpired:\n"
+        f"    sys.exit({TOO_LONG})\n"
         "wall, used = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "sys.stderr.write(done.stderr)\n"
         "spent = [used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024]\n"
         "print(json.dumps([done.returncode, *spent, done.stdout]))\n"
     )
-    asked = [sys.executable, "-c", program, *map(str, arguments)]
+    asked = [sys.executable, "-c", program, str(limit or 0), *map(str, arguments)]
     environment = {**os.environ, **ONE_THREAD}
-    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, env=environment, timeout=limit, check=True)
+    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, env=environment)
+    if done.returncode == TOO_LONG:
+        raise subprocess.TimeoutExpired(list(map(str, arguments)), limit)
+    done.check_returncode()
     import json
 
     code, cpu, wall, peak, output = json.loads(done.stdout)

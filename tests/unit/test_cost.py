@@ -136,3 +136,21 @@ def test_a_chunk_holds_less_and_a_sparse_table_less_than_the_same_dense():
     assert chunk < whole / 10
     dense, sparse = facts(1_000, 100_000), facts(1_000, 100_000, n_stored=1_000_000)
     assert memory.memory_mb("ci_test", sparse) < memory.memory_mb("ci_test", dense)
+
+
+def test_reading_text_holds_more_than_reading_arrays_and_all_features_more_than_some():
+    assert memory.memory_mb("table", EXPRESSION, is_text=False) < memory.memory_mb("table", EXPRESSION)
+    some, everything = (memory.memory_mb("evaluate", EXPRESSION, n_chosen=n) for n in (100, 12_000))
+    assert some < everything
+
+
+def test_too_few_rows_a_cell_make_a_search_for_neighbours_longer():
+    """Where a discrete test finds nothing independent, all sets are tested."""
+    few, enough = facts(200, 60), facts(20_000, 60)
+    tests = {n.n_rows: workload.Task(**task_of(n)).search(2)[0] for n in (few, enough)}
+    assert tests[200] > 10 * tests[20_000]
+
+
+def task_of(table):
+    common = {"cells": table.n_cells, "options": {}, "given": 1e-5, "fit": 0.01, "levels": 5, "classes": 2}
+    return {"n": table.n_rows, "d": table.n_features, "test_options": {"min_samples_per_cell": 5}, **common}
