@@ -143,8 +143,8 @@ def estimate(case: dict[str, Any]) -> float:
     """Return the CPU seconds that the plan would reckon with, without what a job loads."""
     facts = {**SHAPES, **TINY}[case["data"]].facts()
     if "model" in case:
-        return cost.evaluate_seconds([case["model"]], facts) - loading(case)
+        return cost.evaluate_seconds([case["model"]], facts)
     if "method" in case:
         method = method_of(case["method"])
-        return cost.grow_shrink_seconds(method, test_of(case["ci_test"], method), facts) - loading(case)
+        return cost.grow_shrink_seconds(method, test_of(case["ci_test"], method), facts)
     return cost.marginal_seconds(test_of(case["ci_test"]), facts)

@@ -15,7 +15,7 @@ from .data.peek import Facts
 from .selectors.base import Method
 from .workload import FAMILIES, OTHERWISE, WORK, Task
 
-#: Seconds that a job works before its method begins, and of one that trains models of scikit-learn or LightGBM.
+#: Seconds that any job works before its work begins, and one that trains models of scikit-learn or LightGBM.
 LOADING, LOADING_MODELS = 0.6, 1.4
 #: Seconds a cell of reading and imputing a table.
 READING = 6e-8
@@ -86,7 +86,7 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
 
 
 def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_limit: float | None = None) -> float:
-    """Return about how many CPU seconds growing and shrinking on one fold takes, with what a job loads.
+    """Return about how many CPU seconds growing and shrinking on one fold takes.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
     seconds = WORK[work_of(method)](task)
     if test and not _fits(test_options)[0]:
         seconds += marginal_seconds(test, facts)  # columns are coded once more
-    return LOADING + facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
+    return facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
 
 
 def work_of(method: Method) -> str:
@@ -145,7 +145,7 @@ def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
     """
     classes = (facts.n_classes or 2) if facts.task == CLASSIFICATION else 1
     n_features = min(facts.n_features, MODEL_FEATURES)
-    found = LOADING_MODELS
+    found = 0.0
     for name in models:
         trees = max(classes, 2) / 2 if name == "lightgbm" else 1
         found += SCORES + trees * _fit_seconds(name, facts.n_rows, n_features)
@@ -155,7 +155,7 @@ def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
 def table_seconds(facts: Facts) -> float:
     """Return about how many CPU seconds reading a source and writing the table takes."""
     cell = SOURCE_CELL if facts.n_stored is None else SOURCE_STORED
-    return LOADING + facts.n_cells * cell + facts.n_features * cell
+    return facts.n_cells * cell + facts.n_features * cell
 
 
 def _fits(options: Mapping[str, Any]) -> tuple[int, Any]:

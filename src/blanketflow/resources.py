@@ -7,13 +7,11 @@ from math import ceil
 from typing import Any
 
 from .config import Config
-from .cost import evaluate_seconds, grow_shrink_seconds, marginal_seconds, table_seconds
+from .cost import LOADING, LOADING_MODELS, evaluate_seconds, grow_shrink_seconds, marginal_seconds, table_seconds
 from .data.peek import Facts
 from .grain import PART, Grains
 from .memory import memory_mb
 
-#: Seconds that a job takes beside its work: starting Python on a busy node, imports, reading and writing.
-START = 5.0
 #: A job may take so many times its estimate, and at least so many minutes: estimates are rough, and a job that is
 #: stopped has lost all its work.
 MARGIN, LEAST_MINUTES = 10.0, 10
@@ -67,15 +65,20 @@ class Estimates:
         attempt : int, default=1
             Which attempt this is.
         """
-        seconds = START + MARGIN * self.seconds(stage, ids, n_parts)
+        seconds = MARGIN * self.seconds(stage, ids, n_parts)
         minutes = max(ceil(seconds / 60), LEAST_MINUTES)
         more = 2 ** (attempt - 1)
         return Resources(self.memory_mb(stage, ids) * more, minutes * more)
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
-        """Return about how many CPU seconds a job works."""
+        """Return about how many CPU seconds a job takes, with what it loads."""
+        loading = LOADING_MODELS if stage in ("evaluate", "tables", "report") else LOADING
+        return loading + self.work_seconds(stage, ids, n_parts)
+
+    def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
+        """Return about how many CPU seconds a job works on what it is asked."""
         if "dataset" not in ids:
-            return 1.0 + MOVED * len(self.grains.pairs) * self.grains.n_splits
+            return MOVED * len(self.grains.pairs) * self.grains.n_splits
         facts = self.facts[ids["dataset"]]
         if stage == "table":
             return table_seconds(facts)
