@@ -55,8 +55,10 @@ class Task:
 
     @property
     def admitted(self) -> float:
-        """Features that a search admits; each needs its rows."""
-        return min(self.d, 2 + self.n / 400, 20)
+        """Features that a search admits: few by tests that resample, and by discrete ones, which need rows for each."""
+        if self.test_options.keys() & {"n_repeats", "n_splits"}:
+            return min(self.d, 4)
+        return min(self.d, 2 + self.n / 400 if "min_samples_per_cell" in self.test_options else 10, 20)
 
     def search(self, classes: int) -> tuple[float, float]:
         """Return the tests of one search for the neighbours of a column of so many levels, and how many it finds.
@@ -114,6 +116,8 @@ FAMILIES = {
     "external": "fits",
 }
 OTHERWISE = "fits"
+#: Searches by conditional tests: all their columns are coded first.
+SEARCHES = ("forward", "sets", "neighbours", "neighbours-and-scans", "spouses", "representatives", "sparse-group-lasso")
 #: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
 PAIR, PAIR_ROW = 2e-6, 1e-9
 #: Seconds that the solver of the sparse group lasso compiles.
