@@ -69,8 +69,9 @@ def worst(content: Content, most: int = 15) -> str:
 
 def _estimated_mb(case: dict[str, str]) -> int:
     shape, ending = {**FILES, **TINY_FILES}[case["data"]]
+    work = work_of(case["selector"]) if "selector" in case else ""
     n_chosen = shape.n_features if case.get("selector") == "all" else memory.CHOSEN
-    return memory.memory_mb(case["stage"], shape.facts(), is_text=ending == "csv", n_chosen=n_chosen)
+    return memory.memory_mb(case["stage"], shape.facts(), is_text=ending == "csv", work=work, n_chosen=n_chosen)
 
 
 def peaks(content: Content) -> str:
@@ -82,7 +83,8 @@ def peaks(content: Content) -> str:
         cells = [f"`{stage}`"]
         for table in tables:
             own = [entry for entry in found if entry["case"]["stage"] == stage and entry["case"]["data"] == table]
-            told = f"{figure(max(e['median'] for e in own))}, {_estimated_mb(own[0]['case']):,}" if own else ""
+            most = max(own, key=lambda entry: entry["median"], default=None)
+            told = f"{figure(most['median'])}, {_estimated_mb(most['case']):,}" if most else ""
             cells.append(told)
         rows.append(cells)
     return markdown(["stage", *tables], rows)

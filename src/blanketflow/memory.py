@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .data.peek import Facts
+from .workload import MATRICES
 
 MB = 1e6
 
@@ -25,27 +26,31 @@ ROW = 500
 CHOSEN = 1_000
 #: Stages whose features are scattered over jobs.
 SCATTERED = ("ci_test", "ci_test_chunk")
+#: Stages in which a method works; bytes a cell of a dense matrix, and the bit more that making it takes.
+METHOD_STAGES, MATRIX_CELL = ("grow", "shrink", "grow_shrink"), 10
 STAGES = {
-    "table": Holds(150, cell=150, stored=60, feature=500),
+    "table": Holds(150, cell=150, stored=20, feature=400),
     "splits": Holds(140),
     "gather_splits": Holds(140),
-    "ci_test": Holds(300, cell=40, stored=60, feature=1_000),
-    "ci_test_chunk": Holds(300, cell=40, stored=60, feature=1_000),
-    "gather_ci_test": Holds(140, feature=1_000),
-    "grow": Holds(320, cell=40, stored=60, feature=1_000),
-    "shrink": Holds(320, cell=40, stored=60, feature=1_000),
-    "grow_shrink": Holds(320, cell=40, stored=60, feature=1_000),
-    "aggregate": Holds(140, feature=1_500),
+    "ci_test": Holds(300, cell=40, stored=30, feature=700),
+    "ci_test_chunk": Holds(300, cell=40, stored=30, feature=700),
+    "gather_ci_test": Holds(140, feature=700),
+    "grow": Holds(320, cell=40, stored=30, feature=700),
+    "shrink": Holds(320, cell=40, stored=30, feature=700),
+    "grow_shrink": Holds(320, cell=40, stored=30, feature=700),
+    "aggregate": Holds(140, feature=1_000),
     "evaluate": Holds(450, cell=60),
     "tables": Holds(400),
     "report": Holds(500),
 }
-OTHERWISE = Holds(320, cell=40, stored=60, feature=1_000)
+OTHERWISE = Holds(320, cell=40, stored=30, feature=700)
 #: Bytes that reading an array takes a cell, where reading text takes those of `table`.
 ARRAY_CELL = 24
 
 
-def memory_mb(stage: str, facts: Facts, n_chunks: int = 1, *, is_text: bool = True, n_chosen: int = CHOSEN) -> int:
+def memory_mb(
+    stage: str, facts: Facts, n_chunks: int = 1, *, is_text: bool = True, work: str = "", n_chosen: int = CHOSEN
+) -> int:
     """Return about how many MB a job of a stage holds at most, with a margin.
 
     Parameters
@@ -58,6 +63,8 @@ def memory_mb(stage: str, facts: Facts, n_chunks: int = 1, *, is_text: bool = Tr
         Jobs over which the features are scattered.
     is_text : bool, default=True
         Whether the source is text, which takes more to read than arrays do.
+    work : str, optional
+        How the work of the method grows (`cost.work_of`): some make a sparse table a dense matrix.
     n_chosen : int, default=1000
         Features that models are trained on, at most; all of them where nothing is selected.
 
@@ -74,6 +81,8 @@ def memory_mb(stage: str, facts: Facts, n_chunks: int = 1, *, is_text: bool = Tr
         held = holds.cell * facts.n_rows * min(facts.n_features, n_chosen)
     elif facts.n_stored is not None:
         held = holds.stored * cells
+        if work in MATRICES and stage in METHOD_STAGES:
+            held += MATRIX_CELL * facts.n_rows * facts.n_features
     else:
         held = (holds.cell if is_text or stage != "table" else ARRAY_CELL) * cells
     return round(holds.empty + (held + holds.feature * features + ROW * facts.n_rows) / MB)

@@ -118,6 +118,8 @@ FAMILIES = {
 OTHERWISE = "fits"
 #: Searches by conditional tests: all their columns are coded first.
 SEARCHES = ("forward", "sets", "neighbours", "neighbours-and-scans", "spouses", "representatives", "sparse-group-lasso")
+#: Work on one dense matrix of all features, whatever the table's form.
+MATRICES = ("near-rows", "fits", "fits-of-each")
 #: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
 PAIR, PAIR_ROW = 2e-6, 1e-9
 #: Seconds that the solver of the sparse group lasso compiles.

@@ -30,7 +30,7 @@ ALLOWED = {
     "config": {"core", "ci", "selectors", "models", "evaluate", "aggregate"},
     "cost": {"core", "ci", "data", "selectors", "workload"},
     "workload": set(),
-    "memory": {"data"},
+    "memory": {"data", "workload"},
     "grain": {"config", "cost", "data"},
     "resources": {"config", "cost", "data", "grain", "memory"},
     "plan": {"core", "config", "data", "digest", "grain", "resources"},
