@@ -1,7 +1,5 @@
 """blanketflow: from a table and a target to a Markov blanket, its honest evaluation and a report."""
 
-from pathlib import Path
-
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
@@ -16,8 +14,11 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
+include: "rules/files.smk"
+
+
 try:
-    plan = make_plan(config, Path(workflow.basedir) / "scripts")
+    plan = make_plan(config, script_file, fetch)
 except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
 
@@ -29,15 +30,10 @@ pathvars:
 
 
 include: "rules/common.smk"
-include: "rules/data.smk"
-include: "rules/ci_test.smk"
-include: "rules/select.smk"
-include: "rules/evaluate.smk"
-include: "rules/report.smk"
 
 
+# Stands first, and so is the default target here and not in a workflow that uses this one as a module.
 rule all:
-    default_target: True
     input:
         "<results>/report.html",
         "<results>/provenance.json",
@@ -47,3 +43,10 @@ rule all:
             table=TABLES,
             ending=["parquet", "csv"],
         ),
+
+
+include: "rules/data.smk"
+include: "rules/ci_test.smk"
+include: "rules/select.smk"
+include: "rules/evaluate.smk"
+include: "rules/report.smk"

@@ -7,7 +7,7 @@
 # (ci_test_dataset_K), or a chunk of a wide table's features, and one gathers the chunks (gather_ci_test). These rules
 # stand apart by what {dataset} may be.
 #
-# The file of an earlier run is kept until the new one is written (update), since with other numbers of repeats those
+# The file of an earlier run is kept until the new one is written (kept), since with other numbers of repeats those
 # that are known are taken over.
 
 MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
@@ -20,7 +20,7 @@ rule ci_test:
         table=TABLE,
         splits=splits,
     output:
-        marginal=update([MARGINAL]),
+        marginal=kept([MARGINAL]),
     log:
         "<logs>/ci_test/{dataset}/{split}/fold-{fold}/{test}.log",
     benchmark:
@@ -49,7 +49,7 @@ for grain, K in plan.grains.joined_tests:
             table=TABLE,
             splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
         output:
-            marginal=update(joined(MARGINAL, grain, fold=fold_ids(K))),
+            marginal=kept(joined(MARGINAL, grain, fold=fold_ids(K))),
         log:
             f"<logs>/ci_test/{ours}.log",
         benchmark:

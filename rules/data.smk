@@ -1,6 +1,6 @@
 # From a source to a table and its splits.
 #
-# inputs:  the data set's source: a file of the user's, a bundled set or a simulation
+# inputs:  the data set's source: a file of the user's, here or in object storage, a bundled set or a simulation
 # outputs: <results>/data/{dataset}/table.parquet   features in table order, then the target; a row a feature if wide
 #          <results>/data/{dataset}/card.json       shape, kinds, target distribution, hash, truth where known
 #          <results>/data/{dataset}/splits-{folds}.parquet  row, split, part, folds, fold: for one number of folds, so
@@ -11,7 +11,7 @@
 rule table:
     """Read a source once and store it typed, with its card."""
     input:
-        source=lambda w: plan.source_files(w.dataset),
+        source=lambda w: map(source_file, plan.source_files(w.dataset)),
     output:
         table="<results>/data/{dataset}/table.parquet",
         card="<results>/data/{dataset}/card.json",

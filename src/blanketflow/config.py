@@ -57,7 +57,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
 }
 DATASET: dict[str, tuple[Any, Parameter]] = {
     "source": (None, Parameter("text", "sklearn:<name>, simulate:<name>, or network:<name or file>.", nullable=True)),
-    "path": (None, Parameter("text", "A CSV, TSV, Parquet or npz file.", nullable=True)),
+    "path": (None, Parameter("text", "A CSV, TSV, Parquet or npz file, or the URL of one.", nullable=True)),
     "target": (None, Parameter("text", "Column to predict.", nullable=True)),
     "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
     "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),

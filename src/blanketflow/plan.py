@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from .core.parameters import Configurable
 from .core.registry import look_up
 from .core.seeds import derive_seed
 from .data.peek import Facts, peek
+from .data.remote import with_copies
 from .data.splits import check_folds
 from .digest import code_digest
 from .grain import PART, Grains, fold_ids, id_of_test
@@ -45,13 +46,13 @@ class Plan:
         What a cheap look at each data set found.
     pairs : list of (dataset, selector) ids
     skipped : list of Skip
-    scripts : Path
-        Folder of the rules' scripts.
+    scripts : function
+        Returns where a script is, by the name of its file.
     """
 
     config: Config
     facts: dict[str, Facts]
-    scripts: Path
+    scripts: Callable[[str], Path | str]
     pairs: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
 
@@ -99,7 +100,7 @@ class Plan:
         """Return the files that a data set is read from."""
         from .data.sources import source_files
 
-        return [str(path) for path in source_files(dataset, self.config.datasets[dataset])]
+        return source_files(dataset, self.config.datasets[dataset])
 
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
@@ -201,7 +202,7 @@ class Plan:
 
     def code(self, script: str, *, selector: str | None = None, test: str | None = None) -> str:
         """Return the digest of the source files that can change a job's result."""
-        files = [self.scripts / f"{script}.py"]
+        files = [Path(self.scripts(f"{script}.py"))]
         if selector is not None:
             files += _files_of(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
@@ -210,7 +211,7 @@ class Plan:
         if test is not None:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
         if script == "gather_ci_test":
-            files.append(self.scripts / "ci_test.py")  # the chunks are gone when this rule's digest is compared
+            files.append(Path(self.scripts("ci_test.py")))  # the chunks are gone when this rule's digest is compared
         if script == "evaluate":
             files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)
@@ -228,15 +229,21 @@ def _files_of(configured: Configurable) -> list[Path]:
     return [_source(type(configured)), *model_files]
 
 
-def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
+def make_plan(
+    raw: Mapping[str, Any],
+    scripts: Callable[[str], Path | str],
+    fetch: Callable[[str, str], Path] | None = None,
+) -> Plan:
     """Return the plan of a configuration.
 
     Parameters
     ----------
     raw : mapping
         The configuration, as YAML gives it.
-    scripts : path
-        Folder of the rules' scripts.
+    scripts : function
+        Returns where a script is, by the name of its file.
+    fetch : function, optional
+        Returns the local copy of a data set's file in object storage, by the data set's id and the file's URL.
 
     Raises
     ------
@@ -244,8 +251,11 @@ def make_plan(raw: Mapping[str, Any], scripts: Path | str) -> Plan:
         If something is wrong that can be known before any job starts.
     """
     config = read_config(raw)
-    facts = {name: peek(name, spec, table_seed(config, name)) for name, spec in config.datasets.items()}
-    plan = Plan(config, facts, Path(scripts))
+    facts = {
+        name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
+        for name, spec in config.datasets.items()
+    }
+    plan = Plan(config, facts, scripts)
     for dataset in config.datasets:
         for name, selector in config.selectors.items():
             reason = _why_not(facts[dataset], selector, config)

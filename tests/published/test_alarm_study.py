@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif("alarm" not in pgmpy_networks(), reason='needs p
 
 @cache
 def plan():
-    return make_plan(CONFIG, REPO / "scripts")
+    return make_plan(CONFIG, (REPO / "scripts").joinpath)
 
 
 @cache

@@ -18,7 +18,7 @@ from blanketflow.data.sources import read_source
 from blanketflow.plan import make_plan
 from blanketflow.selectors.run import run_fold
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 CORRAL = ["corral-7", "corral-46", "corral-rel-7", "corral-rel-46"]
 REGRESSION = ["regression-22", "regression-38", "regression-138"]
 ROWS = 4000

@@ -496,7 +496,7 @@ def test_a_network_is_the_source_of_a_data_set(net):
     assert raw.truth == facts.truth == truth_of(net, "wet") and raw.truth["parents"] == ["rain", "wind"]
     assert facts.exact and facts.n_rows == 500 and facts.n_features == 2
     assert facts.class_counts == dict(zip(raw.target.levels, np.bincount(raw.target.values).tolist(), strict=True))
-    assert source_files("mine", spec) == [net]
+    assert source_files("mine", spec) == [str(net)]
     sampled = read_network(net).sample(500, seed=3)
     assert np.array_equal(raw.features["wind"].values, sampled["wind"].values)
 
@@ -505,7 +505,7 @@ def test_a_named_network_is_a_source_too(fake_pgmpy):
     spec = {"source": "network:ecoli70", "target": "z", "rows": 40}
     raw = read_source("mine", spec, seed=1)
     assert raw.task.name == "regression" and raw.truth["blanket"] == ["x", "y"]
-    assert source_files("mine", spec) == [fake_pgmpy / "ecoli70.json"]
+    assert source_files("mine", spec) == [str(fake_pgmpy / "ecoli70.json")]
 
 
 def test_a_peek_draws_a_bounded_number_of_cells(net, monkeypatch):
@@ -529,7 +529,7 @@ def test_what_a_network_source_needs(net):
 def test_the_plan_knows_the_truth_and_the_file(net):
     spec = {"source": f"network:{net}", "target": "rain", "rows": 200}
     config = {"datasets": {"mine": spec}, "selectors": {"truth": {"method": "true-blanket"}}}
-    plan = make_plan(config, Path("scripts"))
+    plan = make_plan(config, Path("scripts").joinpath)
     assert ("mine", "truth") in plan.pairs and plan.source_files("mine") == [str(net)]
     options = json.loads(plan.method_spec("mine", "truth"))["options"]
     assert options["blanket"] == {"wet": "parent_or_child", "wind": "parent_or_child"}

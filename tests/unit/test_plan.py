@@ -14,7 +14,7 @@ from blanketflow.plan import make_plan
 from blanketflow.resources import LEAST_MINUTES, MARGIN
 from blanketflow.selectors import Problem, get_method
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 
 
 def table(folder, levels):

@@ -452,7 +452,7 @@ def test_the_schema_of_a_config_agrees():
 
 def test_a_list_is_a_list_in_the_spec():
     specs = {
-        str(value): make_plan(config(n_features=value), "scripts").method_spec("wine", "ranked")
+        str(value): make_plan(config(n_features=value), "scripts/{}".format).method_spec("wine", "ranked")
         for value in (2, [2, 4], (2, 4), [4, 2], "auto")
     }
     assert '"n_features":[2,4]' in specs["[2, 4]"] and '"n_features":"auto"' in specs["auto"]

@@ -46,7 +46,7 @@ class Jobs:
     """Runs the jobs of one split by hand and keeps what each loaded."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.plan = folder, make_plan(CONFIG, REPO / "scripts")
+        self.folder, self.plan = folder, make_plan(CONFIG, (REPO / "scripts").joinpath)
         self.modules: dict[str, set[str]] = {}
         self.compiled: dict[str, list[str]] = {}
 

@@ -106,7 +106,7 @@ def test_the_plan_refuses_with_a_message(folder, wrong, monkeypatch):
     monkeypatch.chdir(folder)
     keys, value, words = WRONG[wrong]
     with pytest.raises(BlanketflowError) as caught:
-        make_plan(with_wrong(keys, value), "scripts")
+        make_plan(with_wrong(keys, value), "scripts/{}".format)
     message = str(caught.value)
     assert [word for word in words if word not in message] == [], message
     assert "\n" not in message

@@ -189,7 +189,7 @@ def test_the_plan_imports_numpy_at_most():
     program = """
 import json, sys, yaml
 from blanketflow.plan import make_plan
-plan = make_plan(yaml.safe_load(open("config.yaml")), "scripts")
+plan = make_plan(yaml.safe_load(open("config.yaml")), "scripts/{}".format)
 for dataset, selector in plan.pairs:
     plan.method_spec(dataset, selector), plan.code("grow", selector=selector), plan.source_files(dataset)
 assert len(plan.pairs) > 5

@@ -13,6 +13,7 @@ from .arrow import PARQUET_MAGIC, read_parquet
 from .bundled import TARGET, read_bundled
 from .quality import with_findings
 from .raw import RawTable, assemble, setting
+from .remote import is_remote
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .text import read_text
 
@@ -55,11 +56,19 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
                 "'network:<name or file>', or give a table's file by path."
             )
         return Source(scheme, identifier, find_network(identifier, name) if scheme == "network" else Path())
+    if is_remote(spec["path"]):
+        raise DataError(
+            f"{name}: {spec['path']} is in object storage, which only the workflow reads. Run it by snakemake, or "
+            "download the file."
+        )
     path = Path(spec["path"])
     if not path.is_file():
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = f" {did_you_mean(path.name, beside)}" if beside else ""
-        raise DataError(f"{name}: there is no file {path}. Check the key path.{hint}")
+        raise DataError(
+            f"{name}: there is no file {path}. Check the key path; a file that a rule makes must be made first "
+            f"(docs/module.md).{hint}"
+        )
     try:
         with open(path, "rb") as handle:
             magic = handle.read(4)
@@ -70,16 +79,20 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
     return Source({ZIP_MAGIC: "npz", PARQUET_MAGIC: "parquet"}.get(magic, "text"), "", path)
 
 
-def source_files(name: str, spec: Mapping[str, Any]) -> list[Path]:
+def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     """Return the files that a data set is read from; none for what comes with packages that blanketflow depends on.
 
+    The table comes first, then the target's file; those in object storage by their URLs, without a look at them.
     Raises as `locate` does.
     """
+    if is_remote(spec.get("path") or ""):
+        return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
     source = locate(name, spec)
     if source.kind in ("sklearn", "simulate"):
         return []
-    companion = Path(spec.get("target_path") or source.path.with_suffix(".y.csv"))
-    return [source.path, *([companion] if source.kind == "npz" and companion.is_file() else [])]
+    companion = str(spec.get("target_path") or source.path.with_suffix(".y.csv"))
+    exists = is_remote(companion) or Path(companion).is_file()
+    return [str(source.path), *([companion] if source.kind == "npz" and exists else [])]
 
 
 def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
