@@ -44,7 +44,8 @@ def module_file(module_name: str) -> Path:
 
 @functools.cache
 def _content(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=12).hexdigest()
+    # Without the last end of line, which a script that Snakemake fetches from a repository has lost.
+    return hashlib.blake2b(path.read_bytes().rstrip(), digest_size=12).hexdigest()
 
 
 @functools.cache
