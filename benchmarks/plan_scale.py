@@ -123,7 +123,7 @@ def whole_study(record: Record, is_tiny: bool) -> None:
         for grain in ("auto", "split"):
             config = {**study(datasets), "grain": grain}
             begin = time.process_time()
-            plan = make_plan(config, REPO / "scripts")
+            plan = make_plan(config, (REPO / "scripts").joinpath)
             own = time.process_time() - begin
             wall, cpu, jobs = dry_run(folder, config)
             facts = {"jobs": jobs.get("total", 0), "cpu_s": round(cpu, 1), "make_plan_s": round(own, 2)}
@@ -143,7 +143,7 @@ def spam(record: Record, is_tiny: bool) -> None:
             "ci_tests": {"g2": {"type": "g2"}},
             "selectors": {"mim": {"method": "mim", "ci_test": "g2", "n_features": 100}},
         }
-        plan = make_plan(config, REPO / "scripts")
+        plan = make_plan(config, (REPO / "scripts").joinpath)
         wall, cpu, jobs = dry_run(folder, config)
         full = dataclasses.replace(plan.facts["spam"], n_rows=SPAM_ROWS, n_stored=SPAM_STORED)
         stages = ("table", "ci_test_chunk", "gather_ci_test", "grow", "shrink", "aggregate")

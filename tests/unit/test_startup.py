@@ -72,7 +72,7 @@ def jobs(tmp_path_factory):
     plan, at, folds = jobs.plan, jobs.at, ["1of2", "2of2"]
     parts = [f"cv-1/{fold}" for fold in folds]
     table, splits = {"table": at("table.parquet")}, {"splits": at("splits.parquet")}
-    jobs.run("table", "table", {}, {**table, "card": at("card.json")}, {"spec": plan.table_spec("wine")})
+    jobs.run("table", "table", {"source": []}, {**table, "card": at("card.json")}, {"spec": plan.table_spec("wine")})
     jobs.run("splits", "splits", table, splits, {"spec": plan.splits_spec([2])}, folds="2")
     data = table | splits
     for test in ("ppi", "g2"):
