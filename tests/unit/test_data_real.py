@@ -34,7 +34,7 @@ def test_peek_agrees_with_reading(name):
         return
     raw = read_source(name, spec, 0)
     assert facts.kinds == tuple(sorted({c.kind for c in raw.features.columns}))
-    assert facts.task == raw.task.name and facts.feature_names == tuple(raw.features.names)
+    assert facts.task == raw.task.name and tuple(facts.feature_names) == tuple(raw.features.names)
     if facts.exact:
         assert facts.n_rows == raw.features.n_rows and facts.task_reason == raw.task.reason
         assert facts.n_missing == sum(c.n_missing() for c in raw.features.columns)

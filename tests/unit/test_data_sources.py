@@ -38,7 +38,7 @@ def assert_agree(name, spec, seed=0):
     raw, facts = read_source(name, spec, seed), peek(name, spec, seed)
     assert facts.exact
     assert facts.n_rows == raw.features.n_rows
-    assert facts.feature_names == tuple(raw.features.names)
+    assert tuple(facts.feature_names) == tuple(raw.features.names)
     assert facts.n_features == len(raw.features)
     assert facts.kinds == tuple(sorted({c.kind for c in raw.features.columns}))
     assert (facts.task, facts.task_reason) == raw.task

@@ -24,11 +24,37 @@ _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 
 
 @dataclass(frozen=True)
+class NumberedNames(Sequence[str]):
+    """The names ``x0``, ``x1``, ... of columns without names: none is stored, so that millions cost nothing.
+
+    Examples
+    --------
+    >>> names = NumberedNames(3)
+    >>> list(names), "x2" in names, "x3" in names, "x02" in names
+    (['x0', 'x1', 'x2'], True, False, False)
+    """
+
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, position: Any) -> Any:
+        if isinstance(position, slice):
+            return [f"x{j}" for j in range(self.n)[position]]
+        return f"x{range(self.n)[position]}"
+
+    def __contains__(self, name: object) -> bool:
+        number = str(name).removeprefix("x")
+        return number.isdecimal() and name == f"x{int(number)}" and int(number) < self.n
+
+
+@dataclass(frozen=True)
 class ArrayHeader:
     """What the headers of an `.npz` file tell: names, kind and stored cells of the columns; and the target."""
 
     n_rows: int
-    names: list[str]
+    names: Sequence[str]
     kind: str
     target: Column
     n_stored: int | None
@@ -52,7 +78,7 @@ def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]
             X = load_npz(path).tocsc()
             X.sum_duplicates()
             X.eliminate_zeros()
-    columns = as_table(X, header.names).columns
+    columns = as_table(X, list(header.names)).columns
     if isinstance(columns, WideColumns):
         return replace(columns, more=(header.target,))
     return [*columns, header.target]
@@ -76,7 +102,7 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
             raise DataError(f"{name}: 'X' in {path} has shape {shape}, but must have rows and columns.")
         if dtype.kind not in "biuf":
             raise DataError(f"{name}: 'X' in {path} has dtype {dtype}, but must hold numbers.")
-        names = [f"x{j}" for j in range(shape[1])]
+        names: Sequence[str] = NumberedNames(shape[1])
         if "feature_names" in archive:
             names = [str(feature) for feature in archive["feature_names"].tolist()]
         if len(names) != shape[1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from ..core.table import Column
 from ..core.task import Task
-from .arrays import read_npz_header
+from .arrays import ArrayHeader, NumberedNames, read_npz_header
 from .arrow import read_parquet_head
 from .bundled import TARGET, bundled_facts
 from .raw import (
@@ -64,7 +64,7 @@ class Facts:
         Number of groups, None without groups or if not known.
     truth : dict or None
         The target's true neighbourhood, where known.
-    feature_names : tuple of str or None
+    feature_names : sequence of str or None
         Names of the features.
     max_levels : int or None
         Most levels of a categorical feature seen, None without one or if not known.
@@ -85,7 +85,7 @@ class Facts:
     n_missing: int | None
     n_groups: int | None
     truth: dict[str, Any] | None
-    feature_names: tuple[str, ...] | None
+    feature_names: Sequence[str] | None
     max_levels: int | None = None
     n_test: int = 0
     n_stored: int | None = None
@@ -203,9 +203,7 @@ def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int)
 def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
     check_settings(name, spec)
     header = read_npz_header(name, source.path, spec)
-    names = [*header.names, header.target.name]
-    check_names(name, names)
-    kept = feature_names(name, spec, names, header.target.name)
+    kept = _npz_features(name, header, spec)
     target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
     check_finite(name, target)
     rows = np.flatnonzero(~missing_cells(target))
@@ -224,13 +222,24 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
         n_missing=None if header.kind == NUMERIC else 0,
         n_groups=None,
         truth=None,
-        feature_names=tuple(kept),
+        feature_names=kept,
         n_test=n_test,
         n_stored=header.n_stored,
     )
 
 
-def _kinds(kind: str, features: list[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
+def _npz_features(name: str, header: ArrayHeader, spec: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of the features, checked; without a look at each where they are numbered and all kept."""
+    target = header.target.name
+    named = [*setting(spec, "drop"), *setting(spec, "categorical"), spec.get("groups")]
+    if isinstance(header.names, NumberedNames) and len(header.names) and not any(named) and target not in header.names:
+        return header.names
+    names = [*header.names, target]
+    check_names(name, names)
+    return feature_names(name, spec, names, target)
+
+
+def _kinds(kind: str, features: Sequence[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the kinds of features of which all but the forced ones are of one kind."""
     forced = set(setting(spec, "categorical"))
     forced = forced.intersection(features) if forced else forced
