@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -78,6 +80,11 @@ def _select(chosen: argparse.Namespace) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
+    left = _jobs_in_slurm()
+    if left:
+        told = f"Slurm has jobs of another run in this folder. If that run was killed: scancel {' '.join(left)}"
+        print(f"blanketflow: {told}; else wait for it.", file=sys.stderr)
+        return 1
     others = _living_runs()
     if others:
         print(f"blanketflow: another run works in this folder (process {others[0]}). Wait for it.", file=sys.stderr)
@@ -91,6 +98,20 @@ def _run(arguments: Sequence[str]) -> int:
     if results and (results / "report.html").is_file():
         _print_blankets(results)
     return outcome.returncode
+
+
+def _jobs_in_slurm() -> list[str]:
+    """Return the ids of Slurm jobs that a run submitted from this folder: they would write beside its successor's."""
+    if shutil.which("squeue") is None:
+        return []
+    asked = ["squeue", "--noheader", f"--user={getpass.getuser()}", "--states=pending,running", "--format=%A|%Z|%k"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        told = f"cannot see whether Slurm has jobs of an earlier run ({listed.stderr.strip()}); going on."
+        print(f"blanketflow: {told}", file=sys.stderr)
+    jobs = [line.split("|", 2) for line in listed.stdout.splitlines()]
+    # The executor's comments name the rule; a job without one may be this very command, which somebody submitted.
+    return list(dict.fromkeys(i for i, where, comment in jobs if where == str(Path.cwd()) and comment[:5] == "rule_"))
 
 
 def _living_runs() -> list[int]:
