@@ -1,5 +1,5 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench run test lint docs bench calibrate clean
+.PHONY: help setup setup-test setup-bench run test test-cluster lint docs bench calibrate clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,9 @@ run: setup ## run config.yaml and print the blankets found
 
 test: setup-test lint ## every check there is
 	$(BIN)/python -m pytest
+
+test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: 10 minutes
+	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
 lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/ruff check src scripts tests benchmarks

@@ -1,4 +1,4 @@
-"""Writes the tables and charts of docs/performance.md and docs/costs.md, and README.md's sentence, from results/*.json.
+"""Writes the tables and charts of docs/performance.md, costs.md and cluster.md, and README.md's sentence, from results.
 
 `python benchmarks/page.py`. The text between the tables is written by hand. A table without numbers says so.
 """
@@ -66,12 +66,15 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "single jobs": ("overhead", tables.single_jobs),
     "starts": ("overhead", tables.starts),
 }
-#: The blocks of docs/costs.md.
+#: The blocks of docs/costs.md and docs/cluster.md.
 COSTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "shares": ("costs", cost_tables.shares),
     "worst": ("costs", cost_tables.worst),
     "peaks": ("costs", cost_tables.peaks),
 }
+CLUSTER: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {"walls": ("cluster", tables.walls)}
+#: What has a page of its own, and no place in performance.md's table of runs.
+ELSEWHERE = ("costs", "cluster")
 
 
 def main() -> None:
@@ -80,13 +83,14 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="where the JSON files are")
     parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="where docs/ and README.md are")
     chosen = parser.parse_args()
-    measured = [name for name in (*NAMES, "costs") if (chosen.results / f"{name}.json").is_file()]
+    measured = [name for name in (*NAMES, *ELSEWHERE) if (chosen.results / f"{name}.json").is_file()]
     contents = {name: read(name, chosen.results) for name in measured}
-    costs = contents.pop("costs", None)
+    own = {name: contents.pop(name) for name in ELSEWHERE if name in contents}
     told = {"performance": sentence(contents["ppfs"])} if "ppfs" in contents else {}
     for name, found in {
         "docs/performance.md": {"runs": tables.runs(contents), **blocks(contents, BLOCKS)},
-        "docs/costs.md": blocks({"costs": costs} if costs else {}, COSTS),
+        "docs/costs.md": blocks(own, COSTS),
+        "docs/cluster.md": blocks(own, CLUSTER),
         "README.md": told,
     }.items():
         page = chosen.root / name

@@ -388,6 +388,19 @@ def starts(content: Content) -> str:
     return markdown(["what", "CPU s"], rows)
 
 
+def walls(content: Content) -> str:
+    """Return what one config takes here and on Slurm, and what a Slurm job costs beside its rules."""
+    rows = []
+    for m in entries(content, "walls"):
+        facts = m["facts"]
+        told = [
+            figure(facts[key]) if key in facts else "" for key in ("slurm_jobs", "lasted_s", "rules_s", "overhead_s")
+        ]
+        rows.append([m["package"], figure(m["median"]), *told])
+    head = ["where", "wall s", "Slurm jobs", "s in Slurm, in all", "s in rules, in all", "overhead s a job"]
+    return markdown(head, rows)
+
+
 def runs(contents: dict[str, Content]) -> str:
     """Return when and where each benchmark was run."""
     rows = []

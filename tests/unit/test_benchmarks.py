@@ -10,6 +10,7 @@ import pytest
 
 REPO = Path(__file__).parents[2]
 FOLDER = REPO / "benchmarks"
+PAGES = ("docs/performance.md", "docs/costs.md", "docs/cluster.md")
 SCRIPTS = ("bench", "ci_tests", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
 SCRIPTS += ("scaling", "workflow", "costs")
 #: Those whose smallest run takes no longer than a few seconds, and the tables that it fills.
@@ -99,7 +100,7 @@ def test_committed_results_have_the_form_that_the_page_reads():
 def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
     site = copy_of_page(tmp_path)
     run("page", "--root", site)
-    for name in ("README.md", "docs/performance.md", "docs/costs.md"):
+    for name in ("README.md", *PAGES):
         assert (site / name).read_text(encoding="utf-8") == (REPO / name).read_text(encoding="utf-8"), (
             f"{name} is not what benchmarks/results say: python benchmarks/page.py"
         )
@@ -109,7 +110,7 @@ def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
 
 def copy_of_page(folder):
     (folder / "docs").mkdir(parents=True)
-    for name in ("performance.md", "costs.md"):
-        shutil.copy(REPO / "docs" / name, folder / "docs")
+    for page in PAGES:
+        shutil.copy(REPO / page, folder / "docs")
     shutil.copy(REPO / "README.md", folder)
     return folder
