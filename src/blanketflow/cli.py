@@ -92,7 +92,7 @@ def _run(arguments: Sequence[str]) -> int:
     snakemake = [sys.executable, "-m", "snakemake"]
     if any(Path(".snakemake/locks").glob("*")):
         print("blanketflow: an earlier run was killed; going on from where it was.", file=sys.stderr)
-        subprocess.run([*snakemake, *arguments, "--unlock"], check=True, capture_output=True)
+        subprocess.run([*snakemake, "--unlock", *arguments], check=True, capture_output=True)
     outcome = subprocess.run([*snakemake, *(arguments or ["--cores", "all"])], check=False)
     results = _output_folder(arguments) if outcome.returncode == 0 else None
     if results and (results / "report.html").is_file():
