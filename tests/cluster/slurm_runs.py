@@ -73,7 +73,7 @@ def slurm(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
 
 
-def in_queue(folder, states="pending,running"):
+def in_queue(folder, states="pending,running,completing"):
     """The ids of the jobs of this folder that Slurm has in these states, by their comments."""
     lines = slurm("squeue", "--noheader", f"--states={states}", "--format=%i|%Z|%k").splitlines()
     found = (line.split("|", 2) for line in lines)
@@ -103,3 +103,8 @@ def states(folder, comment):
 
 def daemon(lab, name):
     return psutil.Process(int((lab / "pid" / name).read_text()))
+
+
+def processes_in(folder):
+    """What works in a folder on this machine."""
+    return [process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(folder)]

@@ -14,6 +14,7 @@ from slurm_runs import (
     daemon,
     in_queue,
     on_slurm,
+    processes_in,
     slurm,
     started,
     states,
@@ -173,7 +174,8 @@ def test_blanketflow_run_names_the_jobs_that_a_killed_run_left_in_slurm(folder, 
         refused = subprocess.run([*call, *asked], timeout=120, **where)
         assert refused.returncode == 1 and f"scancel {job}" in refused.stderr
         slurm("scancel", job)
-        wait_for(lambda: not in_queue(folder), "the job is not cancelled")
+        # The nodes are this machine, so until the job's processes are gone they count as a run that lives.
+        wait_for(lambda: not in_queue(folder) and not processes_in(folder), "the job is not cancelled")
         resumed = subprocess.run([*call, *asked], timeout=300, **where)
         assert resumed.returncode == 0 and "an earlier run was killed" in resumed.stderr, resumed.stderr
     finish(folder, undisturbed)
