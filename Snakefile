@@ -1,12 +1,22 @@
 """blanketflow: from a table and a target to a Markov blanket, its honest evaluation and a report."""
 
+import sys
+from pathlib import Path
+
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
+min_version("9.27")
+
+
+# What this file imports: by `snakemake --sdm conda`, and the package beside it, which jobs find by the same search path.
+conda: "envs/plan.yaml"
+
+
+HERE = workflow.current_basedir.get_path_or_uri(secret_free=True)
+sys.path.append(str(Path(HERE) / "src"))
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.plan import make_plan
-
-min_version("9.27")
 
 # The example config is used unless another one is given, and is never merged with it.
 if not workflow.overwrite_configfiles:
