@@ -1,0 +1,15 @@
+# An image with everything: docker build -t blanketflow . (docs/environments.md says how it is run)
+FROM debian:bookworm-slim
+COPY Makefile pyproject.toml README.md LICENSE Snakefile config.yaml /opt/blanketflow/
+COPY config /opt/blanketflow/config
+COPY envs /opt/blanketflow/envs
+COPY profiles /opt/blanketflow/profiles
+COPY rules /opt/blanketflow/rules
+COPY scripts /opt/blanketflow/scripts
+COPY src /opt/blanketflow/src
+RUN sh /opt/blanketflow/envs/fill-image
+ENV PATH=/opt/blanketflow/.venv/bin:$PATH HOME=/home/blanketflow USER=blanketflow
+USER 1000
+WORKDIR /study
+ENTRYPOINT ["blanketflow"]
+CMD ["--help"]
