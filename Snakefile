@@ -1,7 +1,6 @@
 """blanketflow: from a table and a target to a Markov blanket, its honest evaluation and a report."""
 
 import sys
-from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -13,8 +12,7 @@ min_version("9.27")
 conda: "envs/plan.yaml"
 
 
-HERE = workflow.current_basedir.get_path_or_uri(secret_free=True)
-sys.path.append(str(Path(HERE) / "src"))
+sys.path.append(f"{workflow.current_basedir.get_path_or_uri(secret_free=True)}/src")
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.plan import make_plan
 
@@ -48,11 +46,7 @@ rule all:
         "<results>/report.html",
         "<results>/provenance.json",
         expand("<results>/data/{dataset}/splits.parquet", dataset=plan.config.datasets),
-        expand(
-            "<results>/tables/{table}.{ending}",
-            table=TABLES,
-            ending=["parquet", "csv"],
-        ),
+        TABLE_FILES,
 
 
 include: "rules/data.smk"

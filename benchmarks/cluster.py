@@ -1,9 +1,10 @@
-"""What Slurm costs: one config on one core, two, and on Slurm by jobs, by arrays and in groups, wall seconds.
+"""What Slurm costs: one config on one core, two, and on Slurm by jobs, arrays, groups and larger jobs, wall seconds.
 
     tests/cluster/lab/run .venv/bin/python benchmarks/cluster.py     (on a Slurm of its own: root on Debian)
     python benchmarks/cluster.py --account mine --partition main     (on a real cluster)
 
-The config, the arrays and the groups are those of tests/cluster/test_slurm.py. `overhead` is what Slurm says that its
+The config, the arrays and the groups are those of tests/cluster/test_slurm.py: a job works on all folds of a split, but
+in the last row, where the profile's `job_seconds` joins the splits too. `overhead` is what Slurm says that its
 jobs lasted beyond what the rules inside took, by the job: starting Snakemake twice, and reading the plan.
 """
 
@@ -24,6 +25,7 @@ CONFIG = {
     "datasets": {"wine": {"source": "sklearn:wine"}, "clinic": {"source": "simulate:clinic", "rows": 200}},
     "splits": {"evaluation": 2, "final": False},
     "folds": 2,
+    "grain": "split",
     "ci_tests": {"ppi": {"type": "ppi", "n_repeats": 5}, "g2": {"type": "g2", "bins": 3}},
     "selectors": {"ppfs": {"method": "ppfs", "ci_test": "ppi"}, "gs": {"method": "gs", "ci_test": "g2"}},
     "models": ["naive-bayes"],
@@ -40,9 +42,10 @@ ARRAYS = (
     *("--max-jobs-per-timespan", "1000000/1s"),
 )
 GROUPS = (
-    *("--groups", *(f"{rule}=select" for rule in (*STAGES, "aggregate")), "--group-components", "select=3"),
-    *("--cores", "2", "--resources", "mem_mb=4000"),
+    *("--groups", "ci_test_2=select", "grow_shrink_2=select", "evaluate=judge"),
+    *("--group-components", "select=3", "judge=3", "--cores", "2", "--resources", "mem_mb=4000"),
 )
+JOINED = {**CONFIG, "grain": "auto"}
 
 
 def run(folder: Path, config: dict, *arguments: str | Path) -> Spent:
@@ -90,9 +93,9 @@ def main() -> None:
         slurm = ("--profile", profile(top, chosen.account, chosen.partition))
         ways = {"1 core": ("--cores", "1"), "2 cores": ("--cores", "2")}
         ways |= {"Slurm": slurm, "Slurm, arrays": (*slurm, *ARRAYS), "Slurm, groups": (*slurm, *GROUPS)}
-        for number, (way, arguments) in enumerate(ways.items()):
-            folder = top / str(number)
-            spent = run(folder, TINY if chosen.tiny else CONFIG, *arguments)
+        for number, (way, arguments) in enumerate([*ways.items(), ("Slurm, job_seconds: 300", slurm)]):
+            folder, config = top / str(number), JOINED if "job_seconds" in way else CONFIG
+            spent = run(folder, TINY if chosen.tiny else config, *arguments)
             facts = {"rules_s": round(work(folder), 1)}
             if way.startswith("Slurm"):
                 jobs, lasted = in_slurm(folder)

@@ -19,6 +19,9 @@ wildcard_constraints:
 ENVIRONMENT = "../envs/blanketflow.yaml"
 TABLE = "<results>/data/{dataset}/table.parquet"
 TABLES = ["scores", "blankets", "stability", "ranks", "runtime", "truth"]
+TABLE_FILES = expand(
+    "<results>/tables/{table}.{ending}", table=TABLES, ending=["parquet", "csv"]
+)
 
 
 def splits(wildcards):

@@ -7,11 +7,21 @@ from math import ceil
 from typing import Any
 
 from .config import Config
-from .cost import LOADING, LOADING_MODELS, evaluate_seconds, grow_shrink_seconds, marginal_seconds, table_seconds
+from .cost import (
+    LOADING,
+    LOADING_MODELS,
+    evaluate_seconds,
+    grow_shrink_seconds,
+    marginal_seconds,
+    table_seconds,
+    work_of,
+)
 from .data.peek import Facts
 from .grain import PART, Grains
-from .memory import memory_mb
+from .memory import CHOSEN, memory_mb
 
+#: MB of the Snakemake that a scheduler's job starts, which starts the script.
+SNAKEMAKE_MB = 300
 #: A job may take so many times its estimate, and at least so many minutes: estimates are rough, and a job that is
 #: stopped has lost all its work.
 MARGIN, LEAST_MINUTES = 10.0, 10
@@ -68,7 +78,7 @@ class Estimates:
         seconds = MARGIN * self.seconds(stage, ids, n_parts)
         minutes = max(ceil(seconds / 60), LEAST_MINUTES)
         more = 2 ** (attempt - 1)
-        return Resources(self.memory_mb(stage, ids) * more, minutes * more)
+        return Resources((SNAKEMAKE_MB + self.memory_mb(stage, ids)) * more, minutes * more)
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
         """Return about how many CPU seconds a job takes, with what it loads."""
@@ -94,8 +104,17 @@ class Estimates:
         return MOVED * n_parts
 
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:
-        """Return about how many MB a job holds at most."""
-        n_chunks = int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1
-        stage = stage.removesuffix("_chunk")
-        of = [self.facts[ids["dataset"]]] if "dataset" in ids else self.facts.values()
-        return max(memory_mb(stage, facts, n_chunks) for facts in of)
+        """Return about how many MB a job's script holds at most."""
+        if "dataset" not in ids:
+            return max(memory_mb(stage, facts) for facts in self.facts.values())
+        facts = self.facts[ids["dataset"]]
+        path = self.config.datasets[ids["dataset"]]["path"]
+        method = self.config.selectors[ids["selector"]].method if "selector" in ids else None
+        return memory_mb(
+            stage,
+            facts,
+            n_chunks=int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1,
+            is_text=not str(path or "").endswith((".npz", ".parquet")),
+            work=work_of(method) if method else "",
+            n_chosen=facts.n_features if method and method.card.id == "all" else CHOSEN,
+        )

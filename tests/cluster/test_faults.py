@@ -36,6 +36,7 @@ CONFIG = {
     "datasets": {"wine": {"source": "sklearn:wine"}},
     "splits": {"evaluation": 0},
     "folds": 2,
+    "grain": "split",
     "selectors": {"slow": {"method": "plug_in:Slow"}, "large": {"method": "plug_in:Large"}},
 }
 SELECT = "grow_shrink_2"

@@ -9,7 +9,7 @@ from slurm_runs import accounted, names, on_slurm, slurm
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, snakemake
 
 sys.path.insert(0, str(PROJECT / "benchmarks"))
-from cluster import ARRAYS, CONFIG, GROUPS, STAGES
+from cluster import ARRAYS, CONFIG, GROUPS, JOINED, STAGES
 
 # Two threads for one rule, to see that Slurm is asked for them.
 THREADS = ("--set-threads", "tables=2")
@@ -32,6 +32,12 @@ def with_arrays(tmp_path_factory):
 def in_groups(tmp_path_factory):
     folder = configure(tmp_path_factory.mktemp("groups"), CONFIG)
     return folder, on_slurm(folder, *GROUPS)
+
+
+@pytest.fixture(scope="module")
+def in_larger_jobs(tmp_path_factory):
+    folder = configure(tmp_path_factory.mktemp("larger"), JOINED)
+    return folder, on_slurm(folder)
 
 
 def asked_in(printed):
@@ -63,6 +69,12 @@ def test_slurm_in_groups_gives_what_one_core_gives(in_groups, one_core):
     assert_equal_results(contents(folder / "results"), one_core)
 
 
+def test_the_profile_joins_the_work_of_all_splits_into_few_jobs(in_larger_jobs, with_arrays, one_core):
+    folder, printed = in_larger_jobs
+    assert_equal_results(contents(folder / "results"), one_core)
+    assert "rule grow_shrink_dataset_2:" in printed and len(accounted(folder)) < len(accounted(with_arrays[0])) * 2 / 3
+
+
 def test_the_select_stages_went_as_arrays(with_arrays):
     folder, printed = with_arrays
     arrays = {job["JobID"].split("_")[0] for job in accounted(folder) if "_" in job["JobID"]}
@@ -87,7 +99,7 @@ def test_jobs_carry_what_snakemake_asks_for(with_arrays):
 def test_groups_are_few_jobs_of_the_cores_that_are_given(in_groups):
     folder, _ = in_groups
     groups = [job for job in accounted(folder) if job["Comment"].startswith("rule_select")]
-    assert 2 <= len(groups) <= 4
+    assert 2 <= len(groups) <= 8
     assert {job["ReqCPUS"] for job in groups} == {"2"}
 
 

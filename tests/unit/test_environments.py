@@ -115,7 +115,7 @@ def test_the_plan_under_conda_has_what_it_imports():
     program = (
         "import sys, json; from pathlib import Path; before = set(sys.modules);"
         "from blanketflow.plan import make_plan; import yaml;"
-        "make_plan(yaml.safe_load(Path('config.yaml').read_text()), Path('scripts'));"
+        "make_plan(yaml.safe_load(Path('config.yaml').read_text()), Path('scripts').joinpath);"
         "print(json.dumps(sorted({name.partition('.')[0] for name in set(sys.modules) - before})))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)

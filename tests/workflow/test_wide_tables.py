@@ -1,22 +1,18 @@
 """Wide tables in a real run: stored by feature, tested in chunks, and evaluated on what was chosen."""
 
-import shutil
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
 from workflow_runs import (
-    PROJECT,
     assert_equal_results,
     changed,
     chosen,
     configure,
     contents,
     counts,
-    jobs,
     planned,
-    snakemake,
+    ran,
 )
 
 pytestmark = pytest.mark.workflow
@@ -58,23 +54,8 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     write_source(folder)
     configure(folder, CONFIG)
-    assert "ci_test_chunk" not in counts(jobs(snakemake(folder, "--cores", "2")))
+    assert "ci_test_chunk" not in counts(ran(folder))
     return folder
-
-
-@pytest.fixture(scope="module")
-def chunking_project(tmp_path_factory):
-    """A copy of the project whose plan finds a small table worth scattering."""
-    copy = tmp_path_factory.mktemp("project")
-    for name in ("src", "rules", "scripts", "profiles", "envs"):
-        shutil.copytree(PROJECT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(PROJECT / name, copy / name)
-    plan = copy / "src/blanketflow/plan.py"
-    text = plan.read_text(encoding="utf-8")
-    assert "CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26" in text
-    plan.write_text(text.replace("CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26", "CHUNK_SECONDS, CHUNK_CELLS = 1e9, 7_000"))
-    return copy
 
 
 def test_the_table_is_stored_by_feature_and_the_strong_features_are_found(whole):
@@ -83,20 +64,20 @@ def test_the_table_is_stored_by_feature_and_the_strong_features_are_found(whole)
     assert set(chosen(whole / "results", "wide", "cv-1", "mim")) == {"x5", "x1700"}
 
 
-def test_scattered_tests_give_equal_results_and_leave_no_chunks(tmp_path, whole, chunking_project):
+def test_scattered_tests_give_equal_results_and_leave_no_chunks(tmp_path, whole):
     write_source(tmp_path)
-    folder = configure(tmp_path, CONFIG)
-    listed = counts(jobs(snakemake(folder, "--cores", "2", project=chunking_project)))
+    folder = configure(tmp_path, CONFIG | {"chunks": 2})
+    listed = counts(ran(folder))
     assert listed["ci_test_chunk"] == 2 * listed["gather_ci_test"] == 2 * 2 * 3 and "ci_test" not in listed
     assert_equal_results(contents(folder / "results"), contents(whole / "results"))
     assert not list(folder.rglob("*.chunk-*.parquet"))
-    assert planned(folder, project=chunking_project) == []
+    assert planned(folder) == []
 
     def more_repeats(config):
         config["ci_tests"]["quick"]["n_repeats"] = 8
 
     more = changed(folder, tmp_path / "more", more_repeats)
-    listed = counts(jobs(snakemake(more, "--cores", "2", project=chunking_project)), "test")
+    listed = counts(ran(more), "test")
     assert listed["ci_test_chunk", "quick"] == 4 and listed["ci_test_chunk", "g2"] == 0
     logs = [path.read_text() for path in more.glob("results/logs/ci_test/wide/*/fold-0/quick.chunk-*.log")]
     assert len(logs) == 4 and all("3 repeats computed, 5 taken from an earlier run" in log for log in logs)

@@ -41,7 +41,7 @@ def snakemake(folder, *arguments, project=PROJECT, plug_ins=(), check=True):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=900,  # some machines are busy
     )
     assert not check or outcome.returncode == 0, outcome.stdout
     return outcome
