@@ -24,8 +24,6 @@ from suite.jobs import REPO
 from suite.record import OWN, Record
 
 from blanketflow.core.registry import discover
-from blanketflow.cost import evaluate_seconds, grow_shrink_seconds, marginal_seconds, table_seconds
-from blanketflow.memory import memory_mb
 from blanketflow.plan import Plan, make_plan
 
 #: Rows, features and share of cells that are stored, None for dense: UCI, networks, gene expression, NIPS 2003.
@@ -89,19 +87,18 @@ def study(datasets: dict[str, Any]) -> dict[str, Any]:
 
 
 def cpu_hours(plan: Plan) -> float:
-    """Return the estimate of all jobs together."""
-    seconds, n_splits = 0.0, len(plan.splits)
-    for dataset, facts in plan.facts.items():
-        seconds += table_seconds(facts)
-        own = [selector for known, selector in plan.pairs if known == dataset]
-        for test in {plan.selector(selector).ci_test for selector in own} - {None}:
-            seconds += n_splits * plan.config.folds * marginal_seconds(plan.config.ci_tests[test], facts)
-        for selector in own:
-            chosen = plan.selector(selector)
-            test = plan.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
-            once = grow_shrink_seconds(chosen.method, test, facts, chosen.time_limit)
-            seconds += n_splits * max(chosen.folds, 1) * once
-            seconds += len(plan.evaluation_splits) * evaluate_seconds(plan.config.models, facts)
+    """Return the estimate of the work of all jobs together, whatever joins it."""
+    work, n_splits = plan.estimates.work_seconds, len(plan.splits)
+    seconds = 0.0
+    for dataset in plan.facts:
+        seconds += work("table", {"dataset": dataset})
+    for dataset, test in {(dataset, plan.test_id(selector)) for dataset, selector in plan.pairs}:
+        if test:
+            seconds += work("ci_test", {"dataset": dataset, "test": test}, n_splits * plan.config.folds)
+    for dataset, selector in plan.pairs:
+        ids = {"dataset": dataset, "selector": selector}
+        seconds += work("grow_shrink", ids, n_splits * len(plan.folds(selector)))
+        seconds += work("evaluate", ids, len(plan.evaluation_splits))
     return seconds / 3_600
 
 
@@ -116,23 +113,23 @@ def dry_run(folder: Path, config: dict[str, Any]) -> tuple[float, float, dict[st
 
 
 def whole_study(record: Record, is_tiny: bool) -> None:
-    """Measure the dry run of the whole study for each grain."""
+    """Measure the dry run of the whole study, as the Slurm profile joins its work and one job a pair."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         datasets = {f"d{i}": written(folder, shape) for i, shape in enumerate(TINY_SHAPES if is_tiny else SHAPES, 1)}
-        for grain in ("auto", "split"):
-            config = {**study(datasets), "grain": grain}
+        for case in ({"job_seconds": 300}, {"job_seconds": 3_600}, {"grain": "dataset"}):
+            config = {**study(datasets), **case}
             begin = time.process_time()
             plan = make_plan(config, (REPO / "scripts").joinpath)
             own = time.process_time() - begin
             wall, cpu, jobs = dry_run(folder, config)
             facts = {"jobs": jobs.get("total", 0), "cpu_s": round(cpu, 1), "make_plan_s": round(own, 2)}
             facts |= {"pairs": len(plan.pairs), "estimated_cpu_hours": round(cpu_hours(plan), 1), "by_rule": jobs}
-            record.add("dry run", OWN, [wall], "wall s", datasets=len(datasets), grain=grain, facts=facts)
+            record.add("dry run", OWN, [wall], "wall s", datasets=len(datasets), **case, facts=facts)
 
 
-def spam(record: Record, is_tiny: bool) -> None:
-    """Measure the plan of the wide table, and estimate what its jobs hold."""
+def wide(record: Record, is_tiny: bool) -> None:
+    """Measure the plan of the wide table, estimate what its jobs ask for, and run one chunk of its size."""
     n_columns = 16_000 if is_tiny else SPAM_COLUMNS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -140,23 +137,30 @@ def spam(record: Record, is_tiny: bool) -> None:
             "datasets": {"spam": _sparse(folder / "spam.npz", 50, n_columns, 10 * n_columns, np.arange(50) % 2)},
             "splits": {"evaluation": 0, "final": True},
             "folds": 0,
+            "chunks": SPAM_CHUNKS,
             "ci_tests": {"g2": {"type": "g2"}},
             "selectors": {"mim": {"method": "mim", "ci_test": "g2", "n_features": 100}},
         }
         plan = make_plan(config, (REPO / "scripts").joinpath)
         wall, cpu, jobs = dry_run(folder, config)
         full = dataclasses.replace(plan.facts["spam"], n_rows=SPAM_ROWS, n_stored=SPAM_STORED)
-        stages = ("table", "ci_test_chunk", "gather_ci_test", "grow", "shrink", "aggregate")
-        facts = {f"{stage}_mb": memory_mb(stage, full, SPAM_CHUNKS) for stage in stages}
-        facts |= {"jobs": jobs.get("total", 0), "cpu_s": round(cpu, 1), "columns": n_columns}
-        facts["chunk_s"] = round(marginal_seconds(plan.config.ci_tests["g2"], full) / SPAM_CHUNKS, 1)
-        record.add("wide", OWN, [wall], "wall s", rows=50, chunks=plan.n_chunks("spam", "g2"), facts=facts)
+        plan.facts["spam"] = full
+        facts = {"jobs": jobs.get("total", 0), "cpu_s": round(cpu, 1), "columns": n_columns}
+        record.add("wide", OWN, [wall], "wall s", rows=50, chunks=SPAM_CHUNKS, facts=facts)
+        for stage in ("table", "ci_test_chunk", "gather_ci_test", "grow", "shrink", "aggregate", "tables"):
+            ids = {"dataset": "spam", "test": "g2", "selector": "mim"} if stage != "tables" else {}
+            ids |= {"chunk": f"1of{SPAM_CHUNKS}"} if stage == "ci_test_chunk" else {}
+            seconds = plan.estimates.seconds(stage, ids)
+            record.add(
+                "wide jobs", OWN, [plan.estimates.memory_mb(stage, ids)], "MB", stage=stage, seconds=round(seconds)
+            )
         part = n_columns // SPAM_CHUNKS
         spec = _sparse(folder / "part.npz", SPAM_ROWS, part, SPAM_STORED // SPAM_CHUNKS, np.arange(SPAM_ROWS) % 2)
-        config.pop("datasets")
+        config = {key: value for key, value in config.items() if key not in ("datasets", "chunks")}
         for case, seconds, peak in peaks(spec, config, folder, 300, False):
-            facts = {"cpu_s": round(seconds, 2), "estimate_mb": memory_mb("ci_test_chunk", full, SPAM_CHUNKS)}
-            record.add("one chunk", OWN, [peak], "MB", rows=SPAM_ROWS, columns=part, **case, facts=facts)
+            record.add(
+                "one chunk", OWN, [peak], "MB", rows=SPAM_ROWS, columns=part, **case, facts={"cpu_s": round(seconds, 2)}
+            )
 
 
 def main() -> None:
@@ -164,7 +168,7 @@ def main() -> None:
     chosen = options(__doc__).parse_args()
     record = Record("plan_scale", folder=chosen.results)
     whole_study(record, chosen.tiny)
-    spam(record, chosen.tiny)
+    wide(record, chosen.tiny)
 
 
 if __name__ == "__main__":

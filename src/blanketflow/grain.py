@@ -150,10 +150,16 @@ def _look_ahead(pairs: Iterable[tuple[str, str]], path: str) -> str:
     >>> bool(re.match(_look_ahead([("a", "x")], "/{}/"), "a/x/")), bool(re.match(_look_ahead([], "/{}/"), "a/x/"))
     (True, False)
     """
-    chosen: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     for dataset, name in pairs:
-        chosen.setdefault(dataset, set()).add(re.escape(name))
-    parts = [
-        f"{re.escape(dataset)}(?={path.format('(?:' + '|'.join(sorted(ids)) + ')')})" for dataset, ids in chosen.items()
-    ]
+        names.setdefault(dataset, set()).add(name)
+    # Data sets with the same names share an alternative: Snakemake reads the pattern once for each path of a large run.
+    datasets: dict[tuple[str, ...], list[str]] = {}
+    for dataset, own in names.items():
+        datasets.setdefault(tuple(sorted(own)), []).append(dataset)
+    parts = [f"(?:{_any(found)})(?={path.format(f'(?:{_any(own)})')})" for own, found in datasets.items()]
     return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
+
+
+def _any(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, names))

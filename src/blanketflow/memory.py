@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .data.peek import Facts
-from .workload import MATRICES
+from .data.storage import MOST_CELLS, MOST_CELLS_SPARSE
+from .workload import MATRICES, UNREAD
 
 MB = 1e6
 
@@ -49,7 +50,14 @@ ARRAY_CELL = 24
 
 
 def memory_mb(
-    stage: str, facts: Facts, n_chunks: int = 1, *, is_text: bool = True, work: str = "", n_chosen: int = CHOSEN
+    stage: str,
+    facts: Facts,
+    n_chunks: int = 1,
+    *,
+    is_text: bool = True,
+    in_parts: bool = True,
+    work: str = "",
+    n_chosen: int = CHOSEN,
 ) -> int:
     """Return about how many MB a job of a stage holds at most, with a margin.
 
@@ -63,8 +71,10 @@ def memory_mb(
         Jobs over which the features are scattered.
     is_text : bool, default=True
         Whether the source is text, which takes more to read than arrays do.
+    in_parts : bool, default=True
+        Whether the CI test tests columns one by one, so that a part of the table is held at a time.
     work : str, optional
-        How the work of the method grows (`cost.work_of`): some make a sparse table a dense matrix.
+        How the work of the method grows (`cost.work_of`): some make a sparse table a dense matrix, some read none.
     n_chosen : int, default=1000
         Features that models are trained on, at most; all of them where nothing is selected.
 
@@ -77,10 +87,17 @@ def memory_mb(
     holds = STAGES.get(stage, OTHERWISE)
     parts = n_chunks if stage in SCATTERED else 1
     features, cells = facts.n_features / parts, facts.n_cells / parts
+    bits = 0.0
+    if work in UNREAD and stage in METHOD_STAGES:
+        cells = 0
+    elif stage in SCATTERED and in_parts:
+        places, is_sparse = facts.n_rows * features, facts.n_stored is not None
+        read = min(places, MOST_CELLS_SPARSE if is_sparse else MOST_CELLS)
+        cells, bits = cells * read / max(places, 1), read / 8 if is_sparse else 0.0
     if stage == "evaluate":  # reads the features that were chosen
         held = holds.cell * facts.n_rows * min(facts.n_features, n_chosen)
     elif facts.n_stored is not None:
-        held = holds.stored * cells
+        held = holds.stored * cells + bits
         if work in MATRICES and stage in METHOD_STAGES:
             held += MATRIX_CELL * facts.n_rows * facts.n_features
     else:

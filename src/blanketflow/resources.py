@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from .ci import CITest
 from .config import Config
 from .cost import (
     LOADING,
@@ -94,7 +95,7 @@ class Estimates:
             return table_seconds(facts)
         if stage in ("ci_test", "ci_test_chunk"):
             n_chunks = int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1
-            return marginal_seconds(self.config.ci_tests[ids["test"].removesuffix(PART)], facts) * n_parts / n_chunks
+            return marginal_seconds(self.test(ids["test"]), facts) * n_parts / n_chunks
         if stage in ("grow", "shrink", "grow_shrink"):
             chosen = self.config.selectors[ids["selector"]]
             test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
@@ -102,6 +103,10 @@ class Estimates:
         if stage == "evaluate":
             return evaluate_seconds(self.config.models, facts) * n_parts
         return MOVED * n_parts
+
+    def test(self, test: str) -> CITest:
+        """Return the configured test of a ci_test artefact."""
+        return self.config.ci_tests[test.removesuffix(PART)]
 
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:
         """Return about how many MB a job's script holds at most."""
@@ -115,6 +120,7 @@ class Estimates:
             facts,
             n_chunks=int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1,
             is_text=not str(path or "").endswith((".npz", ".parquet")),
+            in_parts="test" not in ids or self.test(ids["test"]).card.column_by_column,
             work=work_of(method) if method else "",
             n_chosen=facts.n_features if method and method.card.id == "all" else CHOSEN,
         )

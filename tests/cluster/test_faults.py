@@ -40,6 +40,8 @@ CONFIG = {
     "selectors": {"slow": {"method": "plug_in:Slow"}, "large": {"method": "plug_in:Large"}},
 }
 SELECT = "grow_shrink_2"
+#: More than is estimated for a table of this size: for `Large`.
+ENOUGH = ("--set-resources", f"{SELECT}:mem_mb=2000")
 
 
 def comment(selector):
@@ -80,7 +82,7 @@ def plug(folder):
     shutil.copy(Path(__file__).with_name("plug_in.py"), folder / "plug")
 
 
-def run(folder, *selectors, arguments=(), **how):
+def run(folder, *selectors, arguments=ENOUGH, **how):
     """Find on Slurm what was taken away."""
     return on_slurm(folder, *arguments, *outputs(*selectors), plug_ins=[folder / "plug"], **how)
 
@@ -88,7 +90,7 @@ def run(folder, *selectors, arguments=(), **how):
 def running(folder, selector):
     """A run on Slurm that finds again what a selector had found, while it lives."""
     take_away(folder, selector)
-    return started(folder, *outputs(selector), plug_ins=[folder / "plug"])
+    return started(folder, *ENOUGH, *outputs(selector), plug_ins=[folder / "plug"])
 
 
 def wait_until_it_works(folder, process):
@@ -190,7 +192,7 @@ def test_a_full_disk_fails_the_job_and_freed_it_is_done(folder, undisturbed):
     if mounted.returncode:
         pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
     try:
-        run(folder, "large", arguments=["--retries", "0"], check=False)
+        run(folder, "large", arguments=["--retries", "0", *ENOUGH], check=False)
         logs = (folder / "results/logs/grow_shrink/wine/full/large/folds-2.log").read_text()
         assert "No space left on device" in logs or "No space left on device" in (folder / "log").read_text()
         assert not list(small.rglob("*.parquet")) and not list(small.rglob("*.tmp"))  # nothing half-written

@@ -32,7 +32,7 @@ ALLOWED = {
     "workload": set(),
     "memory": {"data", "workload"},
     "grain": {"config", "cost", "data"},
-    "resources": {"config", "cost", "data", "grain", "memory"},
+    "resources": {"ci", "config", "cost", "data", "grain", "memory"},
     "plan": {"core", "config", "data", "digest", "grain", "resources"},
     "schema": {"core", "config"},
     "jobs": {"core", "artefacts"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -53,6 +53,12 @@ class CIResults:
         columns = list(zip(*rows, strict=True)) or [()] * 6
         kinds = (float, float, float, float, np.int64, bool)
         return cls(*(np.asarray(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[CIResults]) -> CIResults:
+        """Put results on neighbouring candidates one behind the other."""
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def __len__(self) -> int:
         return len(self.statistic)

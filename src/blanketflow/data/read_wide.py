@@ -29,7 +29,7 @@ class WideFile:
     """
 
     def __init__(self, file: Any, form: str, n_rows: int) -> None:
-        self._file, self._form, self._n_rows = file, form, n_rows
+        self._file, self._form, self.n_rows = file, form, n_rows
         metadata = file.metadata
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -55,9 +55,9 @@ class WideFile:
         if self._form == DENSE:
             matrix = None
             for part in self._parts(start, stop, ["feature", cells]):
-                values = _flat(part.column(cells))[1].reshape(len(part), self._n_rows)
+                values = _flat(part.column(cells))[1].reshape(len(part), self.n_rows)
                 if matrix is None:
-                    matrix = np.empty((stop - start, self._n_rows), dtype=values.dtype)
+                    matrix = np.empty((stop - start, self.n_rows), dtype=values.dtype)
                 matrix[len(names) : len(names) + len(part)] = values
                 names += part.column("feature").to_pylist()
             return MatrixColumns(names, (matrix.astype(bool) if kind == BOOLEAN else matrix).T)
@@ -69,7 +69,7 @@ class WideFile:
                 arrays.append(flat)
             sizes.append(part_sizes)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)])
-        return SparseColumns(names, starts, np.concatenate(rows), np.concatenate(values), self._n_rows, kind)
+        return SparseColumns(names, starts, np.concatenate(rows), np.concatenate(values), self.n_rows, kind)
 
     def at(self, positions: Sequence[int]) -> list[Column]:
         """Return single features, in the order asked."""
@@ -109,7 +109,7 @@ class WideFile:
             if kind == CATEGORICAL:
                 values = values.astype(np.int32)
             levels = tuple(arrays["levels"][at].as_py())
-            sparse = values if rows is None else SparseValues(rows, values, self._n_rows)
+            sparse = values if rows is None else SparseValues(rows, values, self.n_rows)
             columns.append(Column(arrays["feature"][at].as_py(), kind, sparse, levels))
         return columns
 

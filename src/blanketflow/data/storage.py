@@ -22,10 +22,14 @@ from ..core.table import Column, Table
 from .arrow import column_from_arrow, column_to_arrow, joined
 from .raw import RawTable
 from .read_wide import WideFile
-from .write_wide import write_wide
+from .write_wide import SPARSE, write_wide
 
 #: Tables of more features are stored as wide ones. Of a sparse matrix, which the other layout makes dense, fewer do.
 WIDE, WIDE_SPARSE = 2_000, 400
+
+#: Cells, rows times features, that a small part has at most: as numbers, and of a sparse matrix, where some tests make
+#: bits of them.
+MOST_CELLS, MOST_CELLS_SPARSE = 2**26, 2**31
 
 #: Part k of N of the features in table order, counted from 1.
 Part = tuple[int, int]
@@ -123,6 +127,21 @@ def read_features(path: str | Path, part: Part = WHOLE) -> StoredTable:
         return _stored(file.block(start, stop), file.last(), extra)
 
 
+def small_parts(path: str | Path, part: Part = WHOLE) -> list[Part]:
+    """Return smaller parts that make up a part, in order, so that reading and coding one at a time takes little memory.
+
+    Examples
+    --------
+    Part 2 of 3, read by halves, is parts 3 and 4 of 6.
+    """
+    at, parts = part
+    with _opened(path) as (file, extra):
+        most = MOST_CELLS_SPARSE if extra.get("layout") == SPARSE else MOST_CELLS
+        n_features = file.n_features // parts
+        n = min(max(-(-n_features * file.n_rows // most), 1), max(n_features, 1))
+    return [((at - 1) * n + i, parts * n) for i in range(1, n + 1)]
+
+
 def feature_names(path: str | Path) -> list[str]:
     """Return the names of all features in table order; raises as `read_table` does."""
     with _opened(path) as (file, _):
@@ -135,6 +154,7 @@ class _NarrowFile:
     def __init__(self, file: Any, extra: dict[str, Any]) -> None:
         self._file = file
         names = file.schema_arrow.names
+        self.n_rows = file.metadata.num_rows
         self.n_features = len(names) - (2 if extra["groups"] else 1)
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 

@@ -18,7 +18,7 @@ from ..artefacts import Provenance, opened, read_arrow, read_provenance, write_a
 from ..core.errors import DataError
 from ..core.results import CIResults
 from ..data.arrow import array_from_arrow, joined, numbers_from_arrow
-from ..data.storage import WHOLE, Part, read_features
+from ..data.storage import WHOLE, Part, read_features, small_parts
 from ..jobs import passed_on, recorded
 from ..selectors.run import test_by_repeats, test_marginally
 from .fold import Fold, configured_test
@@ -59,22 +59,30 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = 
     """
     provenance, features, results, differences = fold.provenance(), [], None, None
     with recorded(provenance):
-        test = configured_test(fold.asked)
-        stored, rows = read_features(fold.table, part), fold.rows()
-        table = fold.prepared(stored, rows)
-        *features, target = table.names
-        bound = test.bind(table, seed=fold.seed, target=target)
-        identity = _identity(fold, code, stored.extra["content_hash"], rows)
-        known = _known_differences(earlier, identity, part)
-        found = test_by_repeats(bound, target, known)
-        if found is None:
-            results = test_marginally(bound, target)
-        else:
-            results, differences = found
+        test, rows = configured_test(fold.asked), fold.rows()
+        found: list[CIResults] = []
+        found_differences: list[np.ndarray] = []
+        # As the parts of a wide table are scattered over jobs, so they are done one after the other in one job.
+        for small in small_parts(fold.table, part) if test.card.column_by_column else [part]:
+            stored = read_features(fold.table, small)
+            *names, target = (table := fold.prepared(stored, rows)).names
+            if not features:
+                identity = _identity(fold, code, stored.extra["content_hash"], rows)
+                known = _known_differences(earlier, identity, part)
+            bound = test.bind(table, seed=fold.seed, target=target)
+            own = slice(len(features), len(features) + len(names))
+            repeats = test_by_repeats(bound, target, None if known is None else known[own])
+            found.append(test_marginally(bound, target) if repeats is None else repeats[0])
+            if repeats is not None:
+                found_differences.append(repeats[1])
+            features += names
+        if found_differences:
+            differences = np.concatenate(found_differences)
             provenance.extra["repeats_of"] = identity
             n_repeats = differences.shape[1]
             n_known = min(n_repeats, 0 if known is None else known.shape[1])
             logger.info("%d repeats computed, %d taken from an earlier run", n_repeats - n_known, n_known)
+        results = CIResults.joined(found)
         provenance.n_tests, provenance.extra["target"] = len(features), target
     write_marginal(path, features, results, provenance, differences)
 

@@ -42,7 +42,7 @@ class MIM(InformationFilter):
         reference="Lewis (1992) Feature selection and feature extraction for text categorization, Speech and "
         "Natural Language Workshop, 212-217, doi:10.3115/1075527.1075574.",
         formula="I(X;T)",
-        work="nothing",
+        work="marginal",
         cost="d mutual informations",
     )
 
