@@ -72,9 +72,13 @@ COSTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "worst": ("costs", cost_tables.worst),
     "peaks": ("costs", cost_tables.peaks),
 }
-CLUSTER: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {"walls": ("cluster", tables.walls)}
+CLUSTER: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "walls": ("cluster", tables.walls),
+    "plan": ("plan_scale", tables.plan_scale),
+    "wide": ("plan_scale", tables.wide_jobs),
+}
 #: What has a page of its own, and no place in performance.md's table of runs.
-ELSEWHERE = ("costs", "cluster")
+ELSEWHERE = ("costs", "cluster", "plan_scale")
 
 
 def main() -> None:

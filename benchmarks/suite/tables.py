@@ -401,6 +401,35 @@ def walls(content: Content) -> str:
     return markdown(head, rows)
 
 
+def plan_scale(content: Content) -> str:
+    """Return what planning a whole study takes, for each way of joining its work."""
+    rows = []
+    for m in entries(content, "dry run"):
+        facts, case = m["facts"], m["case"]
+        joined = "`" + ", ".join(f"{key}: {value}" for key, value in case.items() if key != "datasets") + "`"
+        told = [
+            f"{facts['jobs']:,}",
+            figure(m["median"]),
+            figure(facts["cpu_s"]),
+            f"{facts['estimated_cpu_hours']:,.0f}",
+        ]
+        rows.append([joined, *told])
+    return markdown(["work of a job", "jobs", "wall s of the dry run", "its CPU s", "estimated CPU hours"], rows)
+
+
+def wide_jobs(content: Content) -> str:
+    """Return what each job on a table of millions of columns asks for, and what a real one of that size held."""
+    held = {m["case"]["stage"].partition("_dataset")[0]: m for m in entries(content, "one chunk")}
+    real = {"ci_test_chunk": held.get("ci_test")}
+    rows = []
+    for m in entries(content, "wide jobs"):
+        stage, one = m["case"]["stage"], real.get(m["case"]["stage"])
+        measured = [figure(one["median"]), figure(one["facts"]["cpu_s"])] if one else ["", ""]
+        asked = [figure(m["median"]), str(m["facts"]["minutes_asked"]), figure(m["facts"]["seconds"])]
+        rows.append([f"`{stage}`", *asked, *measured])
+    return markdown(["job", "MB asked", "minutes asked", "estimated CPU s", "MB held", "CPU s"], rows)
+
+
 def runs(contents: dict[str, Content]) -> str:
     """Return when and where each benchmark was run."""
     rows = []

@@ -80,3 +80,16 @@ def test_deferred_estimators_serve_scikit_learns_tools(name):
     regression = build_estimator("knn", "regression", 0)
     assert is_regressor(regression)
     assert regression.fit(x, x[:, 0]).score(x, x[:, 0]) > 0.9
+
+
+def test_a_lightgbm_without_openmp_says_what_to_install(monkeypatch):
+    class Loader:
+        def find_spec(self, name, *_):
+            if name == "lightgbm":  # what its library says where the system has no libgomp
+                raise OSError("libgomp.so.1: cannot open shared object file: No such file or directory")
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lightgbm"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Loader(), *sys.meta_path])
+    with pytest.raises(UnsupportedError, match=r"libgomp\.so\.1.*Debian: libgomp1.*leave lightgbm out"):
+        get_model("lightgbm").build("classification", 0)

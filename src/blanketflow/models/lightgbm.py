@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.cards import CLASSIFICATION, Card
+from ..core.errors import UnsupportedError
 from ..core.parameters import integer, number
 from .base import Model
 
@@ -65,8 +66,20 @@ class LightGBM(Model):
     min_child_samples: int = integer(5, "Fewest training rows in a leaf.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the estimator; it gives the same trees on any number of cores."""
-        from lightgbm import LGBMClassifier, LGBMRegressor
+        """Return the estimator; it gives the same trees on any number of cores.
+
+        Raises
+        ------
+        UnsupportedError
+            If LightGBM cannot be loaded: its wheels leave OpenMP to the system.
+        """
+        try:
+            from lightgbm import LGBMClassifier, LGBMRegressor
+        except OSError as error:
+            raise UnsupportedError(
+                f"lightgbm cannot be loaded ({error}). Install OpenMP (Debian: libgomp1, macOS: libomp, conda: "
+                "llvm-openmp), or leave lightgbm out of models."
+            ) from error
 
         family = LGBMClassifier if task == CLASSIFICATION else LGBMRegressor
         return family(
