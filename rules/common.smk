@@ -3,7 +3,7 @@
 # inputs:  the plan, made by the Snakefile
 # outputs: none
 
-from blanketflow.grain import fold_ids
+from blanketflow.grain import any_of, fold_ids
 
 
 wildcard_constraints:
@@ -12,8 +12,8 @@ wildcard_constraints:
     folds="[0-9]+",
     fold="0|[0-9]+of[0-9]+",
     chunk="[0-9]+of[0-9]+",
-    test="[a-z0-9][a-z0-9-]*",
-    selector="[a-z0-9][a-z0-9-]*",
+    test=any_of(plan.grains.test_ids),
+    selector=any_of(plan.config.selectors),
 
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
@@ -43,17 +43,15 @@ def splits_of(wildcards):
     return [own] if own else plan.splits
 
 
+def work_of(wildcards, folds=None):
+    """What a job works on: split and fold, in the order of its outputs."""
+    folds = folds or folds_of(wildcards)
+    return [(split, fold) for split in splits_of(wildcards) for fold in folds]
+
+
 def parts(folds=None):
-    """What a job works on, fold by fold, as split/fold; in the order of its outputs."""
-
-    def names(wildcards):
-        return expand(
-            "{split}/{fold}",
-            split=splits_of(wildcards),
-            fold=folds or folds_of(wildcards),
-        )
-
-    return names
+    """The same as split/fold."""
+    return lambda wildcards: list(map("/".join, work_of(wildcards, folds)))
 
 
 def resources(stage, n_folds=None):
@@ -89,27 +87,23 @@ def grain_path(grain):
 def marginals(wildcards):
     """The ci_test artefacts that a job of a selector reads; none for methods without a test."""
     test = plan.test_id(wildcards.selector)
-    return expand(
-        "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet",
-        dataset=wildcards.dataset,
-        split=splits_of(wildcards),
-        fold=folds_of(wildcards),
-        test=[test] if test else [],
-    )
+    folder = f"<results>/ci_test/{wildcards.dataset}"
+    return [
+        f"{folder}/{split}/fold-{fold}/{test}.parquet"
+        for split, fold in work_of(wildcards)
+        if test
+    ]
 
 
 def stage(name):
     """The artefacts of one stage of one selector, split by split and fold by fold."""
 
     def paths(wildcards):
-        return expand(
-            "<results>/select/{dataset}/{split}/{selector}/fold-{fold}/{name}.parquet",
-            dataset=wildcards.dataset,
-            split=splits_of(wildcards),
-            selector=wildcards.selector,
-            fold=folds_of(wildcards),
-            name=name,
-        )
+        folder = f"<results>/select/{wildcards.dataset}"
+        return [
+            f"{folder}/{split}/{wildcards.selector}/fold-{fold}/{name}.parquet"
+            for split, fold in work_of(wildcards)
+        ]
 
     return paths
 

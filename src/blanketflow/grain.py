@@ -111,6 +111,11 @@ class Grains:
         return sorted(key for key in found if key[0] in (SPLIT, DATASET))
 
     @cached_property
+    def test_ids(self) -> list[str]:
+        """Ids of all ci_test artefacts."""
+        return sorted({test for _, test in self._folds_of_tests})
+
+    @cached_property
     def _folds_of_tests(self) -> dict[tuple[str, str], set[int]]:
         """The numbers of folds that each data set is tested with, by data set and id of the ci_test artefact."""
         found: dict[tuple[str, str], set[int]] = {}
@@ -128,12 +133,12 @@ class Grains:
             for pair in self.pairs
             if self.of_selector(*pair) in grains and n_folds in (None, self.config.selectors[pair[1]].folds)
         )
-        return _look_ahead(ours, "/[^/]+/{}/")
+        return _look_ahead(ours, self.config.selectors, "/[^/]+/{}/")
 
     def test_pattern(self, grain: str) -> str:
         """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
         ours = (pair for pair in self._folds_of_tests if self.of_test(*pair) == grain)
-        return _look_ahead(ours, r"/[^/]+/fold-[^/]+/{}\.")
+        return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
 
 
 def id_of_test(selector: Selector) -> str | None:
@@ -142,24 +147,35 @@ def id_of_test(selector: Selector) -> str | None:
     return selector.ci_test and selector.ci_test + (PART if is_part else "")
 
 
-def _look_ahead(pairs: Iterable[tuple[str, str]], path: str) -> str:
-    """Return a pattern of the data set ids, each only where one of its own ids follows; without ids it never matches.
+def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: str) -> str:
+    """Return a pattern of the data set ids, each only where one of its own of the known ids follows.
+
+    It is as short as can be, since Snakemake reads it once for each path of a large run: data sets with the same ids
+    share an alternative, and it says which ids may follow or which may not, whichever are fewer.
 
     Examples
     --------
-    >>> bool(re.match(_look_ahead([("a", "x")], "/{}/"), "a/x/")), bool(re.match(_look_ahead([], "/{}/"), "a/x/"))
-    (True, False)
+    >>> pattern = _look_ahead([("a", "x"), ("b", "x"), ("b", "y")], ["x", "y", "z"], "/{}/")
+    >>> [bool(re.match(pattern, path)) for path in ("a/x/", "a/y/", "b/y/", "b/z/")]
+    [True, False, True, False]
+    >>> bool(re.match(_look_ahead([], ["x"], "/{}/"), "a/x/"))
+    False
     """
     names: dict[str, set[str]] = {}
     for dataset, name in pairs:
         names.setdefault(dataset, set()).add(name)
-    # Data sets with the same names share an alternative: Snakemake reads the pattern once for each path of a large run.
     datasets: dict[tuple[str, ...], list[str]] = {}
     for dataset, own in names.items():
         datasets.setdefault(tuple(sorted(own)), []).append(dataset)
-    parts = [f"(?:{_any(found)})(?={path.format(f'(?:{_any(own)})')})" for own, found in datasets.items()]
+    parts = []
+    for own, found in datasets.items():
+        others = sorted(set(known).difference(own))
+        sign, shorter = ("!", others) if len(others) < len(own) else ("=", own)
+        ahead = f"(?{sign}{path.format(any_of(shorter))})" if shorter else ""
+        parts.append(any_of(found) + ahead)
     return "(?:" + "|".join(parts) + ")" if parts else "(?!)"
 
 
-def _any(names: Iterable[str]) -> str:
-    return "|".join(map(re.escape, names))
+def any_of(ids: Iterable[str]) -> str:
+    """Return the pattern of some ids."""
+    return f"(?:{'|'.join(map(re.escape, ids))})"

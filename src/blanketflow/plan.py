@@ -89,11 +89,6 @@ class Plan:
         """What the jobs take."""
         return Estimates(self.config, self.facts, self.grains)
 
-    @cached_property
-    def test_ids(self) -> list[str]:
-        """Ids of all ci_test artefacts."""
-        return sorted({test for _, s in self.pairs if (test := self.test_id(s))})
-
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
     def source_files(self, dataset: str) -> list[str]:

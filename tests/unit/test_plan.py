@@ -295,5 +295,5 @@ def test_a_skipped_selector_leaves_the_others(tmp_path):
     plan = make_plan(raw, SCRIPTS)
     assert ("study", "g") in plan.pairs
     assert [skip.selector for skip in plan.skipped] == ["h"] and "hiton-mb at alpha" in plan.skipped[0].reason
-    assert "few" not in plan.test_ids
+    assert "few" not in plan.grains.test_ids
     assert "so that hiton-mb at alpha 0.05 admits no feature" in plan.report_spec()
