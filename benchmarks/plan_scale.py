@@ -150,17 +150,15 @@ def wide(record: Record, is_tiny: bool) -> None:
         for stage in ("table", "ci_test_chunk", "gather_ci_test", "grow", "shrink", "aggregate", "tables"):
             ids = {"dataset": "spam", "test": "g2", "selector": "mim"} if stage != "tables" else {}
             ids |= {"chunk": f"1of{SPAM_CHUNKS}"} if stage == "ci_test_chunk" else {}
-            seconds = plan.estimates.seconds(stage, ids)
-            record.add(
-                "wide jobs", OWN, [plan.estimates.memory_mb(stage, ids)], "MB", stage=stage, seconds=round(seconds)
-            )
+            asked = plan.estimates.resources(stage, ids)
+            estimate = {"seconds": round(plan.estimates.seconds(stage, ids), 1), "minutes_asked": asked.runtime}
+            record.add("wide jobs", OWN, [asked.mem_mb], "MB", stage=stage, facts=estimate)
         part = n_columns // SPAM_CHUNKS
         spec = _sparse(folder / "part.npz", SPAM_ROWS, part, SPAM_STORED // SPAM_CHUNKS, np.arange(SPAM_ROWS) % 2)
         config = {key: value for key, value in config.items() if key not in ("datasets", "chunks")}
         for case, seconds, peak in peaks(spec, config, folder, 300, False):
-            record.add(
-                "one chunk", OWN, [peak], "MB", rows=SPAM_ROWS, columns=part, **case, facts={"cpu_s": round(seconds, 2)}
-            )
+            facts = {"cpu_s": round(seconds, 2)}
+            record.add("one chunk", OWN, [peak], "MB", rows=SPAM_ROWS, columns=part, **case, facts=facts)
 
 
 def main() -> None:
