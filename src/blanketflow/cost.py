@@ -140,8 +140,8 @@ def work_of(method: Method) -> str:
     return method.card.work or FAMILIES.get(method.card.family, OTHERWISE)
 
 
-def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
-    """Return about how many CPU seconds training and scoring some models takes, on one split and a few features.
+def evaluate_seconds(models: Sequence[str], facts: Facts, n_chosen: int = MODEL_FEATURES) -> float:
+    """Return about how many CPU seconds training and scoring some models takes, on one split.
 
     Parameters
     ----------
@@ -149,9 +149,11 @@ def evaluate_seconds(models: Sequence[str], facts: Facts) -> float:
         Their names.
     facts : Facts
         Shape and kinds of the table.
+    n_chosen : int, default=20
+        Features that they are trained on.
     """
     classes = (facts.n_classes or 2) if facts.task == CLASSIFICATION else 1
-    n_features = min(facts.n_features, MODEL_FEATURES)
+    n_features = min(facts.n_features, n_chosen)
     found = 0.0
     for name in models:
         trees = max(classes, 2) / 2 if name == "lightgbm" else 1

@@ -11,6 +11,7 @@ from .config import Config
 from .cost import (
     LOADING,
     LOADING_MODELS,
+    MODEL_FEATURES,
     evaluate_seconds,
     grow_shrink_seconds,
     marginal_seconds,
@@ -76,18 +77,21 @@ class Estimates:
         attempt : int, default=1
             Which attempt this is.
         """
-        seconds = MARGIN * self.seconds(stage, ids, n_parts)
+        seconds = self.seconds(stage, ids, n_parts, MARGIN)
         minutes = max(ceil(seconds / 60), LEAST_MINUTES)
         more = 2 ** (attempt - 1)
         return Resources((SNAKEMAKE_MB + self.memory_mb(stage, ids)) * more, minutes * more)
 
-    def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
-        """Return about how many CPU seconds a job takes, with what it loads."""
+    def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
+        """Return about how many CPU seconds a job takes, with what it loads, or so many times as much."""
         loading = LOADING_MODELS if stage in ("evaluate", "tables", "report") else LOADING
-        return loading + self.work_seconds(stage, ids, n_parts)
+        return margin * (loading + self.work_seconds(stage, ids, n_parts, margin))
 
-    def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1) -> float:
-        """Return about how many CPU seconds a job works on what it is asked."""
+    def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
+        """Return about how many CPU seconds a job works on what it is asked.
+
+        A limit of the selector holds whatever the margin is: `margin` times the result is never more than the limit.
+        """
         if "dataset" not in ids:
             return MOVED * len(self.grains.pairs) * self.grains.n_splits
         facts = self.facts[ids["dataset"]]
@@ -99,9 +103,11 @@ class Estimates:
         if stage in ("grow", "shrink", "grow_shrink"):
             chosen = self.config.selectors[ids["selector"]]
             test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
-            return grow_shrink_seconds(chosen.method, test, facts, chosen.time_limit) * n_parts
+            limit = chosen.time_limit and chosen.time_limit / margin
+            return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
         if stage == "evaluate":
-            return evaluate_seconds(self.config.models, facts) * n_parts
+            n_chosen = self._n_chosen(ids["selector"], facts, MODEL_FEATURES)
+            return evaluate_seconds(self.config.models, facts, n_chosen) * n_parts
         return MOVED * n_parts
 
     def test(self, test: str) -> CITest:
@@ -122,5 +128,9 @@ class Estimates:
             is_text=not str(path or "").endswith((".npz", ".parquet")),
             in_parts="test" not in ids or self.test(ids["test"]).card.column_by_column,
             work=work_of(method) if method else "",
-            n_chosen=facts.n_features if method and method.card.id == "all" else CHOSEN,
+            n_chosen=self._n_chosen(ids["selector"], facts, CHOSEN) if method else CHOSEN,
         )
+
+    def _n_chosen(self, selector: str, facts: Facts, otherwise: int) -> int:
+        """Return how many features models are trained on: all where nothing is selected."""
+        return facts.n_features if self.config.selectors[selector].method.card.id == "all" else otherwise

@@ -177,6 +177,8 @@ def test_a_job_asks_for_what_its_work_takes_and_for_more_at_each_attempt():
     assert estimates.work_seconds("ci_test", many, 5) == 5 * estimates.work_seconds("ci_test", many)
     # a limit of a selector is one of its time too: 60 seconds of growing and of shrinking
     assert estimates.work_seconds("grow_shrink", {"dataset": "b", "selector": "p"}, 5) < 2.1 * 60 * 5
+    limited = estimates.resources("grow_shrink", {"dataset": "b", "selector": "p"}, 5)
+    assert limited.runtime * 60 < 2.1 * 60 * 5 + MARGIN * 60  # which no margin multiplies
     everything = estimates.resources("tables", {})
     assert everything.mem_mb >= estimates.resources("splits", {"dataset": "a"}).mem_mb
 
