@@ -21,7 +21,7 @@ from suite.record import OWN, Record
 
 REPEATS = 3
 JOBS = Path(__file__).parent / "suite" / "jobs.py"
-#: Jobs of the default config, each with 5 folds, that are run by themselves: rule, and what its spec or wildcards hold.
+#: Jobs of the default config, each with the 5 folds of a split, that are run by themselves: rule, and what its spec or wildcards hold.
 SINGLE = {
     "ci_test by ppi (numba)": ("ci_test_5", '"test": "ppi"'),
     "ci_test by g2 (numba)": ("ci_test_5", '"test": "g2"'),
@@ -49,7 +49,8 @@ def single_jobs(record: Record, repeats: int) -> None:
     """Run jobs of the default config by themselves, where all that they need is there."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command([sys.executable, JOBS, "plan", REPO / "config.yaml", folder / "jobs.json"], folder)
+        config = write(folder, {**yaml.safe_load((REPO / "config.yaml").read_text()), "grain": "split"})
+        command([sys.executable, JOBS, "plan", config, folder / "jobs.json"], folder)
         jobs = json.loads((folder / "jobs.json").read_text())
         needed = [job for job in jobs if job["wildcards"].get("dataset", "breast-cancer") == "breast-cancer"]
         needed = [job for job in needed if job["wildcards"].get("split", "full") == "full"]

@@ -109,7 +109,8 @@ def outer(tmp_path_factory):
 def test_the_first_call_makes_the_table_and_the_second_selects(outer):
     folder, (first, second) = outer
     assert first == {"cohort"}
-    assert {"bf_table", "bf_ci_test_0", "bf_grow_shrink_0", "bf_aggregate", "bf_tables", "blankets"} <= second
+    selection = {"bf_ci_test_dataset_0", "bf_grow_shrink_dataset_0", "bf_aggregate_dataset"}
+    assert {"bf_table", "bf_tables", "blankets"} | selection <= second
     assert all(name.startswith("bf_") for name in second - {"blankets"}) and "cohort" not in second
     assert "dose" in (folder / "results/blankets.txt").read_text(encoding="utf-8")
 
@@ -130,7 +131,7 @@ def test_a_changed_raw_table_remakes_all_in_one_call(outer, tmp_path):
     folder = shutil.copytree(outer[0], tmp_path / "copy", symlinks=True)
     write_cohort(folder / "raw/cohort.csv", seed=1)
     done = names(run(folder, "--cores", "2"))
-    assert {"cohort", "bf_table", "bf_grow_shrink_0", "bf_tables"} <= done
+    assert {"cohort", "bf_table", "bf_grow_shrink_dataset_0", "bf_tables"} <= done
     assert "Nothing to be done" in run(folder, "-n").stdout
 
 

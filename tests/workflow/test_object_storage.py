@@ -124,7 +124,7 @@ def test_a_changed_object_reruns_what_depends_on_it(fetched, bucket, tmp_path):
     bucket.put_object(Key="cohort.csv", Body=cohort(seed=1).encode())
     try:
         listed = counts(planned(folder))
-        assert listed["table"] == 1 and listed["ci_test_2"] == 1 and listed["report"] == 1
+        assert listed["table"] == 1 and listed["ci_test_dataset_2"] == 1 and listed["report"] == 1
         ran(folder, "results/data/cohort/table.parquet")
         (tmp_path / "other.csv").write_text(cohort(seed=1), encoding="utf-8")
         other = np.genfromtxt(tmp_path / "other.csv", delimiter=",", names=True)["age"]
@@ -160,7 +160,7 @@ def test_a_changed_setting_reruns_what_depends_on_it_there_too(remote, tmp_path,
     """Also ci_test, which elsewhere extends its earlier file."""
     folder = changed(remote, tmp_path / "copy", lambda c: c["ci_tests"]["quick"].update(n_repeats=7))
     listed = counts(planned(folder, *REMOTE))
-    assert listed["ci_test_2"] == 1 and "table" not in listed and "splits" not in listed
+    assert listed["ci_test_dataset_2"] == 1 and "table" not in listed and "splits" not in listed
     key = "results/ci_test/cohort/full/fold-1of2/quick.parquet"
     snakemake(folder, "--cores", "2", *REMOTE, key)
     bucket.download_file(f"study/{key}", str(tmp_path / "marginal.parquet"))
