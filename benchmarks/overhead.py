@@ -21,7 +21,7 @@ from suite.record import OWN, Record
 
 REPEATS = 3
 JOBS = Path(__file__).parent / "suite" / "jobs.py"
-#: Jobs of the default config, each with the 5 folds of a split, that are run by themselves: rule, and what its spec or wildcards hold.
+#: Jobs of the default config, each with the 5 folds of a split, run by themselves: rule, what spec or wildcards hold.
 SINGLE = {
     "ci_test by ppi (numba)": ("ci_test_5", '"test": "ppi"'),
     "ci_test by g2 (numba)": ("ci_test_5", '"test": "g2"'),
