@@ -39,7 +39,7 @@ run: setup ## run config.yaml and print the blankets found
 test: setup-test lint ## every check there is
 	$(BIN)/python -m pytest
 
-test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: 10 minutes
+test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
 lint: setup-test ## style of Python and Snakemake files

@@ -92,7 +92,10 @@ def _run(arguments: Sequence[str]) -> int:
     snakemake = [sys.executable, "-m", "snakemake"]
     if any(Path(".snakemake/locks").glob("*")):
         print("blanketflow: an earlier run was killed; going on from where it was.", file=sys.stderr)
-        subprocess.run([*snakemake, "--unlock", *arguments], check=True, capture_output=True)
+        unlocked = subprocess.run([*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True)
+        if unlocked.returncode:
+            print(f"{unlocked.stderr.strip()}\nblanketflow: the folder cannot be unlocked.", file=sys.stderr)
+            return unlocked.returncode
     outcome = subprocess.run([*snakemake, *(arguments or ["--cores", "all"])], check=False)
     results = _output_folder(arguments) if outcome.returncode == 0 else None
     if results and (results / "report.html").is_file():

@@ -174,6 +174,8 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in _entries("selectors", top["selectors"])}
     splits = _section("config: splits", top["splits"] or {}, SPLITS)
     _check_splits(splits, datasets)
+    if top["chunks"] and top["grain"] in ("split", "dataset"):
+        raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
     for folds in {top["folds"], *(selector.folds for selector in selectors.values())}:
         if folds == 1:
             raise ConfigError("config: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")

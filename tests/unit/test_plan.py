@@ -183,6 +183,12 @@ def test_a_job_asks_for_what_its_work_takes_and_for_more_at_each_attempt():
     assert everything.mem_mb >= estimates.resources("splits", {"dataset": "a"}).mem_mb
 
 
+@pytest.mark.parametrize("grain", ["split", "dataset"])
+def test_chunks_do_not_go_with_a_grain_that_joins(grain):
+    with pytest.raises(ConfigError, match=f"chunks .* grain: {grain} joins"):
+        grains(chunks=2, grain=grain)
+
+
 def test_a_number_of_chunks_can_be_asked_for():
     found = grains(rows=4_000, chunks=3)
     assert found.of_test("c", "g2") == "chunk" and found.chunks("c", "g2") == ["1of3", "2of3", "3of3"]

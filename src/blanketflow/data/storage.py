@@ -130,9 +130,7 @@ def read_features(path: str | Path, part: Part = WHOLE) -> StoredTable:
 def small_parts(path: str | Path, part: Part = WHOLE) -> list[Part]:
     """Return smaller parts that make up a part, in order, so that reading and coding one at a time takes little memory.
 
-    Examples
-    --------
-    Part 2 of 3, read by halves, is parts 3 and 4 of 6.
+    Part 2 of 3, read by halves, is parts 3 and 4 of 6. Raises as `read_table` does.
     """
     at, parts = part
     with _opened(path) as (file, extra):
