@@ -1,4 +1,4 @@
-"""The configuration: every key declared once as data; checks, JSON schema and the docs table come from it."""
+"""The configuration, checked and with its defaults filled in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from .aggregate import check_rule
 from .ci import get_ci_test
 from .ci.base import CITest
+from .config_keys import DATASET, SELECTOR, SPLITS, TOP
 from .core.errors import BlanketflowError, ConfigError, did_you_mean
 from .core.parameters import Parameter
 from .core.registry import discover
@@ -21,83 +22,6 @@ from .selectors.base import Method
 from .selectors.run import check_pair
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
-GRAINS = ("auto", "fold", "split", "dataset")
-
-#: Top-level keys with their defaults.
-TOP: dict[str, tuple[Any, Parameter]] = {
-    "output": ("results", Parameter("text", "Folder of all results.")),
-    "seed": (2026, Parameter("integer", "Every random number is derived from it.", at_least=0)),
-    "datasets": (None, Parameter("any", "Data sets by id.")),
-    "splits": ({}, Parameter("any", "Outer partitions: final blanket and honest evaluation.")),
-    "folds": (5, Parameter("integer", "Inner folds whose blankets are aggregated; 0 for none.", at_least=0)),
-    "fold_rows": (
-        "train",
-        Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=("train", "part")),
-    ),
-    "ci_tests": ({}, Parameter("any", "Configured CI tests by id: a type and its options.")),
-    "selectors": (None, Parameter("any", "Configured methods by id: a method and its options.")),
-    "aggregate": (
-        "best-blanket",
-        Parameter("any", "best-blanket, frequency: share, union or intersection."),
-    ),
-    "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
-    "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
-    "grain": (
-        "auto",
-        Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),
-    ),
-    "job_seconds": (
-        5,
-        Parameter("number", "With grain: auto, work is joined into one job while it takes about so long.", above=0),
-    ),
-    "chunks": (
-        None,
-        Parameter("integer", "Jobs that test a wide table's features on one fold.", at_least=1, nullable=True),
-    ),
-}
-DATASET: dict[str, tuple[Any, Parameter]] = {
-    "source": (None, Parameter("text", "sklearn:<name>, simulate:<name>, or network:<name or file>.", nullable=True)),
-    "path": (None, Parameter("text", "A CSV, TSV, Parquet or npz file, or the URL of one.", nullable=True)),
-    "target": (None, Parameter("text", "Column to predict.", nullable=True)),
-    "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
-    "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),
-    "drop": ([], Parameter("names", "Columns to leave out.")),
-    "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
-    "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
-    "missing": (
-        "impute",
-        Parameter(
-            "choice", "Missing cells: impute on training rows, drop rows, error.", choices=("impute", "drop", "error")
-        ),
-    ),
-    "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
-    "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
-}
-SPLITS: dict[str, tuple[Any, Parameter]] = {
-    "evaluation": (
-        5,
-        Parameter("integer", "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.", at_least=0),
-    ),
-    "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1)),
-    "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
-    "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
-}
-SELECTOR: dict[str, tuple[Any, Parameter]] = {
-    "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
-    "ci_test": (None, Parameter("text", "Id out of ci_tests, or of a test with its default options.", nullable=True)),
-    "folds": (None, Parameter("integer", "Inner folds of this selector.", at_least=0, nullable=True)),
-    "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=("train", "part"), nullable=True)),
-    "aggregate": (None, Parameter("any", "Its aggregation rule.")),
-    "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
-    "time_limit": (
-        None,
-        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
-    ),
-    "max_tests": (
-        None,
-        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -348,42 +272,6 @@ def _metrics(asked: Any) -> list[str] | str:
         if name not in METRICS:
             raise ConfigError(f"config: unknown metric {name!r}. {did_you_mean(name, METRICS)}")
     return asked
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of config.yaml, with every method's and test's options."""
-
-    def closed(keys: Mapping[str, tuple[Any, Parameter]], **more: Any) -> dict[str, Any]:
-        properties = {key: parameter.schema() for key, (_, parameter) in keys.items()} | more
-        return {"type": "object", "additionalProperties": False, "properties": properties}
-
-    def variants(package: str, key: str, shared: Mapping[str, Any]) -> list[dict[str, Any]]:
-        out = []
-        for identifier, found in discover(package).items():
-            own = {name: parameter.schema() for name, parameter in found.parameters().items()}
-            properties = {**shared, key: {"const": identifier, "description": found.card.summary}, **own}
-            out.append({"type": "object", "required": [key], "additionalProperties": False, "properties": properties})
-        plug_in = {"type": "object", "required": [key], "properties": {key: {"type": "string", "pattern": ":"}}}
-        return [*out, plug_in]
-
-    shared = {key: parameter.schema() for key, (_, parameter) in SELECTOR.items() if key != "method"}
-    names = {"propertyNames": {"pattern": f"^{IDENTIFIER.pattern}$"}, "type": "object"}
-    sections = {
-        "datasets": {**names, "minProperties": 1, "additionalProperties": closed(DATASET)},
-        "splits": closed(SPLITS),
-        "ci_tests": {**names, "additionalProperties": {"oneOf": variants("blanketflow.ci", "type", {})}},
-        "selectors": {
-            **names,
-            "minProperties": 1,
-            "additionalProperties": {"oneOf": variants("blanketflow.selectors", "method", shared)},
-        },
-    }
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "blanketflow configuration",
-        "required": ["datasets", "selectors"],
-        **closed(TOP, **sections),
-    }
 
 
 def canonical_json(value: Any) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .config import DATASET, SELECTOR, SPLITS, TOP, json_schema
+from .config import IDENTIFIER
+from .config_keys import DATASET, SELECTOR, SPLITS, TOP
 from .core.parameters import Parameter
 from .core.registry import discover
 
@@ -15,6 +16,42 @@ from .core.registry import discover
 def schema_text() -> str:
     """Return config/schema.json."""
     return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of config.yaml, with every method's and test's options."""
+
+    def closed(keys: Mapping[str, tuple[Any, Parameter]], **more: Any) -> dict[str, Any]:
+        properties = {key: parameter.schema() for key, (_, parameter) in keys.items()} | more
+        return {"type": "object", "additionalProperties": False, "properties": properties}
+
+    def variants(package: str, key: str, shared: Mapping[str, Any]) -> list[dict[str, Any]]:
+        out = []
+        for identifier, found in discover(package).items():
+            own = {name: parameter.schema() for name, parameter in found.parameters().items()}
+            properties = {**shared, key: {"const": identifier, "description": found.card.summary}, **own}
+            out.append({"type": "object", "required": [key], "additionalProperties": False, "properties": properties})
+        plug_in = {"type": "object", "required": [key], "properties": {key: {"type": "string", "pattern": ":"}}}
+        return [*out, plug_in]
+
+    shared = {key: parameter.schema() for key, (_, parameter) in SELECTOR.items() if key != "method"}
+    names = {"propertyNames": {"pattern": f"^{IDENTIFIER.pattern}$"}, "type": "object"}
+    sections = {
+        "datasets": {**names, "minProperties": 1, "additionalProperties": closed(DATASET)},
+        "splits": closed(SPLITS),
+        "ci_tests": {**names, "additionalProperties": {"oneOf": variants("blanketflow.ci", "type", {})}},
+        "selectors": {
+            **names,
+            "minProperties": 1,
+            "additionalProperties": {"oneOf": variants("blanketflow.selectors", "method", shared)},
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "blanketflow configuration",
+        "required": ["datasets", "selectors"],
+        **closed(TOP, **sections),
+    }
 
 
 def docs_text() -> str:

@@ -33,6 +33,7 @@ LOCKS = {
     "requirements": ["build", "slurm"],
     "requirements-test": ["build", "slurm", "test"],
     "requirements-bench": ["build", "slurm", "test", "bench"],
+    "requirements-docs": ["build", "slurm", "docs"],
 }
 
 

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from blanketflow import schema
-from blanketflow.config import SELECTOR, SPLITS, TOP, json_schema, read_config
+from blanketflow.config import read_config
+from blanketflow.config_keys import SELECTOR, SPLITS, TOP
 
 REPO = Path(__file__).parents[2]
 CONFIGS = [REPO / "config.yaml", *sorted((REPO / "config").rglob("*.yaml"))]
@@ -22,14 +23,14 @@ def test_committed_schema_and_docs_are_what_the_declarations_say():
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
 def test_example_configs_are_valid_by_schema_and_by_the_reader(path):
     raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    jsonschema.validate(raw, json_schema(), cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(raw, schema.json_schema(), cls=jsonschema.Draft202012Validator)
     read_config(raw)
 
 
 def test_the_schema_refuses_what_the_reader_refuses():
     raw = {"datasets": {"a": {"source": "sklearn:wine"}}, "selectors": {"p": {"method": "ppfs", "alpha": 2}}}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(raw, json_schema(), cls=jsonschema.Draft202012Validator)
+        jsonschema.validate(raw, schema.json_schema(), cls=jsonschema.Draft202012Validator)
 
 
 def test_the_worked_example_explains_every_key():

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import blanketflow as bf
-from blanketflow.config import json_schema, read_config
+from blanketflow.config import read_config
 from blanketflow.core.cards import Card
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.limits import LimitReached, Limits
@@ -27,6 +27,7 @@ from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column
 from blanketflow.estimator import estimator_class
 from blanketflow.plan import make_plan
+from blanketflow.schema import json_schema
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.number_of_features import held_out_losses
