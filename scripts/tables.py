@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from blanketflow import collect, compare
+from blanketflow import collect, result_tables
 from blanketflow.artefacts import Provenance
 
 
@@ -19,14 +19,14 @@ def main(
     known = collect.cards(cards)
     found, folds = collect.blankets(blankets), collect.folds(by_fold)
     scored = collect.evaluations(evaluations)
-    scores = compare.scores(scored)
+    scores = result_tables.scores(scored)
     frames = {
         "scores": scores,
-        "blankets": compare.blankets_table(found, folds),
-        "stability": compare.stability(found, folds, known),
-        "ranks": compare.ranks(scores),
-        "runtime": compare.runtime(folds, scored),
-        "truth": compare.truth(found, folds, known),
+        "blankets": result_tables.blankets_table(found, folds),
+        "stability": result_tables.stability(found, folds, known),
+        "ranks": result_tables.ranks(scores),
+        "runtime": result_tables.runtime(folds, scored),
+        "truth": result_tables.truth(found, folds, known),
     }
     for path in parquet:
         collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=json.loads(spec)["seed"]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from blanketflow import compare
+from blanketflow import result_tables
 from blanketflow.core.cards import Card
 from blanketflow.report import Run
 
@@ -127,14 +127,14 @@ def run(selectors=("ppfs", "hiton-mb", "all"), n_features=30, datasets=("breast-
 def tables(made):
     """Return the result tables of a made-up run."""
     blankets, folds, evaluations, cards = (made[key] for key in ("blankets", "folds", "evaluations", "cards"))
-    scores = compare.scores(evaluations)
+    scores = result_tables.scores(evaluations)
     return {
         "scores": scores,
-        "blankets": compare.blankets_table(blankets, folds),
-        "stability": compare.stability(blankets, folds, cards),
-        "ranks": compare.ranks(scores),
-        "runtime": compare.runtime(folds, evaluations),
-        "truth": compare.truth(blankets, folds, cards),
+        "blankets": result_tables.blankets_table(blankets, folds),
+        "stability": result_tables.stability(blankets, folds, cards),
+        "ranks": result_tables.ranks(scores),
+        "runtime": result_tables.runtime(folds, evaluations),
+        "truth": result_tables.truth(blankets, folds, cards),
     }
 
 

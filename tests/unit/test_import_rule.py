@@ -23,7 +23,7 @@ ALLOWED = {
     "digest": set(),
     "data": {"core", "artefacts"},
     "evaluate": {"core", "models"},
-    "compare": {"core"},
+    "result_tables": {"core"},
     "plots": {"core"},
     "report": {"core", "plots"},
     "estimator": {"core", "ci", "selectors", "aggregate", "data"},

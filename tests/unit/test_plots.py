@@ -5,7 +5,7 @@ import re
 import pytest
 from report_frames import HOSTILE, HOSTILE_FEATURE, run
 
-from blanketflow import compare, plots
+from blanketflow import plots, result_tables
 from blanketflow.plots import theme
 
 
@@ -16,7 +16,7 @@ def made():
 
 @pytest.fixture(scope="module")
 def scores(made):
-    return compare.scores(made["evaluations"])
+    return result_tables.scores(made["evaluations"])
 
 
 def heatmap(made, limit=30):
@@ -119,7 +119,7 @@ def test_wide_ranges_of_size_get_a_logarithmic_axis(scores):
 @pytest.mark.parametrize("n_selectors", [2, 20])
 def test_charts_draw_every_selector_name(n_selectors):
     made = run(tuple(f"selector-{i}" for i in range(n_selectors)), datasets=("one",), models=("svm",))
-    scores = compare.scores(made["evaluations"])
+    scores = result_tables.scores(made["evaluations"])
     for chart in (plots.score_by_selector(scores, "accuracy"), plots.size_against_score(scores, "accuracy", "svm")):
         words = set(", ".join(texts(plots.svg(chart))).split(", "))
         assert {f"selector-{i}" for i in range(n_selectors)} <= words

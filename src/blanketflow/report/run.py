@@ -25,7 +25,8 @@ class Run:
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        ``scores``, ``blankets``, ``stability``, ``ranks``, ``runtime`` and ``truth``, as `blanketflow.compare` makes.
+        ``scores``, ``blankets``, ``stability``, ``ranks``, ``runtime`` and ``truth``, as
+        `blanketflow.result_tables` makes them.
     folds : DataFrame
         Columns dataset, selector, split, fold, size, chosen.
     members : DataFrame

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .blankets import FINAL, chosen_sets
-from .tables import frame
+from .columns import frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.errors import UnknownNameError, did_you_mean
-from .tables import frame
+from .columns import frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .tables import frame
+from .columns import frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow import compare
+from blanketflow import result_tables
 from blanketflow.core.errors import UnknownNameError
 
 
@@ -53,7 +53,7 @@ def only(frame):
 
 
 def test_scores_are_mean_sd_and_paired_difference():
-    table = compare.scores(evaluations({"a": [0.8, 0.9], "all": [0.7, 0.9]})).set_index("selector")
+    table = result_tables.scores(evaluations({"a": [0.8, 0.9], "all": [0.7, 0.9]})).set_index("selector")
     assert table.loc["a", "mean"] == pytest.approx(0.85)
     assert table.loc["a", "sd"] == pytest.approx(np.sqrt(0.005))  # deviations +-0.05, one degree of freedom
     assert table.loc["a", "difference"] == pytest.approx(0.05)
@@ -64,53 +64,53 @@ def test_scores_are_mean_sd_and_paired_difference():
 
 
 def test_difference_uses_only_the_splits_that_both_have():
-    table = compare.scores(evaluations({"a": [0.8, None], "all": [0.5, 0.9]})).set_index("selector")
+    table = result_tables.scores(evaluations({"a": [0.8, None], "all": [0.5, 0.9]})).set_index("selector")
     assert table.loc["a", "difference"] == pytest.approx(0.3)
     assert table.loc["a", "n_splits"] == 1
     assert np.isnan(table.loc["a", "sd"])
 
 
 def test_without_the_baseline_there_is_no_difference():
-    assert np.isnan(only(compare.scores(evaluations({"a": [0.8]})))["difference"])
+    assert np.isnan(only(result_tables.scores(evaluations({"a": [0.8]})))["difference"])
 
 
 @pytest.mark.parametrize(
     ("metric", "best"), [("accuracy", "high"), ("log-loss", "low"), ("mae", "low"), ("r2", "high")]
 )
 def test_best_follows_the_direction_of_the_metric(metric, best):
-    table = compare.scores(evaluations({"low": [0.1, 0.2], "high": [0.3, 0.4]}, metric))
+    table = result_tables.scores(evaluations({"low": [0.1, 0.2], "high": [0.3, 0.4]}, metric))
     assert list(table.loc[table["best"], "selector"]) == [best]
 
 
 def test_ties_are_all_best_and_a_selector_with_fewer_splits_is_not():
-    table = compare.scores(evaluations({"a": [0.1, 0.3], "b": [0.3, 0.1], "lucky": [0.9, None]}))
+    table = result_tables.scores(evaluations({"a": [0.1, 0.3], "b": [0.3, 0.1], "lucky": [0.9, None]}))
     assert list(table.loc[table["best"], "selector"]) == ["a", "b"]
 
 
 def test_an_undefined_metric_keeps_its_row_and_wins_nothing():
-    row = only(compare.scores(evaluations({"a": [None, None]}, "roc-auc")))
+    row = only(result_tables.scores(evaluations({"a": [None, None]}, "roc-auc")))
     assert row["n_splits"] == 0 and np.isnan(row["mean"]) and not row["best"]
 
 
 def test_an_unknown_metric_is_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'accuracy'"):
-        compare.scores(evaluations({"a": [1.0]}, "acuracy"))
+        result_tables.scores(evaluations({"a": [1.0]}, "acuracy"))
 
 
 def test_ranks_average_ties_and_datasets():
     scores = pd.concat(
         [
-            compare.scores(evaluations({"a": [0.9], "b": [0.9], "c": [0.1]}, dataset="one")),
-            compare.scores(evaluations({"a": [0.9], "b": [0.8]}, dataset="two")),
+            result_tables.scores(evaluations({"a": [0.9], "b": [0.9], "c": [0.1]}, dataset="one")),
+            result_tables.scores(evaluations({"a": [0.9], "b": [0.8]}, dataset="two")),
         ]
     )
-    table = compare.ranks(scores).set_index("selector")
+    table = result_tables.ranks(scores).set_index("selector")
     assert table["mean_rank"].to_dict() == {"a": 1.25, "b": 1.75, "c": 3.0}
     assert table["n_datasets"].to_dict() == {"a": 2, "b": 2, "c": 1}
 
 
 def test_the_lowest_loss_ranks_first():
-    table = compare.ranks(compare.scores(evaluations({"a": [0.9], "b": [0.2]}, "log-loss")))
+    table = result_tables.ranks(result_tables.scores(evaluations({"a": [0.9], "b": [0.2]}, "log-loss")))
     assert list(table["selector"]) == ["b", "a"]
 
 
@@ -119,22 +119,22 @@ def test_the_lowest_loss_ranks_first():
 
 def test_nogueira_by_hand():
     # d = 4, sets {1}, {1, 2}: p = (1, .5, 0, 0); mean unbiased variance 2 * .25 / 4 = .125; kbar / d = .375
-    index = compare.nogueira(np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool))
+    index = result_tables.nogueira(np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool))
     assert index.value == pytest.approx(1 - 0.125 / (0.375 * 0.625))
 
 
 def test_equal_sets_are_perfectly_stable():
-    assert compare.nogueira(np.array([[1, 0, 0]] * 4, dtype=bool)) == (1.0, 1.0, 1.0)
+    assert result_tables.nogueira(np.array([[1, 0, 0]] * 4, dtype=bool)) == (1.0, 1.0, 1.0)
 
 
 def test_disjoint_sets_reach_the_lower_bound():
-    index = compare.nogueira(np.array([[1, 0], [0, 1]], dtype=bool))
+    index = result_tables.nogueira(np.array([[1, 0], [0, 1]], dtype=bool))
     assert index.value == pytest.approx(-1) and index.lower == -1
 
 
 def test_random_sets_have_index_zero_on_average():
     rng = np.random.default_rng(1)
-    values = [compare.nogueira(rng.random((5, 40)) < 0.3).value for _ in range(400)]
+    values = [result_tables.nogueira(rng.random((5, 40)) < 0.3).value for _ in range(400)]
     assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(400)
 
 
@@ -151,7 +151,7 @@ def test_the_variance_is_the_infinitesimal_jackknife():
     uniform, step = np.full(m, 1 / m), 1e-6
     slopes = np.array([(index(uniform + step * (np.eye(m)[i] - uniform)) - index(uniform)) / step for i in range(m)])
     # The paper's form treats m / (m - 1) as 1 inside the slope of the variance term: equal up to that factor.
-    found = compare.nogueira(z.astype(bool))
+    found = result_tables.nogueira(z.astype(bool))
     half = (found.upper - found.lower) / 2 / 1.959963984540054
     assert half == pytest.approx(np.sqrt(np.sum(slopes**2) / m**2), rel=0.2)
 
@@ -161,13 +161,13 @@ def test_the_interval_covers_the_population_value():
     rng = np.random.default_rng(5)
     p = np.repeat([0.9, 0.1], [5, 15])
     truth = 1 - np.mean(p * (1 - p)) / (p.mean() * (1 - p.mean()))
-    intervals = [compare.nogueira(rng.random((100, 20)) < p) for _ in range(300)]
+    intervals = [result_tables.nogueira(rng.random((100, 20)) < p) for _ in range(300)]
     assert np.mean([i.lower <= truth <= i.upper for i in intervals]) > 0.9
 
 
 def test_stability_of_sets_jaccard_and_size():
     blankets, folds = sets({"full": "xyz", "cv-1": "ab", "cv-2": "bc", "cv-3": ""}, extra="q")
-    row = only(compare.stability(blankets, folds, {"d": {"n_features": 10}}))
+    row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 10}}))
     assert row["n_sets"] == 3  # not the final one, and the empty one counts
     assert row["jaccard"] == pytest.approx((1 / 3 + 0 + 0) / 3)
     assert row["mean_size"] == pytest.approx(4 / 3)
@@ -178,14 +178,14 @@ def test_stability_of_sets_jaccard_and_size():
 @pytest.mark.parametrize(("features", "note"), [("", "all sets empty"), ("abc", "all features in every set")])
 def test_empty_and_complete_sets_are_equal_sets(features, note):
     blankets, folds = sets({"cv-1": features, "cv-2": features})
-    row = only(compare.stability(blankets, folds, {"d": {"n_features": 3}}))
+    row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 3}}))
     assert (row["stability"], row["lower"], row["upper"], row["jaccard"], row["sd_size"]) == (1, 1, 1, 1, 0)
     assert row["note"] == note
 
 
 def test_one_set_has_nothing_to_be_compared_with():
     blankets, folds = sets({"cv-1": "ab"})
-    row = only(compare.stability(blankets, folds, {"d": {"n_features": 3}}))
+    row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 3}}))
     assert row[["stability", "lower", "upper", "jaccard", "sd_size"]].isna().all()
     assert row["mean_size"] == 2 and row["note"].startswith("one set")
 
@@ -211,7 +211,7 @@ def known(blanket, spouses=""):
 )
 def test_truth_by_hand(chosen, true, expected):
     blankets, folds = sets({"full": chosen})
-    row = only(compare.truth(blankets, folds, {"d": known(true)}))
+    row = only(result_tables.truth(blankets, folds, {"d": known(true)}))
     assert tuple(row[["precision", "recall", "f1"]]) == pytest.approx(expected)
     assert tuple(row[["pc_precision", "pc_recall", "pc_f1"]]) == pytest.approx(expected)  # there are no spouses
     assert (row["n_chosen"], row["n_true"]) == (len(chosen), len(true))
@@ -219,7 +219,7 @@ def test_truth_by_hand(chosen, true, expected):
 
 def test_parents_children_spouses_and_false_positives_are_counted_apart():
     blankets, folds = sets({"cv-1": "abxyz"})
-    row = only(compare.truth(blankets, folds, {"d": known("abcdxw", spouses="xw")}))
+    row = only(result_tables.truth(blankets, folds, {"d": known("abcdxw", spouses="xw")}))
     assert tuple(row[["n_chosen", "n_pc", "n_spouses", "n_false"]]) == (5, 2, 1, 2)
     assert tuple(row[["n_true", "n_true_pc", "n_common"]]) == (6, 4, 3)
     assert tuple(row[["precision", "recall", "f1"]]) == pytest.approx((3 / 5, 3 / 6, 6 / 11))
@@ -228,7 +228,7 @@ def test_parents_children_spouses_and_false_positives_are_counted_apart():
 
 def test_data_without_known_truth_have_no_rows():
     blankets, folds = sets({"full": "ab"})
-    assert compare.truth(blankets, folds, {"d": {"truth": None}}).empty
+    assert result_tables.truth(blankets, folds, {"d": {"truth": None}}).empty
 
 
 # --- blankets and runtime -------------------------------------------------------------------------------------------
@@ -237,19 +237,19 @@ def test_data_without_known_truth_have_no_rows():
 def test_the_final_blanket_is_sorted_by_importance():
     blankets, folds = sets({"full": "abc", "cv-1": "xyz"}, extra="q")
     blankets.loc[blankets["feature"].isin(["a", "b", "c"]), "importance"] = [1.0, np.nan, 3.0]
-    table = compare.blankets_table(blankets, folds)
+    table = result_tables.blankets_table(blankets, folds)
     assert list(table["feature"]) == ["c", "a", "b"]
     assert set(table["n_folds"]) == {2}
 
 
 def test_without_the_full_split_there_is_no_final_blanket():
-    assert compare.blankets_table(*sets({"cv-1": "ab"})).empty
+    assert result_tables.blankets_table(*sets({"cv-1": "ab"})).empty
 
 
 def test_runtime_counts_a_model_once_for_all_its_metrics():
     _, folds = sets({"full": "a", "cv-1": "a"}, selector="a")
     both = pd.concat([evaluations({"a": [0.5, 0.6]}), evaluations({"a": [0.4, 0.3]}, "log-loss")])
-    row = only(compare.runtime(folds, both))
+    row = only(result_tables.runtime(folds, both))
     assert (row["n_tests"], row["selection_seconds"], row["evaluation_seconds"]) == (40, 1.0, 3.0)
 
 
@@ -259,17 +259,17 @@ def test_every_table_has_its_columns_with_and_without_rows():
     cards = {"d": {"n_features": 5} | known("a")}
     for rows in (slice(None), slice(0)):
         b, f, e = blankets[rows], folds[rows], measured[rows]
-        scores = compare.scores(e)
+        scores = result_tables.scores(e)
         made = {
             "scores": scores,
-            "blankets": compare.blankets_table(b, f),
-            "stability": compare.stability(b, f, cards),
-            "ranks": compare.ranks(scores),
-            "runtime": compare.runtime(f, e),
-            "truth": compare.truth(b, f, cards),
+            "blankets": result_tables.blankets_table(b, f),
+            "stability": result_tables.stability(b, f, cards),
+            "ranks": result_tables.ranks(scores),
+            "runtime": result_tables.runtime(f, e),
+            "truth": result_tables.truth(b, f, cards),
         }
         for (name, frame), kind in itertools.product(made.items(), ("double", "int64", "bool")):
-            assert list(frame.columns) == list(compare.TABLES[name])
+            assert list(frame.columns) == list(result_tables.TABLES[name])
             assert frame.empty is (rows == slice(0))
             dtype = {"double": "float64"}.get(kind, kind)
-            assert all(frame[c].dtype == dtype for c, t in compare.TABLES[name].items() if t == kind)
+            assert all(frame[c].dtype == dtype for c, t in result_tables.TABLES[name].items() if t == kind)
