@@ -18,7 +18,18 @@ wildcard_constraints:
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
 TABLE = "<results>/data/{dataset}/table.parquet"
-TABLES = ["scores", "blankets", "stability", "ranks", "runtime", "truth"]
+TABLES = [
+    "scores",
+    "blankets",
+    "stability",
+    "agreement",
+    "ranks",
+    "wins",
+    "friedman",
+    "friedman_ranks",
+    "runtime",
+    "truth",
+]
 TABLE_FILES = expand(
     "<results>/tables/{table}.{ending}", table=TABLES, ending=["parquet", "csv"]
 )

@@ -3,7 +3,7 @@
 # inputs:  <results>/data/{dataset}/card.json
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, fold-*/shrink.parquet
 #          <results>/evaluate/{dataset}/{selector}.parquet
-# outputs: <results>/tables/{scores,blankets,stability,ranks,runtime,truth}.parquet and .csv
+# outputs: <results>/tables/{table}.parquet and .csv, one for each of TABLES
 #          <results>/report.html, <results>/figures/*.svg, <results>/provenance.json
 
 CARDS = expand("<results>/data/{dataset}/card.json", dataset=plan.config.datasets)
@@ -20,7 +20,7 @@ EVALUATIONS = (
 
 
 rule tables:
-    """One table a question: scores, blankets, stability, ranks, runtime, truth."""
+    """One table a question, over all data sets and selectors."""
     input:
         cards=CARDS,
         blankets=BLANKETS,

@@ -15,21 +15,27 @@ def main(
     parquet: list[Path],
     spec: str,
 ) -> None:
-    """Write scores, blankets, stability, ranks, runtime and truth, as Parquet and CSV."""
+    """Write every table of `result_tables.TABLES`, as Parquet and CSV."""
+    stated = json.loads(spec)
     known = collect.cards(cards)
     found, folds = collect.blankets(blankets), collect.folds(by_fold)
     scored = collect.evaluations(evaluations)
     scores = result_tables.scores(scored)
+    compared = result_tables.comparable(stated["selectors"])
     frames = {
         "scores": scores,
         "blankets": result_tables.blankets_table(found, folds),
         "stability": result_tables.stability(found, folds, known),
+        "agreement": result_tables.agreement(found, folds),
         "ranks": result_tables.ranks(scores),
+        "wins": result_tables.wins(scores),
+        "friedman": result_tables.friedman(scores, compared),
+        "friedman_ranks": result_tables.friedman_ranks(scores, compared),
         "runtime": result_tables.runtime(folds, scored),
         "truth": result_tables.truth(found, folds, known),
     }
     for path in parquet:
-        collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=json.loads(spec)["seed"]))
+        collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=stated["seed"]))
 
 
 if "snakemake" in globals():

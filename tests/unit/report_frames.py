@@ -132,7 +132,11 @@ def tables(made):
         "scores": scores,
         "blankets": result_tables.blankets_table(blankets, folds),
         "stability": result_tables.stability(blankets, folds, cards),
+        "agreement": result_tables.agreement(blankets, folds),
         "ranks": result_tables.ranks(scores),
+        "wins": result_tables.wins(scores),
+        "friedman": result_tables.friedman(scores),
+        "friedman_ranks": result_tables.friedman_ranks(scores),
         "runtime": result_tables.runtime(folds, evaluations),
         "truth": result_tables.truth(blankets, folds, cards),
     }

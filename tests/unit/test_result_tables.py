@@ -257,6 +257,8 @@ def test_every_table_has_its_columns_with_and_without_rows():
     blankets, folds = sets({"full": "ab", "cv-1": "a", "cv-2": "b"}, selector="a")
     measured = evaluations({"a": [0.5, 0.6]})
     cards = {"d": {"n_features": 5} | known("a")}
+    pair = [blankets, folds, measured]
+    blankets, folds, measured = (pd.concat([x, x.assign(selector="b")], ignore_index=True) for x in pair)
     for rows in (slice(None), slice(0)):
         b, f, e = blankets[rows], folds[rows], measured[rows]
         scores = result_tables.scores(e)
@@ -264,7 +266,11 @@ def test_every_table_has_its_columns_with_and_without_rows():
             "scores": scores,
             "blankets": result_tables.blankets_table(b, f),
             "stability": result_tables.stability(b, f, cards),
+            "agreement": result_tables.agreement(b, f),
             "ranks": result_tables.ranks(scores),
+            "wins": result_tables.wins(scores),
+            "friedman": result_tables.friedman(scores),
+            "friedman_ranks": result_tables.friedman_ranks(scores),
             "runtime": result_tables.runtime(f, e),
             "truth": result_tables.truth(b, f, cards),
         }

@@ -15,8 +15,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 
+from blanketflow import result_tables
+
 PROJECT = Path(__file__).parents[2]
-TABLES = ("scores", "blankets", "stability", "ranks", "runtime", "truth")
+TABLES = tuple(result_tables.TABLES)
 # A rule's heading, and its wildcards until the blank or dated line that ends its entry.
 _JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from .columns import frame
@@ -24,6 +24,11 @@ def chosen_sets(blankets: pd.DataFrame, folds: pd.DataFrame) -> dict[tuple[str, 
     for dataset, selector, split, feature in chosen.itertuples(index=False, name=None):
         sets.setdefault((dataset, selector, split), set()).add(feature)
     return {key: frozenset(features) for key, features in sets.items()}
+
+
+def jaccard(a: Set[str], b: Set[str]) -> float:
+    """Return the share of the features in either set that are in both; 1 for two empty sets, which agree."""
+    return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:

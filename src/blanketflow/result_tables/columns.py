@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PAIR = {"dataset": "string", "selector": "string"}
+_MEASURE = {"metric": "string", "model": "string"}
+_RANK = {"selector": "string", "mean_rank": "double", "n_datasets": "int64"}
 
 #: Column types by table, in the type names of `blanketflow.artefacts.write_columns`.
 TABLES: dict[str, dict[str, str]] = {
@@ -42,13 +44,34 @@ TABLES: dict[str, dict[str, str]] = {
         "n_sets": "int64",
         "note": "string",
     },
-    "ranks": {
-        "metric": "string",
-        "model": "string",
-        "selector": "string",
-        "mean_rank": "double",
-        "n_datasets": "int64",
+    "agreement": _PAIR
+    | {
+        "other": "string",
+        "jaccard": "double",
+        "n_common": "int64",
+        "n_either": "int64",
     },
+    "ranks": _MEASURE | _RANK,
+    "wins": _MEASURE
+    | {
+        "selector": "string",
+        "other": "string",
+        "wins": "int64",
+        "ties": "int64",
+        "losses": "int64",
+    },
+    "friedman": _MEASURE
+    | {
+        "n_datasets": "int64",
+        "n_selectors": "int64",
+        "statistic": "double",
+        "p_value": "double",
+        "f_statistic": "double",
+        "f_p_value": "double",
+        "critical_difference": "double",
+        "note": "string",
+    },
+    "friedman_ranks": _MEASURE | _RANK,
     "runtime": _PAIR
     | {
         "n_tests": "int64",

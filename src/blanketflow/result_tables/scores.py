@@ -23,7 +23,7 @@ HIGHER_IS_BETTER: dict[str, bool] = {
     "mae": False,
 }
 #: Means closer than this count as equal: they differ by the order of summation alone.
-_DECIMALS = 12
+DECIMALS = 12
 
 
 def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
@@ -53,7 +53,7 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
 
     evaluations = evaluations.dropna(subset=["model", "metric"])  # a failure before any model was fitted has neither
     for metric in evaluations["metric"].unique():
-        _direction(metric)
+        is_higher_better(metric)
     evaluations = evaluations.assign(value=pd.to_numeric(evaluations["value"]))
     keys = ["dataset", "split", "model", "metric"]
     reference = evaluations.loc[evaluations["selector"] == baseline, [*keys, "value"]]
@@ -75,7 +75,8 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
     return _mark_best(frame("scores", rows))
 
 
-def _direction(metric: str) -> bool:
+def is_higher_better(metric: str) -> bool:
+    """Return the direction of a metric, or refuse it."""
     if metric not in HIGHER_IS_BETTER:
         raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
     return HIGHER_IS_BETTER[metric]
@@ -83,35 +84,8 @@ def _direction(metric: str) -> bool:
 
 def _mark_best(table: pd.DataFrame) -> pd.DataFrame:
     for (_, _, metric), part in table.groupby(["dataset", "model", "metric"], sort=False):
-        means = part.loc[part["n_splits"] == part["n_splits"].max(), "mean"].dropna().round(_DECIMALS)
+        means = part.loc[part["n_splits"] == part["n_splits"].max(), "mean"].dropna().round(DECIMALS)
         if len(means):
-            best = means.max() if _direction(metric) else means.min()
+            best = means.max() if is_higher_better(metric) else means.min()
             table.loc[means.index[means == best], "best"] = True
     return table
-
-
-def ranks(scores: pd.DataFrame) -> pd.DataFrame:
-    """Rank the selectors on each data set, 1 the best, ties averaged, and average over the data sets.
-
-    A selector is ranked among those that have a score on the same data set; ``n_datasets`` says on how many, and
-    mean ranks over different data sets do not compare.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As :func:`scores` returns.
-    """
-    import pandas as pd
-
-    known = scores.dropna(subset=["mean"])
-    sign = known["metric"].map(lambda metric: -1.0 if _direction(metric) else 1.0).astype("float64")
-    cost = (sign * known["mean"]).round(_DECIMALS)
-    rank = cost.groupby([known["dataset"], known["model"], known["metric"]]).rank(method="average")
-    table = pd.DataFrame(known[["metric", "model", "selector"]]).assign(rank=rank)
-    group = ["metric", "model", "selector"]
-    rows = [
-        dict(zip(group, key, strict=True)) | {"mean_rank": part["rank"].mean(), "n_datasets": len(part)}
-        for key, part in table.groupby(group, sort=False)
-    ]
-    out = frame("ranks", rows)
-    return out.sort_values(["metric", "model", "mean_rank", "selector"], kind="stable", ignore_index=True)

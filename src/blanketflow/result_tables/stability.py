@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .blankets import FINAL, chosen_sets
+from .blankets import FINAL, chosen_sets, jaccard
 from .columns import frame
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _summary(sets: Sequence[Set[str]], n_features: int) -> dict[str, Any]:
         "stability": index.value,
         "lower": index.lower,
         "upper": index.upper,
-        "jaccard": float(np.mean([_jaccard(a, b) for a, b in combinations(sets, 2)])) if several else np.nan,
+        "jaccard": float(np.mean([jaccard(a, b) for a, b in combinations(sets, 2)])) if several else np.nan,
         "mean_size": sizes.mean(),
         "sd_size": sizes.std(ddof=1) if several else np.nan,
         "n_sets": len(sets),
@@ -113,10 +113,6 @@ def _membership(sets: Sequence[Set[str]], n_features: int) -> np.ndarray:
     for i, members in enumerate(sets):
         out[i, [place[feature] for feature in members]] = True
     return out
-
-
-def _jaccard(a: Set[str], b: Set[str]) -> float:
-    return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def _note(sizes: np.ndarray, n_features: int) -> str:

@@ -1,0 +1,43 @@
+"""How much the final blankets of different selectors have in common."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from .blankets import FINAL, chosen_sets, jaccard
+from .columns import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
+    """Compare the final blankets of every two selectors of a data set.
+
+    The final blanket is that of the split ``full``; selectors without a result on it are left out.
+
+    Parameters
+    ----------
+    blankets : DataFrame
+        Columns dataset, selector, split, feature, chosen.
+    folds : DataFrame
+        Columns dataset, selector, split: which splits were run, also those that selected nothing.
+
+    Returns
+    -------
+    DataFrame
+        Both orders of each pair. ``jaccard`` is ``n_common``, the features in both blankets, over ``n_either``, those
+        in at least one of them; 1 for two empty blankets, which agree.
+    """
+    final: dict[str, dict[str, frozenset[str]]] = {}
+    for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():
+        if split == FINAL:
+            final.setdefault(dataset, {})[selector] = chosen
+    rows = [
+        {"dataset": dataset, "selector": selector, "other": other, "jaccard": jaccard(sets[selector], sets[other])}
+        | {"n_common": len(sets[selector] & sets[other]), "n_either": len(sets[selector] | sets[other])}
+        for dataset, sets in final.items()
+        for selector, other in permutations(sets, 2)
+    ]
+    return frame("agreement", rows)
