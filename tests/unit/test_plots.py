@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import vl_convert
 from report_frames import HOSTILE, HOSTILE_FEATURE, run
 
 from blanketflow import plots, result_tables
@@ -135,3 +136,14 @@ def test_equal_charts_give_equal_svg_with_names_escaped(made):
 def test_text_takes_the_colour_of_the_page(made):
     svg = plots.svg(heatmap(made)[0])
     assert set(re.findall(r'<text[^>]* fill="([^"]*)"', svg)) == {theme.INK}
+
+
+def test_a_page_can_hold_the_shared_looks_once(scores):
+    chart = plots.score_by_selector(scores, "accuracy")
+    small, full = plots.spec(chart), chart.to_dict()
+    assert not {"config", "$schema"} & set(small)
+    assert list(small["datasets"]) == ["d0"] and small["data"] == {"name": "d0"}
+    assert list(small["datasets"].values()) == list(full["datasets"].values())
+    whole = small | {"config": plots.CONFIG, "$schema": full["$schema"]}
+    assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == plots.svg(chart)
+    assert plots.spec(plots.score_by_selector(scores, "accuracy")) == small

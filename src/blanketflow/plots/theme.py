@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import altair as alt
 
@@ -15,6 +15,42 @@ FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 WIDTH = 860
 #: Pixels of one row of a chart with names on its y axis.
 STEP = 20
+#: The shared looks as a Vega-Lite ``config``.
+CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": FONT,
+    "padding": 4,
+    "view": {"stroke": None},
+    "mark": {"aria": False},
+    "axis": {
+        "aria": False,
+        "domainColor": INK,
+        "domainOpacity": 0.35,
+        "gridColor": INK,
+        "gridOpacity": 0.1,
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "labelLimit": 220,
+        "labelOverlap": False,
+        "tickColor": INK,
+        "tickOpacity": 0.35,
+        "titleColor": INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "header": {"labelColor": INK, "labelFontSize": 13, "labelFontWeight": "bold", "titleColor": INK},
+    "legend": {
+        "aria": False,
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "labelLimit": 220,
+        "titleColor": INK,
+        "orient": "top",
+        "title": None,
+    },
+    "title": {"color": INK, "subtitleColor": INK, "anchor": "start", "fontSize": 13, "subtitleFontSize": 12},
+}
 
 _Chart = TypeVar("_Chart", bound=alt.TopLevelMixin)
 
@@ -24,28 +60,4 @@ def themed(chart: _Chart) -> _Chart:
 
     They are set on the chart and not as Altair's active theme, which would be a global of the process.
     """
-    return (
-        chart.configure(background="transparent", font=FONT, padding=4)
-        .configure_view(stroke=None)
-        .configure_mark(aria=False)
-        .configure_axis(
-            aria=False,
-            domainColor=INK,
-            domainOpacity=0.35,
-            gridColor=INK,
-            gridOpacity=0.1,
-            labelColor=INK,
-            labelFontSize=12,
-            labelLimit=220,
-            labelOverlap=False,
-            tickColor=INK,
-            tickOpacity=0.35,
-            titleColor=INK,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            titlePadding=8,
-        )
-        .configure_header(labelColor=INK, labelFontSize=13, labelFontWeight="bold", titleColor=INK)
-        .configure_legend(aria=False, labelColor=INK, labelFontSize=12, titleColor=INK, orient="top", title=None)
-        .configure_title(color=INK, subtitleColor=INK, anchor="start", fontSize=13, subtitleFontSize=12)
-    )
+    return chart.configure(**CONFIG)
