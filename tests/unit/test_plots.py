@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 import vl_convert
 from report_frames import HOSTILE, HOSTILE_FEATURE, run
@@ -44,10 +45,10 @@ def test_scores_are_drawn_as_mean_and_one_sd_each_side(scores):
     known = scores[scores["metric"] == "accuracy"].set_index(["selector", "model"])
     assert len(drawn) == len(known) == 9
     for key, row in known.iterrows():
-        assert drawn[key]["mean"] == pytest.approx(row["mean"])
-        assert drawn[key]["low"] == pytest.approx(row["mean"] - row["sd"])
-        assert drawn[key]["high"] == pytest.approx(row["mean"] + row["sd"])
-        assert drawn[key]["baseline"] == pytest.approx(known.loc[("all", key[1]), "mean"])
+        assert drawn[key]["mean"] == pytest.approx(row["mean"], rel=1e-5)
+        assert drawn[key]["low"] == pytest.approx(row["mean"] - row["sd"], rel=1e-5)
+        assert drawn[key]["high"] == pytest.approx(row["mean"] + row["sd"], rel=1e-5)
+        assert drawn[key]["baseline"] == pytest.approx(known.loc[("all", key[1]), "mean"], rel=1e-5)
 
 
 def test_scores_have_a_panel_for_each_model_and_a_row_for_each_selector(scores):
@@ -70,9 +71,10 @@ def test_one_split_has_a_point_without_a_spread(scores):
 def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
     chart, members, final = heatmap(made)
     drawn = rows_of(chart, "kind")
-    assert {(row["fold"] + "of5", row["feature"]) for row in drawn} == set(
+    assert {(fold + "of5", row["feature"]) for row in drawn for fold in row["folds"]} == set(
         zip(members["fold"], members["feature"], strict=True)
     )
+    assert all(row["share"] == f"{len(row['folds'])} of 5" for row in drawn)
     inside = {row["feature"] for row in drawn if row["kind"] == "in the final blanket"}
     assert inside == set(final["feature"])
     spec = chart.to_dict()["layer"][0]["encoding"]
@@ -83,7 +85,8 @@ def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
 def test_the_heatmap_says_how_many_features_it_leaves_out(made):
     chart, members, _ = heatmap(made, limit=4)
     assert len({row["feature"] for row in rows_of(chart, "kind")}) == 4
-    assert f"4 of {members['feature'].nunique()} features" in chart.to_dict()["title"]["subtitle"]
+    note = f"4 of {members['feature'].nunique()} features that any fold selected"
+    assert chart.to_dict()["title"]["text"] == note and note in texts(plots.svg(chart))
 
 
 def test_folds_are_ordered_by_number(made):
@@ -96,8 +99,11 @@ def test_folds_are_ordered_by_number(made):
 def test_size_against_score_shares_a_label_at_one_point(scores):
     same = scores.copy()
     same.loc[same["selector"].isin(["ppfs", "hiton-mb"]), ["mean", "n_features"]] = (0.9, 4)
-    rows = rows_of(plots.size_against_score(same, "accuracy", "svm"), "label")
-    assert {row["label"]: row["is_baseline"] for row in rows} == {"ppfs, hiton-mb": False, "all": True}
+    rows = rows_of(plots.size_against_score(same, "accuracy", "svm"), "label_y")
+    assert {row["selector"]: row["is_baseline"] for row in rows} == {"ppfs, hiton-mb": False, "all": True}
+    known = scores.query("metric == 'accuracy' and model == 'svm'").set_index("selector")["sd"]
+    both = next(row["score"] for row in rows if not row["is_baseline"])
+    assert both == "; ".join(f"0.900 ± {known[name]:.3f} over 5 splits" for name in ("ppfs", "hiton-mb"))
 
 
 def test_labels_of_near_points_do_not_overlap(scores):
@@ -105,8 +111,19 @@ def test_labels_of_near_points_do_not_overlap(scores):
     crowd = one.iloc[[0] * 6].assign(
         selector=[f"selector-{i}" for i in range(6)], mean=[0.9 + i / 1e4 for i in range(6)], n_features=5.0
     )
-    rows = rows_of(plots.size_against_score(crowd, "accuracy", "svm"), "label")
-    assert len({(row["side"], round(row["label_y"], 6)) for row in rows}) == 6
+    rows = rows_of(plots.size_against_score(crowd, "accuracy", "svm"), "label_y")
+    assert len({(row["side"], round(row["label_y"], 5)) for row in rows}) == 6
+
+
+def test_names_without_room_are_left_out_and_counted(scores):
+    one = scores.query("metric == 'accuracy' and model == 'svm'")
+    crowd = one.iloc[[0] * 60].assign(
+        selector=[f"selector-{i}" for i in range(60)], mean=[0.9 + i / 1e5 for i in range(60)], n_features=5.0
+    )
+    crowd = pd.concat([crowd, one.assign(mean=[0.1, 0.2, 0.99])])
+    chart = plots.size_against_score(crowd, "accuracy", "svm")
+    hidden = [row for row in rows_of(chart, "label_y") if not row["side"]]
+    assert hidden and chart.to_dict()["title"]["text"].startswith(f"{len(hidden)} of 63 names have no room")
 
 
 def test_wide_ranges_of_size_get_a_logarithmic_axis(scores):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from .theme import BLUE, INK, STEP, WIDTH, themed
+from .score_words import DIFFERENCE, described
+from .theme import BLUE, INK, STEP, WIDTH, themed, tooltip
+from .words import rounded
 
 _COLUMNS = 3
 #: Pixels of a row that the names on the y axis and the gaps between panels take.
@@ -15,10 +17,13 @@ _MARGIN = 220
 def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") -> alt.FacetChart:
     """Draw mean and standard deviation over the splits of one data set.
 
+    A selector that is pointed at stands out in every panel.
+
     Parameters
     ----------
     scores : DataFrame
-        Columns selector, model, metric, mean, sd of one data set, in the order to show.
+        Columns selector, model, metric, mean, sd of one data set, in the order to show; n_splits, n_features and
+        difference, where given, are in the tooltip.
     metric : str
         The metric to draw.
     baseline : str
@@ -27,22 +32,41 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
     shown = scores[(scores["metric"] == metric) & scores["mean"].notna()]
     spread = shown["sd"].fillna(0.0)
     reference = shown[shown["selector"] == baseline].set_index("model")["mean"]
-    data = pd.DataFrame(shown[["selector", "model", "mean"]]).assign(
-        low=shown["mean"] - spread, high=shown["mean"] + spread, baseline=shown["model"].map(reference)
+    data = described(shown).drop(columns="n_features")
+    data = data.assign(
+        mean=rounded(shown["mean"]),
+        low=rounded(shown["mean"] - spread),
+        high=rounded(shown["mean"] + spread),
+        baseline=rounded(shown["model"].map(reference)),
     )
     models = list(dict.fromkeys(data["model"]))
     columns = max(1, min(_COLUMNS, len(models)))
     scale = alt.Scale(zero=False, nice=True)
     axis = alt.Axis(tickCount=3, labelOverlap="parity", labelSeparation=6)
     y = alt.Y("selector:N", sort=list(dict.fromkeys(data["selector"])), title=None)
+    shown_as = tooltip(
+        {
+            "selector": "selector",
+            "model": "model",
+            "score": metric,
+            "difference": DIFFERENCE,
+            "features": "features kept",
+        }
+    )
+    # Selections and views are named here: Altair's own names count up in each process, and equal charts would differ.
+    pointed = alt.selection_point(name="pointed", fields=["selector"], on="pointerover", clear="pointerout", empty=True)
     base = alt.Chart().properties(width=(WIDTH - _MARGIN) // columns, height=alt.Step(STEP))
     reference_line = base.mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3])
     spreads = base.mark_rule(color=BLUE, strokeWidth=2)
-    means = base.mark_point(color=BLUE, filled=True, size=60, opacity=1)
+    means = base.mark_point(color=BLUE, filled=True, size=60).properties(name="means").add_params(pointed)
+    emphasis = alt.condition(pointed, alt.value(1), alt.value(0.25))
     layers = alt.layer(
-        reference_line.encode(x=alt.X("mean(baseline):Q", scale=scale)),
-        spreads.encode(x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2="high:Q", y=y),
-        means.encode(x=alt.X("mean:Q", scale=scale), y=y),
+        reference_line.encode(
+            x=alt.X("mean(baseline):Q", scale=scale),
+            tooltip=[alt.Tooltip("mean(baseline):Q", title="all features", format=".4~g")],
+        ),
+        spreads.encode(x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2="high:Q", y=y, tooltip=shown_as),
+        means.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
         data=data,
     )
     facets = layers.facet(facet=alt.Facet("model:N", sort=models, title=None), columns=columns, spacing=18)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from .theme import BLUE, INK, ORANGE, STEP, themed
+from .theme import BLUE, INK, ORANGE, STEP, noted, tooltip
 
 #: Features shown at most.
 MAX_FEATURES = 30
 _CELL = 34
+_KINDS = ("in the final blanket", "not in the final blanket")
 
 
 def selection_frequency(
@@ -30,36 +31,43 @@ def selection_frequency(
         Features shown at most; a note says how many there are.
     """
     order = sorted(dict.fromkeys(folds["fold"]), key=_fold_number)
-    counts = members.drop_duplicates(["fold", "feature"])["feature"].value_counts(sort=False)
     in_blanket = set(blanket)
-    ranked = sorted(counts.index, key=lambda feature: (-counts[feature], feature not in in_blanket))
+    chosen_by = members.drop_duplicates(["fold", "feature"]).groupby("feature", sort=False)["fold"].agg(list)
+    ranked = sorted(chosen_by.index, key=lambda feature: (-len(chosen_by[feature]), feature not in in_blanket))
     shown = ranked[:limit]
-    data = members.loc[members["feature"].isin(shown), ["fold", "feature"]].drop_duplicates()
-    kind = data["feature"].isin(in_blanket).map({True: "in the final blanket", False: "not in the final blanket"})
-    data = data.assign(kind=kind, fold=data["fold"].map(fold_label))
+    # One row a feature, spread over its folds by the chart: a page holds hundreds of these.
+    data = pd.DataFrame(
+        {
+            "feature": shown,
+            "folds": [sorted(map(fold_label, chosen_by[feature]), key=int) for feature in shown],
+            "kind": [_KINDS[feature not in in_blanket] for feature in shown],
+            "share": [f"{len(chosen_by[feature])} of {len(order)}" for feature in shown],
+        }
+    )
     winners = folds[folds["chosen"].astype(bool)] if "chosen" in folds else folds[:0]
-    labels = [fold_label(fold) for fold in order]
     x = alt.X(
         "fold:N",
         title="fold (marked: its set is the blanket)" if len(winners) else "fold",
         axis=alt.Axis(labelAngle=0, orient="top"),
-        scale=alt.Scale(domain=labels, paddingInner=0.06),
+        scale=alt.Scale(domain=[fold_label(fold) for fold in order], paddingInner=0.06),
     )
     y = alt.Y("feature:N", title=None, scale=alt.Scale(domain=shown, paddingInner=0.08))
     colour = alt.Color(
         "kind:N",
-        scale=alt.Scale(domain=["in the final blanket", "not in the final blanket"], range=[BLUE, ORANGE]),
+        scale=alt.Scale(domain=list(_KINDS), range=[BLUE, ORANGE]),
         legend=alt.Legend(title=None, orient="bottom", direction="horizontal"),
     )
-    cells = alt.Chart(data).mark_rect().encode(x=x, y=y, color=colour)
+    titles = {"feature": "feature", "fold": "fold", "share": "folds that chose it", "kind": "this feature is"}
+    cells = alt.Chart(data).transform_flatten(["folds"], ["fold"]).mark_rect()
     marks = (
         alt.Chart(pd.DataFrame({"fold": [fold_label(fold) for fold in winners["fold"]]}))
         .mark_point(shape="triangle-down", filled=True, color=INK, size=40, opacity=1)
-        .encode(x=x, y=alt.value(-4))
+        .encode(x=x, y=alt.value(-4), tooltip=tooltip({"fold": "its set is the blanket: fold"}))
     )
     note = f"{len(shown)} of {len(ranked)} features that any fold selected" if len(shown) < len(ranked) else ""
-    chart = alt.layer(cells, marks).properties(width=_CELL * max(len(order), 1), height=STEP * max(len(shown), 1))
-    return themed(chart.properties(title=alt.TitleParams(text="", subtitle=note)) if note else chart)
+    chart = alt.layer(cells.encode(x=x, y=y, color=colour, tooltip=tooltip(titles)), marks)
+    chart = chart.properties(width=_CELL * max(len(order), 1), height=STEP * max(len(shown), 1))
+    return noted(chart, note)
 
 
 def fold_label(fold: str) -> str:

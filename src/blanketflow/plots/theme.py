@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import altair as alt
@@ -55,9 +56,20 @@ CONFIG: dict[str, Any] = {
 _Chart = TypeVar("_Chart", bound=alt.TopLevelMixin)
 
 
+def tooltip(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Return what a tooltip says: columns, whose values are shown as they are, with what each is called."""
+    return [alt.Tooltip(f"{column}:N", title=title) for column, title in titles.items()]
+
+
 def themed(chart: _Chart) -> _Chart:
     """Return the chart with the shared looks.
 
     They are set on the chart and not as Altair's active theme, which would be a global of the process.
     """
     return chart.configure(**CONFIG)
+
+
+def noted(chart: _Chart, note: str) -> _Chart:
+    """Return the chart with the shared looks and a line of plain text above it, if any."""
+    title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
+    return themed(chart.properties(title=title) if note else chart)

@@ -1,0 +1,130 @@
+"""The Markov blanket of one selector as a graph around the target."""
+
+from __future__ import annotations
+
+import math
+
+import altair as alt
+import pandas as pd
+
+from .labels import CHARACTER
+from .ring import ring_places
+from .theme import BLUE, GREEN, INK, ORANGE, noted, tooltip
+from .words import number, shortened
+
+_WIDTH = 700
+#: Nodes shown at most.
+MAX_FEATURES = 24
+#: Role, what it is called, its ring, colour and shape.
+_ROLES = {
+    "parent_or_child": ("parent or child", "inner", BLUE, "circle"),
+    "member": ("member, role not known", "inner", GREEN, "square"),
+    "spouse": ("spouse: shares a child with the target", "outer", ORANGE, "diamond"),
+}
+#: A grey on which white is legible, itself seen on light and on dark.
+_TARGET = "#5A5F66"
+_TARGET_CHARACTERS = 26
+#: Areas of a node in square pixels: the least and the most important.
+_SMALL, _LARGE, _UNKNOWN = 70, 330, 130
+
+
+def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
+    """Draw the target with its parents and children in an inner ring, and its spouses in an outer one.
+
+    Lines to parents and children are solid. Spouses are joined by dashed lines: they depend on the target through a
+    child that both have, and the table does not say which. A larger node is more important. Features whose role the
+    method does not tell are in the inner ring.
+
+    Parameters
+    ----------
+    blanket : DataFrame
+        Columns feature, role, importance, frequency of one selector's blanket, most important first.
+    target : str
+        The name of the target.
+    limit : int
+        Features shown at most, the first ones; a note says how many there are.
+    """
+    nodes = _nodes(blanket[:limit])
+    height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-_WIDTH // 2, _WIDTH // 2], nice=False, zero=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-height // 2, height // 2], nice=False, zero=False))
+    present = [role for role in _ROLES if role in set(blanket["role"][:limit])]
+    names, _, colours, shapes = zip(*(_ROLES[role] for role in present), strict=True) if present else ((),) * 4
+    legend = alt.Legend(title=None, orient="bottom", direction="horizontal", labelLimit=0) if present else None
+    base = alt.Chart().encode(
+        x=x,
+        y=y,
+        tooltip=tooltip({"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}),
+    )
+    lines = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(
+        x2=alt.datum(0),
+        y2=alt.datum(0),
+        strokeDash=alt.condition(f"datum.role == '{_ROLES['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
+    )
+    points = base.mark_point(filled=True, opacity=1).encode(
+        color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+        shape=alt.Shape("role:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
+        size=alt.Size("size:Q", scale=None, legend=None),
+    )
+    labels = [
+        base.transform_filter(f"datum.x {sign} 0")
+        .mark_text(align=align, dx=dx, color=INK, fontSize=12)
+        .encode(text="label:N")
+        for sign, align, dx in ((">", "left", 13), ("<=", "right", -13))
+    ]
+    chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes)
+    chart = chart.properties(width=_WIDTH, height=height)
+    return noted(chart, _note(blanket, limit))
+
+
+def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
+    rank = {role: at for at, role in enumerate(_ROLES)}
+    shown = blanket.sort_values("role", key=lambda role: role.map(rank), kind="stable")
+    outer = sum(_ROLES[role][1] == "outer" for role in shown["role"])
+    places = ring_places(len(shown) - outer, outer)
+    room = [int((_WIDTH / 2 - abs(x) - 13) / CHARACTER) for x, _ in places]
+    return pd.DataFrame(
+        {
+            "feature": shown["feature"],
+            "label": [shortened(name, width) for name, width in zip(shown["feature"], room, strict=True)],
+            "role": [_ROLES[role][0] for role in shown["role"]],
+            "importance": [number(value) for value in shown["importance"]],
+            "folds": [_folds(value) for value in shown["frequency"]],
+            "size": _sizes(shown["importance"]),
+            "x": [x for x, _ in places],
+            "y": [y for _, y in places],
+        }
+    )
+
+
+def _sizes(importance: pd.Series) -> list[int]:
+    values = importance.astype("float64").where(lambda v: v.abs() < math.inf)
+    low, high = min(values.min(), 0.0), values.max()
+    if not high > low:
+        return [_UNKNOWN] * len(values)
+    share = (values - low) / (high - low)
+    return [_UNKNOWN if s != s else round(_SMALL + (_LARGE - _SMALL) * s) for s in share]
+
+
+def _folds(frequency: float | None) -> str:
+    return "not known" if frequency is None or frequency != frequency else f"{frequency:.0%} of folds"
+
+
+def _centre(target: str) -> list[alt.Chart]:
+    label = shortened(target, _TARGET_CHARACTERS)
+    half = max(len(label) * CHARACTER / 2 + 10, 30)
+    base = alt.Chart(pd.DataFrame({"target": [target], "label": [label]})).encode(
+        x=alt.datum(0), y=alt.datum(0), tooltip=tooltip({"target": "target"})
+    )
+    return [
+        base.mark_rect(color=_TARGET, cornerRadius=6, width=2 * half, height=28),
+        base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(text="label:N"),
+    ]
+
+
+def _note(blanket: pd.DataFrame, limit: int) -> str:
+    if blanket.empty:
+        return "no feature was selected"
+    size = "larger: more important" if blanket["importance"].notna().any() else ""
+    cut = f"the first {limit} of {len(blanket)} features" if len(blanket) > limit else ""
+    return "; ".join(filter(None, (cut, size)))

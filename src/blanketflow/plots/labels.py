@@ -1,0 +1,69 @@
+"""Where the labels of points go, so that none covers another or a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .words import text_width
+
+#: Pixels that a character and a line of a label take, and the gap between a point and its label.
+CHARACTER, LINE, GAP = 6.6, 15.0, 8.0
+#: Lines that a label may be above or below its point.
+_LINES_AWAY = (0, 0.75, -0.75, 1.5, -1.5, 2.5, -2.5, 3.5, -3.5)
+
+
+class Place(NamedTuple):
+    """Where a label is: beside its point, at this height in pixels."""
+
+    side: str
+    height: float
+
+
+class _Box(NamedTuple):
+    """A line of text, or a point, in pixels."""
+
+    start: float
+    end: float
+    height: float
+
+    def is_free(self, taken: Sequence[_Box], width: float, height: float) -> bool:
+        inside = self.start >= 0 and self.end <= width and 0 <= self.height <= height
+        return inside and not any(
+            other.start < self.end and self.start < other.end and abs(other.height - self.height) < 0.7 * LINE
+            for other in taken
+        )
+
+
+def place_labels(
+    points: Sequence[tuple[float, float, str]], width: float, height: float, longest: float
+) -> list[Place | None]:
+    """Put each label beside its point, at the nearest place that no other point or label takes.
+
+    Parameters
+    ----------
+    points : sequence of (x, y, label)
+        In pixels of a panel of `width` by `height`.
+    longest : float
+        Pixels that a label is cut to.
+
+    Returns
+    -------
+    list of Place or None
+        In the order of `points`; None where no place near the point is free.
+    """
+    taken = [_Box(x - GAP / 2, x + GAP / 2, y) for x, y, _ in points]
+    places: list[Place | None] = []
+    for x, y, label in points:
+        length = min(text_width(label) * CHARACTER, longest)
+        candidates = [
+            (side, _Box(start, start + length, y + lines * LINE))
+            for lines in _LINES_AWAY
+            for side, start in (("right", x + GAP), ("left", x - GAP - length))
+        ]
+        free = ((side, box) for side, box in candidates if box.is_free(taken, width, height))
+        side, box = next(free, ("", None))
+        if box is not None:
+            taken.append(box)
+        places.append(None if box is None else Place(side, box.height))
+    return places

@@ -1,0 +1,71 @@
+"""Scales whose positions are known before the chart is drawn, so that labels can be placed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import altair as alt
+import pandas as pd
+
+#: Where the largest value is this many times the smallest, values are drawn on a logarithmic axis.
+_LOG_RATIO = 10
+#: 100, 1k, 10k: as short as a tick can be.
+_SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear scale, a logarithmic one, or one that is logarithmic above `constant` and reaches 0."""
+
+    kind: str
+    low: float
+    high: float
+    constant: float = 1.0
+
+    def position(self, value: float) -> float:
+        """Return where a value is, 0 at the lower end and 1 at the upper."""
+        low, at, high = (self._even(v) for v in (self.low, value, self.high))
+        return (at - low) / (high - low)
+
+    def _even(self, value: float) -> float:
+        if self.kind == "linear":
+            return value
+        return math.log(value) if self.kind == "log" else math.log1p(value / self.constant)
+
+    def of_chart(self) -> alt.Scale:
+        """Return the scale of a chart."""
+        more = {"constant": self.constant} if self.kind == "symlog" else {}
+        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, **more)
+
+    def axis(self) -> alt.Axis:
+        """Return its axis: powers of ten where there are several."""
+        if self.kind == "linear":
+            return alt.Axis(tickCount=6, format="~g")
+        lowest = self.constant if self.kind == "symlog" else self.low
+        powers = [10.0**p for p in range(math.ceil(math.log10(lowest)), math.floor(math.log10(self.high)) + 1)]
+        zero = [0.0] if self.kind == "symlog" else []
+        marked = {"values": zero + powers} if len(powers) > 1 else {"tickCount": 6}
+        return alt.Axis(labelExpr=_SHORT, **marked)
+
+
+def linear(values: pd.Series, at_least: float | None = None) -> Scale:
+    """Return a scale of the values with air around them."""
+    if not len(values):
+        return Scale("linear", 0.0, 1.0)
+    low, high = float(values.min()), float(values.max())
+    air = 0.08 * (high - low) or 0.05 * abs(high) or 0.5
+    low -= air
+    return Scale("linear", low if at_least is None else max(low, at_least - air / 2), high + air)
+
+
+def wide(values: pd.Series, always: bool = False) -> Scale:
+    """Return a logarithmic scale where the values, none below 0, need one, or `always`; else a linear one."""
+    positive = values[values > 0]
+    if not len(positive):
+        return linear(values, 0.0)
+    low, high = float(positive.min()), float(positive.max())
+    if len(positive) < len(values):
+        return Scale("symlog", -low / 3, high * 1.3, constant=low) if always else linear(values, 0.0)
+    needed = always or (low >= 1 and high > _LOG_RATIO * low)
+    return Scale("log", low / 1.3, high * 1.3) if needed else linear(values, 0.0)
