@@ -1,61 +1,13 @@
 """Rule evaluate: how well models do with each evaluation split's blanket, on its test rows."""
 
-import json
 from pathlib import Path
 
-from blanketflow.artefacts import Provenance, read_columns, write_columns
-from blanketflow.data.impute import impute
-from blanketflow.data.splits import test_rows, train_rows
-from blanketflow.data.storage import feature_names, read_table
-from blanketflow.evaluate.protocol import evaluate_split
-from blanketflow.stages.fold import read_splits
-
-TYPES = {
-    "split": "string",
-    "model": "string",
-    "metric": "string",
-    "value": "double",
-    "n_features": "int64",
-    "seconds": "double",
-    "status": "string",
-    "reason": "string",
-}
+from blanketflow.stages.evaluation import evaluate_blankets
 
 
-def main(
-    table: Path, splits: Path, blankets: list[Path], scores: Path, dataset: str, selector: str, spec: str, threads: int
-) -> None:
+def main(table: Path, splits: Path, blankets: list[Path], scores: Path, dataset: str, spec: str, threads: int) -> None:
     """Write the scores of every split and model; a split without a blanket is a row with its reason."""
-    asked = json.loads(spec)
-    seed = asked["seed"]
-    found = [read_columns(path) for path in blankets]
-    chosen = [{f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c} for columns, _ in found]
-    ever = set().union(*chosen)
-    stored = read_table(table, [name for name in feature_names(table) if name in ever])
-    drawn = read_splits(splits)
-    rows, total = [], Provenance(spec=spec, seed=seed)
-    for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
-        if not provenance.usable:
-            failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": "error", "reason": provenance.reason}
-            rows.append({"split": split, "model": "", "metric": "", **failed})
-            continue
-        features = stored.features.select([name for name in stored.features.names if name in own])
-        train, test = train_rows(drawn, split), test_rows(drawn, split)
-        known, held_out = features.take(train), features.take(test)
-        scored = evaluate_split(
-            impute(known, known),
-            stored.target.take(train),
-            impute(known, held_out),
-            stored.target.take(test),
-            asked["models"],
-            asked["metrics"],
-            stored.extra["task"],
-            (seed, dataset, split, "evaluate"),
-            threads,
-        )
-        rows += [{"split": split, **row} for row in scored]
-    total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
-    write_columns(scores, {name: [row[name] for row in rows] for name in TYPES}, TYPES, total)
+    evaluate_blankets(table, splits, blankets, scores, dataset, spec, threads)
 
 
 if "snakemake" in globals():

@@ -37,7 +37,7 @@ ALLOWED = {
     "plan": {"core", "config", "data", "digest", "grain", "resources"},
     "schema": {"core", "config", "config_keys"},
     "jobs": {"core", "artefacts"},
-    "stages": {"core", "aggregate", "artefacts", "ci", "data", "search", "selectors", "jobs"},
+    "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
     "collect": {"artefacts"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
