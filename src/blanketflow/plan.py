@@ -250,6 +250,11 @@ def make_plan(
         name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
         for name, spec in config.datasets.items()
     }
+    return plan_of(config, facts, scripts)
+
+
+def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
+    """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
     plan = Plan(config, facts, scripts)
     for dataset in config.datasets:
         for name, selector in config.selectors.items():

@@ -30,7 +30,7 @@ from .simulate import simulated
 from .sources import Source, locate, read_source, rows_asked, target_name
 from .text import HEAD_BYTES, read_head
 
-__all__ = ["HEAD_BYTES", "Facts", "peek"]
+__all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek"]
 
 #: Simulated sources with more rows, or more cells, are looked at through a smaller sample.
 HEAD_ROWS = 20_000
@@ -146,6 +146,11 @@ def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int)
     return _facts(assemble(name, spec, table.columns, known.target, known.truth(), whole=seen == rows), rows / seen)
 
 
+def facts_of(raw: RawTable) -> Facts:
+    """Return what the plan knows of a data set that was read whole."""
+    return _facts(raw, 1.0)
+
+
 def _facts(raw: RawTable, rows_per_row: float) -> Facts:
     exact = rows_per_row == 1.0
     counts, n_classes = _classes(raw.target, raw.task, raw.n_test)
@@ -179,11 +184,11 @@ def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int)
     known = bundled_facts(name, source.identifier)
     unforeseen = (spec.get("groups") is not None, setting(spec, "task") != "auto", setting(spec, "test_rows"))
     if (spec.get("target") or TARGET) != TARGET or any(unforeseen):
-        return _facts(read_source(name, spec, seed), 1.0)  # rarely asked, and not in the stored facts
+        return facts_of(read_source(name, spec, seed))  # rarely asked, and not in the stored facts
     check_settings(name, spec)
     kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
     if TARGET in setting(spec, "categorical"):
-        return _facts(read_source(name, spec, seed), 1.0)
+        return facts_of(read_source(name, spec, seed))
     return Facts(
         n_rows=known.n_rows,
         n_features=len(kept),

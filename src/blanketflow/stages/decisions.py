@@ -13,7 +13,7 @@ from ..jobs import recorded, require
 from ..search.steps import Step, standing
 from ..selectors.base import Problem
 from ..selectors.run import run_grow, run_shrink
-from .fold import Fold, configured_test
+from .fold import Fold
 from .marginal import read_marginal
 
 _STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
@@ -36,8 +36,7 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
         return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test, fold.limits())
     features, results, provenance = read_marginal(marginal)
     require(provenance)
-    asked = fold.asked["ci_test"]
-    test = configured_test(asked)
+    test = fold.test()
     target = provenance.extra["target"]
     return Problem(
         features,

@@ -49,6 +49,11 @@ class Fold:
         """Return the configured method of the spec."""
         return get_method(self.asked["method"], f"selector on {self.dataset}", self.asked["options"])
 
+    def test(self) -> CITest:
+        """Return the configured CI test: that of a method's spec, or the one that the spec is of."""
+        asked = self.asked
+        return configured_test(asked.get("ci_test", asked))
+
     def rows(self) -> np.ndarray:
         """Return which rows of the table are the fold's."""
         return fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])

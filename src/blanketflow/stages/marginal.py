@@ -21,7 +21,7 @@ from ..data.arrow import array_from_arrow, joined, numbers_from_arrow
 from ..data.storage import WHOLE, Part, read_features, small_parts
 from ..jobs import passed_on, recorded
 from ..selectors.run import test_by_repeats, test_marginally
-from .fold import Fold, configured_test
+from .fold import Fold
 
 logger = logging.getLogger("blanketflow")
 
@@ -59,7 +59,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = 
     """
     provenance, features, results, differences = fold.provenance(), [], None, None
     with recorded(provenance):
-        test, rows = configured_test(fold.asked), fold.rows()
+        test, rows = fold.test(), fold.rows()
         found: list[CIResults] = []
         found_differences: list[np.ndarray] = []
         # As the parts of a wide table are scattered over jobs, so they are done one after the other in one job.
