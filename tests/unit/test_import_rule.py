@@ -39,6 +39,8 @@ ALLOWED = {
     "jobs": {"core", "artefacts"},
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
     "collect": {"artefacts"},
+    "tabulate": {"collect", "result_tables"},
+    "finished_run": {"core", "collect", "report"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
     "cli": {"core", "artefacts", "jobs", "one_shot"},
