@@ -217,7 +217,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
     return Selector(
         id=name,
         method=method,
-        method_name=shared["method"],
+        method_name=getattr(method, "path", shared["method"]),  # a wrapped selector is named by its class
         ci_test=test_id,
         folds=top["folds"] if shared["folds"] is None else shared["folds"],
         fold_rows=shared["fold_rows"] or top["fold_rows"],

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import Card
-from ..core.errors import UnsupportedError
+from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import import_name
 from ..search.steps import Step
 from .base import Method, Problem
+
+#: `Wrapped` as a configuration names it.
+WRAPPED = f"{__name__}:Wrapped"
 
 
 class External(Method):
@@ -37,9 +40,13 @@ class External(Method):
     def check(self, where: str | None = None) -> None:
         """Leave the options to the class itself."""
 
+    def build(self) -> Any:
+        """Return the selector, not fitted."""
+        return import_name(self.path)(**self._options)
+
     def grow(self, problem: Problem) -> list[Step]:
         """Fit the selector and admit what it supports, most important first."""
-        selector = import_name(self.path)(**self._options)
+        selector = self.build()
         if not hasattr(selector, "get_support"):
             raise UnsupportedError(
                 f"{self.path} has no get_support: name a scikit-learn selector, or a subclass of Method."
@@ -63,3 +70,27 @@ class External(Method):
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
         """Remove nothing: the selector has decided."""
         return candidates
+
+
+class Wrapped(External):
+    """A scikit-learn selector at hand as an object, for `blanketflow.compare`; each fold's rows are for a clone of it.
+
+    No file can name it, so the workflow knows it not.
+    """
+
+    def __init__(self, selector: Any) -> None:
+        super().__init__(f"{type(selector).__module__}:{type(selector).__qualname__}", {"selector": selector})
+
+    @classmethod
+    def from_options(cls, where: str, options: Mapping[str, Any]) -> Wrapped:
+        """Build an instance of the option `selector`, the object."""
+        selector = options["selector"]
+        if not hasattr(selector, "get_support") or not hasattr(selector, "get_params"):
+            raise ParameterError(f"{where}: {selector!r} is no scikit-learn selector: it needs get_support and clone.")
+        return cls(selector)
+
+    def build(self) -> Any:
+        """Return a clone of the selector, not fitted."""
+        from sklearn.base import clone
+
+        return clone(self._options["selector"])
