@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .all_blankets import Blankets
     from .ci.base import CITest
+    from .comparison import Comparison
     from .estimator import MarkovBlanketSelector
 
 __version__ = "0.1.0"
@@ -58,6 +59,13 @@ def blankets(X: Any, method: Any = "hiton-mb", ci_test: Any = None, **options: A
     from .all_blankets import blankets as find
 
     return find(X, method, ci_test, **options)
+
+
+def compare(X: Any, y: Any = None, *arguments: Any, **options: Any) -> Comparison:
+    """Compare selectors on one or several tables, without Snakemake; see `blanketflow.comparing.compare`."""
+    from .comparing import compare as run
+
+    return run(X, y, *arguments, **options)
 
 
 def list_selectors() -> pd.DataFrame:

@@ -116,7 +116,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         LimitReached
             If `time_limit` or `max_tests` struck and the method is not anytime.
         """
-        method, test = self._configured()
+        method, test = self.configured()
         features, target = self._read(X, y)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
@@ -131,7 +131,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         )
         return self._collect(outcomes, [fold for fold, _ in parts])
 
-    def _configured(self) -> tuple[Method, CITest | None]:
+    def configured(self) -> tuple[Method, CITest | None]:
+        """Return the method and its CI test, if it has one, with these parameters; raises `ParameterError` as `fit`."""
         where = type(self).__name__
         for name, (_, parameter) in SHARED.items():
             parameter.check(where, name, getattr(self, name))

@@ -41,10 +41,15 @@ ALLOWED = {
     "collect": {"artefacts"},
     "tabulate": {"collect", "result_tables"},
     "finished_run": {"core", "collect", "report"},
+    "local_run": {"core", "artefacts", "ci", "data", "finished_run", "grain", "jobs", "plan", "selectors", "stages"}
+    | {"report", "tabulate"},
+    "comparison": {"core", "artefacts", "plots", "report"},
+    "comparison_config": {"core", "ci", "data", "estimator", "selectors"},
+    "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
-    "cli": {"core", "artefacts", "jobs", "one_shot"},
-    "__init__": {"core", "ci", "estimator", "all_blankets"},
+    "cli": {"core", "artefacts", "comparing", "jobs", "one_shot"},
+    "__init__": {"core", "ci", "estimator", "all_blankets", "comparing", "comparison"},
 }
 #: Third-party packages that a part may import at all.
 ONLY_NUMPY = ("core",)

@@ -1,0 +1,102 @@
+"""Tables that are in memory already, as columns of the kinds that a file of the same content would have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from ..core.convert import as_table
+from ..core.errors import DataError, did_you_mean
+from ..core.table import Column, Table
+from .storage import WIDE
+
+#: What stands for the source of such a table.
+SOURCE = "memory"
+
+
+def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Sequence[Column], str, str | None]:
+    """Return all columns of a data set, and the names of those of the target and the groups.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    X : DataFrame, ndarray or scipy sparse matrix of shape (n, d)
+        The features, perhaps with the target and the groups among them.
+    y : array-like of shape (n,), or str
+        The target, or its column in `X`.
+    groups : array-like of shape (n,), or str, optional
+        The groups, or their column in `X`.
+
+    Raises
+    ------
+    DataError
+        If lengths differ, a name is not there, or a column has the name of the target or the groups.
+
+    Examples
+    --------
+    >>> columns, target, _ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
+    >>> [column.kind for column in columns], target
+    (['numeric', 'categorical'], 'target')
+    """
+    table = as_table(X)
+    if len(table) <= WIDE and not hasattr(X, "tocsc"):
+        table = Table([_as_in_a_file(column) for column in table.columns])
+    table, target = _joined(name, table, y, "target")
+    if groups is None:
+        return table.columns, target, None
+    table, of_groups = _joined(name, table, groups, "groups")
+    return table.columns, target, of_groups
+
+
+def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str]:
+    """Return the table with one more column, and its name; the table itself where the column is one of it."""
+    if isinstance(values, str):
+        if values not in table.names:
+            raise DataError(f"{name}: X has no column {values!r} for the {part}. {did_you_mean(values, table.names)}")
+        return table, values
+    if values is None:
+        raise DataError(f"{name}: there is no {part}. Give y, or the name of its column in X.")
+    known = getattr(values, "name", None)
+    called = part if known is None else str(known)
+    if called in table.names:
+        raise DataError(
+            f"{name}: X has a column {called!r}, and so is the {part} called. If it is the same, drop it from X "
+            "or give its name instead; else rename one of them."
+        )
+    column = _single(name, values, called, part)
+    if column.n_rows != table.n_rows:
+        raise DataError(f"{name}: X has {table.n_rows} rows, but the {part} has {column.n_rows}. Give as many of both.")
+    return table.with_column(column), called
+
+
+def _single(name: str, values: Any, called: str, part: str) -> Column:
+    if hasattr(values, "to_frame"):  # a Series
+        one = as_table(values.to_frame(called))
+    elif hasattr(values, "columns"):
+        one = as_table(values)
+    else:
+        cells = np.asarray(values)
+        one = as_table(cells.reshape(-1, 1) if cells.ndim == 1 else cells)
+    if len(one) != 1:
+        raise DataError(f"{name}: the {part} has {len(one)} columns, but must be one.")
+    return _as_in_a_file(replace(one.columns[0], name=called))
+
+
+def _as_in_a_file(column: Column) -> Column:
+    """Return a column as it is read from a file: where cells are missing, pandas has whole numbers as floats.
+
+    And it has truth values as objects there.
+    """
+    if column.kind == NUMERIC and column.n_missing():
+        values = column.numbers()
+        known = values[~np.isnan(values)]
+        if len(known) and np.isfinite(known).all() and (known == np.round(known)).all():
+            return replace(column, kind=INTEGER)
+    if column.kind == CATEGORICAL and column.levels == ("False", "True") and column.n_missing():
+        return Column(column.name, BOOLEAN, np.where(column.values < 0, np.nan, column.values.astype(np.float64)))
+    return column
