@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the columns of the workflow's: `scores`, `blankets`, `stability`, `ranks`,
-    `runtime`, `truth` and whatever else `tables` lists. Charts are methods, which return Altair charts; where there is
-    one data set it need not be named.
+    Result tables are attributes, with the columns that the workflow's have. Charts are methods, which return Altair
+    charts; where there is one data set it need not be named.
 
     Attributes
     ----------
@@ -37,14 +36,50 @@ class Comparison:
         """Every result table by name."""
         return dict(self.run.tables)
 
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        """Return the result table of that name."""
-        if not name.startswith("_") and name in self.run.tables:
-            return self.run.tables[name]
-        raise AttributeError(f"a comparison has no {name!r}. {did_you_mean(name, self.run.tables)}")
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."""
+        return self.run.tables["scores"]
 
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.run.tables]
+    @property
+    def blankets(self) -> pd.DataFrame:
+        """The features of each final blanket, most important first."""
+        return self.run.tables["blankets"]
+
+    @property
+    def stability(self) -> pd.DataFrame:
+        """How much the sets of a selector vary over the splits: Nogueira's index with its interval."""
+        return self.run.tables["stability"]
+
+    @property
+    def agreement(self) -> pd.DataFrame:
+        """How alike the sets of two selectors are."""
+        return self.run.tables["agreement"]
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """Mean rank of each selector over the data sets."""
+        return self.run.tables["ranks"]
+
+    @property
+    def wins(self) -> pd.DataFrame:
+        """On how many data sets one selector beats another."""
+        return self.run.tables["wins"]
+
+    @property
+    def friedman(self) -> pd.DataFrame:
+        """Whether the ranks of the selectors differ over the data sets."""
+        return self.run.tables["friedman"]
+
+    @property
+    def runtime(self) -> pd.DataFrame:
+        """Number of tests and seconds of each selector."""
+        return self.run.tables["runtime"]
+
+    @property
+    def truth(self) -> pd.DataFrame:
+        """Precision, recall and F1 against the true blanket, where it is known."""
+        return self.run.tables["truth"]
 
     @property
     def folds(self) -> pd.DataFrame:

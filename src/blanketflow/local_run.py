@@ -219,5 +219,6 @@ def _gather(plan: Plan, places: Places) -> Run:
         for fold in plan.folds(selector)
     ]
     evaluations = [places.of_scores(*pair) for pair in pairs] if plan.evaluation_splits else []
-    tables = tabulate(cards, blankets, by_fold, evaluations)
-    return finished_run(plan.report_spec(), tables, cards, blankets, by_fold, shrink, evaluations)
+    spec = plan.report_spec()
+    tables = tabulate(spec, cards, blankets, by_fold, evaluations)
+    return finished_run(spec, tables, cards, blankets, by_fold, shrink, evaluations)
