@@ -41,8 +41,8 @@ def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd
     DataFrame
         ``statistic`` and ``p_value`` are of Friedman's chi-square, corrected for ties; ``f_statistic`` and
         ``f_p_value`` of Iman and Davenport's F, which is infinite where all data sets rank the selectors alike.
-        Two mean ranks (:func:`friedman_ranks`) that are further apart than ``critical_difference`` differ at alpha
-        0.05 by Nemenyi's test. With fewer than two data sets or three selectors there is no test and these are
+        Two mean ranks (:func:`friedman_ranks`) at least ``critical_difference`` apart differ at alpha 0.05 by
+        Nemenyi's test. With fewer than two data sets or three selectors there is no test and these are
         missing; ``note`` says why, or how many data sets did not count.
 
     Examples
