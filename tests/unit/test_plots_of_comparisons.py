@@ -352,5 +352,6 @@ def test_lines_of_the_diagram_do_not_cross():
 
 def test_the_specification_draws_what_the_chart_draws():
     for name, chart in every_chart(6).items():
-        whole = plots.spec(chart) | {"config": plots.CONFIG, "$schema": chart.to_dict()["$schema"]}
+        checked = chart.to_dict(validate=True)  # plots.spec and plots.svg do not check
+        whole = plots.spec(chart) | {"config": plots.CONFIG, "$schema": checked["$schema"]}
         assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == plots.svg(chart), name

@@ -11,7 +11,7 @@ import vl_convert
 
 def svg(chart: alt.TopLevelMixin) -> str:
     """Return the chart as an SVG element. Equal charts give equal text."""
-    return vl_convert.vegalite_to_svg(chart.to_dict(), allowed_base_urls=[])
+    return vl_convert.vegalite_to_svg(_unchecked(chart), allowed_base_urls=[])
 
 
 def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -19,11 +19,16 @@ def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
     It has neither ``config``, which is `CONFIG` for all charts, nor ``$schema``. Equal charts give equal dicts.
     """
-    full = chart.to_dict()
+    full = _unchecked(chart)
     datasets = full.pop("datasets", {})
     short = {name: f"d{at}" for at, name in enumerate(datasets)}
     kept = {key: value for key, value in full.items() if key not in ("config", "$schema")}
     return _renamed(kept, short) | {"datasets": {short[name]: rows for name, rows in datasets.items()}}
+
+
+def _unchecked(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    # Altair's check against the schema takes more than half of the time, and the tests do it for every chart.
+    return chart.to_dict(validate=False)
 
 
 def _renamed(node: Any, short: Mapping[str, str]) -> Any:
