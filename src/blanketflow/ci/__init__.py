@@ -21,6 +21,11 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     **options
         Options of the test; `blanketflow.list_ci_tests` shows them.
 
+    Returns
+    -------
+    CITest
+        Bind it to a table to ask it.
+
     Raises
     ------
     UnknownNameError

@@ -1,36 +1,42 @@
-"""The interface of every CI test: configure, bind to a table once, then ask. Counting and caching happen here only."""
+"""The interface of every CI test: configure, then bind to a table once; the bound test answers (bound.py)."""
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from ..core.cards import CATEGORICAL
 from ..core.convert import as_table
-from ..core.errors import DataError, ParameterError, UnsupportedError
-from ..core.limits import Allowance
+from ..core.errors import DataError, UnsupportedError
 from ..core.parameters import Configurable
-from ..core.results import CIResult, CIResults
+from ..core.results import CIResults
 from ..core.table import Column, Table
-from .engines import Candidate, Columns, Engine
+from .bound import BoundTest
+from .engines import Engine
 from .resolution import why_nothing_is_admitted
 
-#: Results that a bound test remembers at most, some 200 bytes each.
-REMEMBERED = 2_000_000
-
-#: From targets to candidates to results, or to where a result stands among those of its query.
-Memory = dict[int, dict[Candidate, CIResult | tuple[CIResults, int]]]
+__all__ = ["BoundTest", "CITest", "constant_results"]
 
 
 @dataclass
 class CITest(Configurable):
-    """A configured CI test. A subclass adds a `card`, declared options and `prepare`."""
+    """A configured CI test. A subclass adds a `card`, declared options and `prepare`.
+
+    Attributes
+    ----------
+    card : Card
+        What the test is, what it takes and what is known of its p-values.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> test = get_ci_test("g2", bins=3)
+    >>> test.card.symmetric, test.options()["bins"]
+    (True, 3)
+    """
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
@@ -96,6 +102,11 @@ class CITest(Configurable):
         target : str or int, optional
             The column that is to be explained; only supervised binning (``mdlp``) needs it.
 
+        Returns
+        -------
+        BoundTest
+            It answers questions about this table's columns.
+
         Raises
         ------
         UnsupportedError
@@ -104,6 +115,14 @@ class CITest(Configurable):
             If cells are missing or infinite.
         ParameterError
             If an option is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from blanketflow.ci import get_ci_test
+        >>> bound = get_ci_test("fisher-z").bind(np.random.default_rng(0).normal(size=(50, 3)))
+        >>> bound.n_tests
+        0
         """
         self.check(f"CI test {self.card.id!r}")
         table = as_table(X)
@@ -122,268 +141,6 @@ class CITest(Configurable):
         if column is not None:
             raise DataError(f"column {column.name!r} has {column.n_infinite()} infinite cells. Replace them first.")
         return BoundTest(self, table, seed, None if target is None else table.position(target))
-
-
-class BoundTest:
-    """A test bound to one table: answers, counts and remembers.
-
-    The memory lives and dies with this object, so it can never mix tests, options or tables. A pair is unordered in it
-    only where the test, as it is configured, is symmetric. It starts anew when it holds `REMEMBERED` results.
-
-    Attributes
-    ----------
-    n_tests : int
-        Tests computed so far; answers from memory do not count.
-    allowance : Allowance or None
-        What may still be computed; without it there is no limit.
-    engine : Engine
-        What the test prepared for the table.
-    """
-
-    def __init__(self, test: CITest, table: Table, seed: int = 0, target: int | None = None) -> None:
-        self.test_config = test
-        self.card = test.card
-        self.table = table
-        self.unreliable = getattr(test, "unreliable", "use")
-        self.n_tests = 0
-        self.allowance: Allowance | None = None
-        self._is_symmetric = test.is_symmetric
-        self.engine = test.prepare(table, seed, target)
-        self._memory: dict[tuple[int, ...], Memory] = {}
-        # Results not yet in the memory: those of all features at once are often never asked for again.
-        self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
-        self._n_remembered = 0
-
-    def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
-        """Test X independent of Y given a conditioning set.
-
-        Parameters
-        ----------
-        x : str, int, or a list, tuple or set of these
-            A column, by name or position; or a set of columns, tested as one joint variable.
-        y : str or int
-            A column. Where the test is not symmetric, `y` is the target that is predicted.
-        given : iterable of str or int
-            The conditioning set.
-
-        Returns
-        -------
-        CIResult
-            Statistic, p-value, log p, degrees of freedom, rows, reliable.
-
-        Raises
-        ------
-        ParameterError
-            If a column occurs twice in one query, or a set of columns is empty.
-        UnsupportedError
-            If `x` is a set and the test's card does not say `column_sets`.
-        """
-        candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
-        known = self._remembered((candidate,), target, conditions)
-        if known:
-            return known[candidate]
-        found = self._compute([candidate], target, conditions)[0]
-        self._make_room(1)
-        self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = found
-        return found
-
-    def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
-        """Test many candidates against one target given one conditioning set.
-
-        Returns
-        -------
-        CIResults
-            Arrays in the order of `xs`, which the memory shares: they cannot be written to. Raises as `test` does.
-        """
-        if _are_positions(xs) and not self._memory and not self._unread:
-            return self._test_all(xs, self.table.position(y), self._conditions(given))
-        candidates = self._candidates(xs)
-        target, conditions = self.table.position(y), self._conditions(given)
-        known = self._remembered(candidates, target, conditions)
-        unknown = [c for c in candidates if c not in known] if known else candidates
-        if len(set(unknown)) < len(unknown):
-            unknown = list(dict.fromkeys(unknown))
-        if unknown:
-            fresh = self._compute(unknown, target, conditions)
-            self._remember(unknown, target, conditions, fresh)
-            if len(unknown) == len(candidates):
-                return fresh.locked()
-            known.update(zip(unknown, fresh, strict=True))
-        return CIResults.from_rows(known[c] for c in candidates)
-
-    def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test different columns while nothing is remembered: at first all features, of which there may be many."""
-        self._spend_on(positions, (target, *conditions))
-        asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
-        results = self.engine.evaluate(asked, target, conditions)
-        self._remember(positions, target, conditions, results)
-        return results.locked()
-
-    def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
-        """Take over what this test has answered elsewhere on the same rows, given nothing: the ci_test stage's results.
-
-        They count neither as tests nor against the allowance.
-        """
-        candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
-        self._remember(candidates, self.table.position(y), (), results.locked())
-
-    def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
-        """Return the mutual information of many candidates with one target given one conditioning set.
-
-        Each counts as a test. Unlike those of `test_many` these answers are not remembered, and cost no p-values.
-
-        Parameters
-        ----------
-        xs : int ndarray of shape (m,)
-            Positions of columns.
-        y : str or int
-            A column.
-        given : iterable of str or int
-            The conditioning set.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            I(X;Y|Z) in nats.
-
-        Raises
-        ------
-        ParameterError
-            If a column occurs twice in one query.
-        UnsupportedError
-            If the test's card does not say that it measures mutual information.
-        """
-        compute = getattr(self.engine, "information", None)
-        if compute is None or "mutual-information" not in self.card.measures:
-            return self.test_config.mutual_information(self.test_many(xs, y, given))
-        target, conditions = self.table.position(y), self._conditions(given)
-        self._spend_on(xs, (target, *conditions))
-        return compute(xs, target, conditions)
-
-    def entropy(self, xs: np.ndarray, given: Iterable[str | int] = ()) -> np.ndarray:
-        """Return the joint entropy of each candidate with some columns, H(X, Z), in nats, shape (m,).
-
-        Counts and raises as `mutual_information` does; the card must say that the test measures entropy.
-        """
-        if "entropy" not in self.card.measures:
-            raise UnsupportedError(f"{self.card.id} does not measure entropy. Use g2.")
-        conditions = self._conditions(given)
-        self._spend_on(xs, conditions)
-        return self.engine.entropy(xs, conditions)
-
-    def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
-        if len(set(others)) < len(others) or any((self._in_range(xs) == other).any() for other in others):
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
-        self.spend(len(xs))
-
-    def spend(self, n_tests: int) -> None:
-        """Count tests, and take them from the allowance; raises `LimitReached` where it is used up."""
-        if self.allowance is not None:
-            self.allowance.spend(n_tests)
-        self.n_tests += n_tests
-
-    def samples_per_cell(self, x: str | int, y: str | int, given: Iterable[str | int] = ()) -> float:
-        """Return rows per cell of the joint table of X, Y and the conditioning set; infinite where a test has no cells.
-
-        No test is computed.
-        """
-        count = getattr(self.engine, "n_cells", None)
-        columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
-        return math.inf if count is None else self.table.n_rows / count(columns)
-
-    def _remembered(
-        self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
-    ) -> dict[Candidate, CIResult]:
-        """Return the results that are known; of either direction where the test has none."""
-        known: dict[Candidate, CIResult] = {}
-        if self._unread:
-            self._read_up()
-        memory = self._memory.get(conditions)
-        if memory:
-            of_target = memory.get(target, {})
-            for candidate in candidates:
-                found = of_target.get(candidate)
-                if found is None and self._is_symmetric and candidate in memory:
-                    found = memory[candidate].get(target)
-                if found is not None:
-                    known[candidate] = found if type(found) is CIResult else found[0][found[1]]
-        return known
-
-    def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test candidates that are not in the memory."""
-        if self.allowance is not None:
-            self.allowance.spend(len(candidates))
-        results = self._evaluate(candidates, target, conditions)
-        self.n_tests += len(candidates)
-        return results
-
-    def _remember(
-        self, candidates: Sequence[Candidate] | np.ndarray, target: int, conditions: tuple[int, ...], results: CIResults
-    ) -> None:
-        self._make_room(len(candidates))
-        self._unread.append((candidates, target, conditions, results))
-
-    def _make_room(self, n_results: int) -> None:
-        self._n_remembered += n_results
-        if self._n_remembered > REMEMBERED:
-            self._memory, self._unread, self._n_remembered = {}, [], n_results
-
-    def _read_up(self) -> None:
-        for candidates, target, conditions, results in self._unread:
-            memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
-            candidates = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
-            memory.update(zip(candidates, zip(repeat(results), range(len(candidates)), strict=False), strict=True))
-        self._unread = []
-
-    def _evaluate(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
-        sets = [c for c in candidates if isinstance(c, tuple)] if tuple in set(map(type, candidates)) else []
-        taken = {target, *conditions}
-        if (
-            len(taken) == len(conditions)
-            or not taken.isdisjoint(candidates)
-            or any(not taken.isdisjoint(c) for c in sets)
-        ):
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
-        if not sets:
-            return self.engine.evaluate(candidates, target, conditions)
-        found = dict(zip(sets, self.engine.evaluate_sets(sets, target, conditions), strict=True))
-        singles = [c for c in candidates if not isinstance(c, tuple)]
-        if singles:
-            found.update(zip(singles, self.engine.evaluate(singles, target, conditions), strict=True))
-        return CIResults.from_rows(found[c] for c in candidates)
-
-    def _candidates(self, xs: Iterable[str | int | Columns]) -> list[Candidate]:
-        if _are_positions(xs):
-            return self._in_range(xs).tolist()
-        xs = list(xs)
-        if set(map(type, xs)) <= {int, str}:  # the usual case, and the fast one
-            return [*map(self.table.position, xs)]
-        return [self._candidate(x) for x in xs]
-
-    def _candidate(self, x: str | int | Columns) -> Candidate:
-        if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
-            return self.table.position(x)
-        positions = tuple(sorted({self.table.position(column) for column in x}))
-        if not positions:
-            raise ParameterError("a test needs at least one column as X, but the set given is empty.")
-        if len(positions) > 1 and not self.card.column_sets:
-            raise UnsupportedError(
-                f"{self.card.id} tests one column at a time, not a set. Tests for sets have column_sets in "
-                "blanketflow.list_ci_tests()."
-            )
-        return positions if len(positions) > 1 else positions[0]
-
-    def _in_range(self, positions: np.ndarray) -> np.ndarray:
-        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.table):
-            self.table.position(int(positions.min() if positions.min() < 0 else positions.max()))  # which raises
-        return positions
-
-    def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return tuple(sorted({self.table.position(z) for z in given}))
-
-
-def _are_positions(xs: object) -> bool:
-    return isinstance(xs, np.ndarray) and xs.dtype.kind == "i"
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:
