@@ -34,12 +34,25 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
     name : str
         Such as ``"ppfs"`` or ``"gs"``, or ``"package.module:Class"`` for a `Method` of your own.
     **parameters
-        As `list_selectors` and the class's docstring show them.
+        Options of the method, and those that every selector has; the class's docstring shows them with their ranges.
+        They are checked in `fit`.
+
+    Returns
+    -------
+    MarkovBlanketSelector
+        Not yet fitted.
 
     Raises
     ------
     UnknownNameError
         If there is no such method.
+    TypeError
+        If the method has no such option.
+
+    Examples
+    --------
+    >>> get_selector("gs", alpha=0.01)
+    GS(alpha=0.01)
     """
     from .core.registry import look_up
     from .estimator import estimator_class
@@ -48,14 +61,78 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
 
 
 def get_ci_test(name: str, **options: Any) -> CITest:
-    """Return a configured CI test by id; see `blanketflow.ci.get_ci_test`."""
+    """Return a configured CI test by id.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
+    **options
+        Options of the test; `list_ci_tests` shows them with their ranges.
+
+    Returns
+    -------
+    CITest
+        Bind it to a table to ask it.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such test.
+    ParameterError
+        If an option is unknown or out of range.
+    ConfigError
+        If the class cannot be imported or is no CI test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], 10, axis=0)
+    >>> test = get_ci_test("g2", dof="nominal").bind(X)
+    >>> test.test("x0", "x1").p_value < 0.05, test.test("x0", "x2").p_value < 0.05
+    (True, False)
+    """
     from .ci import get_ci_test as get
 
     return get(name, **options)
 
 
 def blankets(X: Any, method: Any = "hiton-mb", ci_test: Any = None, **options: Any) -> Blankets:
-    """Find the Markov blanket of every column of a table; see `blanketflow.all_blankets.blankets`."""
+    """Find the Markov blanket of every column of a table, each in turn as the target.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or sparse matrix of shape (n, d)
+        Without missing cells. Text, boolean and categorical columns are discrete.
+    method : str or Method
+        A causal method's id, or a configured method.
+    ci_test : str, CITest or None
+        A test's id, or a configured test; None for the method's own.
+    **options
+        Options of the method, such as ``alpha`` and ``max_k``; and ``targets`` (columns whose blankets are wanted),
+        ``random_state``, ``time_limit`` (seconds a target) and ``max_tests``.
+
+    Returns
+    -------
+    Blankets
+        By target, with the graph that they form.
+
+    Raises
+    ------
+    UnsupportedError
+        If the method has no CI test, or the test cannot take a column.
+    ParameterError, UnknownNameError
+        If a name or an option is wrong.
+    DataError
+        If the table has fewer than two columns, or incomplete ones.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> found = blankets(load_iris(as_frame=True).data, method="iamb", ci_test="fisher-z", alpha=0.01)
+    >>> found["petal width (cm)"][0]
+    'petal length (cm)'
+    """
     from .all_blankets import blankets as find
 
     return find(X, method, ci_test, **options)
@@ -69,7 +146,19 @@ def compare(X: Any, y: Any = None, *arguments: Any, **options: Any) -> Compariso
 
 
 def list_selectors() -> pd.DataFrame:
-    """Return one row a method: id, class, default test, and its card."""
+    """Return what methods there are.
+
+    Returns
+    -------
+    DataFrame
+        One row a method: id, class, default test (`ci_test`) and its card, with guarantee, cost and reference.
+
+    Examples
+    --------
+    >>> methods = list_selectors().set_index("id")
+    >>> methods.loc["hiton-mb", ["class", "ci_test"]].tolist()
+    ['HITONMB', 'g2']
+    """
     from .core.registry import discover
 
     found = discover("blanketflow.selectors")
@@ -77,7 +166,19 @@ def list_selectors() -> pd.DataFrame:
 
 
 def list_ci_tests() -> pd.DataFrame:
-    """Return one row a CI test: id, class, its card, and its options with range and default."""
+    """Return what CI tests there are.
+
+    Returns
+    -------
+    DataFrame
+        One row a test: id, class, its card, and its options with range and default.
+
+    Examples
+    --------
+    >>> tests = list_ci_tests().set_index("id")
+    >>> tests.loc["g2", "options"]["bins"]
+    'a whole number at least 2; 5 by default'
+    """
     from .core.registry import discover
 
     found = discover("blanketflow.ci")

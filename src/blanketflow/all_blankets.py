@@ -33,6 +33,16 @@ class Blankets:
         Status and reason of each target: ``ok``, ``unreliable`` or ``timeout``.
     n_tests : int
         CI tests computed for all targets together.
+    columns : list of str
+        Names of the table's columns, in table order.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> found = bf.blankets(load_iris(as_frame=True).data, method="mmpc", ci_test="fisher-z")
+    >>> len(found), found.statuses["sepal width (cm)"]
+    (4, ('ok', ''))
     """
 
     found: dict[str, list[Step]]
@@ -51,11 +61,34 @@ class Blankets:
         return len(self.found)
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Return the names of each target's blanket."""
+        """Return the names of each target's blanket.
+
+        Returns
+        -------
+        dict of str to list of str
+            By target, most important first.
+
+        Examples
+        --------
+        >>> Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"]).to_dict()
+        {'a': ['b']}
+        """
         return {target: self[target] for target in self.found}
 
     def frame(self) -> pd.DataFrame:
-        """Return one row a target and member: target, feature, rank, role, importance, statistic, p_value."""
+        """Return the members of all blankets as a table.
+
+        Returns
+        -------
+        DataFrame
+            One row a target and member: target, feature, rank (from 1), role, importance, statistic, p_value.
+
+        Examples
+        --------
+        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
+        >>> found.frame()[["target", "feature", "rank"]].values.tolist()
+        [['a', 'b', 1]]
+        """
         import pandas as pd
 
         rows = [
@@ -80,6 +113,17 @@ class Blankets:
             `kind` is ``neighbours`` where a blanket holds the other as parent or child, ``spouses`` where both hold it
             as a spouse only, else ``members``: the method tells no roles. `x` stands before `y` in the table.
             ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
+
+        Raises
+        ------
+        ParameterError
+            If `symmetry` is something else.
+
+        Examples
+        --------
+        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
+        >>> found.graph("or").values.tolist()
+        [['a', 'b', 'members']]
         """
         import pandas as pd
 

@@ -20,6 +20,7 @@ from .ci import get_ci_test
 from .ci.base import CITest
 from .core.cards import CLASSIFICATION, REGRESSION
 from .core.convert import as_table
+from .core.docstrings import sections
 from .core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
 from .core.limits import Limits
 from .core.parameters import Parameter
@@ -87,7 +88,18 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, if `X` has names
+        Columns of `X`.
+    feature_names_in_ : ndarray of str
+        Their names, if `X` has names.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = bf.get_selector("mrmr", n_features=2).fit(X, y)
+    >>> selector.transform(X).shape, selector.status_
+    ((150, 2), 'ok')
     """
 
     method_class: ClassVar[type[Method]]
@@ -105,7 +117,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        self
+        self : MarkovBlanketSelector
+            The fitted selector.
 
         Raises
         ------
@@ -115,6 +128,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             If the table cannot be used as asked.
         LimitReached
             If `time_limit` or `max_tests` struck and the method is not anytime.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> bf.GS(ci_test="fisher-z").fit([[0.0, 1], [1, 0], [2, 2], [3, 1], [4, 0]], [0, 1, 2, 3, 4.5]).blankets_
+        [['x0']]
         """
         method, test = self.configured()
         features, target = self._read(X, y)
@@ -254,18 +273,19 @@ def _signature(method_class: type[Method]) -> inspect.Signature:
 
 
 def _docstring(method_class: type[Method], signature: inspect.Signature) -> str:
-    """Return the method's docstring with a Parameters section made from the declarations."""
-    head, marker, tail = inspect.getdoc(method_class).partition("\n\n")
+    """Return the method's docstring with a Parameters section made from the declarations, where numpydoc has it."""
+    head, parts = sections(method_class)
     known = {n: p for n, (_, p) in SHARED.items()} | method_class.parameters()
-    lines = ["", "", "Parameters", "----------"]
+    lines = []
     for name, parameter in signature.parameters.items():
         if name == "self":
             continue
         text = known[name].doc if name in known else "Option of the CI test; None leaves it as the test has it."
         text = "Id of a CI test, or a configured test of `get_ci_test`." if name == "ci_test" else text
-        wanted = known[name].wanted() if name in known else "optional"
+        wanted = known[name].wanted() if name in known else "str or CITest" if name == "ci_test" else "optional"
         lines += [f"{name} : {wanted}, default={parameter.default!r}", f"    {text}"]
-    return head + "\n".join(lines) + marker + tail
+    parts = {"Parameters": "\n".join(lines), **parts}
+    return "\n\n".join([head, *(f"{heading}\n{'-' * len(heading)}\n{body}" for heading, body in parts.items())])
 
 
 @functools.cache

@@ -57,6 +57,11 @@ class Card:
     max_classes : int or None
         For tests whose `kinds` leave categorical columns out: those of at most so many levels, and targets of at most
         so many classes, are accepted all the same. None: no exception, and no limit on a target's classes.
+
+    Examples
+    --------
+    >>> Card("mine", "my method", "filter", "Ranks by what I like.", "unpublished").guarantee
+    'none'
     """
 
     id: str

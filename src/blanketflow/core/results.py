@@ -26,6 +26,11 @@ class CIResult(NamedTuple):
         Rows used.
     reliable : bool
         False when the test's own sample-size rule is violated.
+
+    Examples
+    --------
+    >>> CIResult(statistic=3.0, p_value=0.05, log_p=-3.0, dof=1.0, n=100, reliable=True).p_value
+    0.05
     """
 
     statistic: float
@@ -38,7 +43,23 @@ class CIResult(NamedTuple):
 
 @dataclass(slots=True)
 class CIResults:
-    """Arrays of outcomes over m candidates, in the order asked; each attribute has shape (m,)."""
+    """Arrays of outcomes over m candidates, in the order asked; each has shape (m,).
+
+    Parameters
+    ----------
+    statistic, p_value, log_p, dof : ndarray of float
+        As in `CIResult`.
+    n : ndarray of int
+        Rows used.
+    reliable : ndarray of bool
+        False where the test's own sample-size rule is violated.
+
+    Examples
+    --------
+    >>> results = CIResults.from_rows([CIResult(3.0, 0.05, -3.0, 1.0, 100, True)])
+    >>> len(results), results[0].n
+    (1, 100)
+    """
 
     statistic: np.ndarray
     p_value: np.ndarray

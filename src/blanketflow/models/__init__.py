@@ -22,6 +22,11 @@ def get_model(spec: Any) -> Model:
         An id such as ``"svm"``; ``"package.module:Class"`` of any scikit-learn estimator; a mapping with the key
         ``type`` (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or an object taken as it is.
 
+    Returns
+    -------
+    Model
+        `build(task, seed)` makes a scikit-learn estimator of it.
+
     Raises
     ------
     UnknownNameError

@@ -12,7 +12,15 @@ from .base import Model
 
 @dataclass
 class Logistic(Model):
-    """L2-penalised (multinomial) logistic regression on standardised columns."""
+    """L2-penalised (multinomial) logistic regression on standardised columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(Logistic().build("classification", seed=0).fit(X, y).score(X, y) > 0.9)
+    True
+    """
 
     card: ClassVar[Card] = Card(
         id="logistic",

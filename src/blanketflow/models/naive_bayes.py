@@ -21,6 +21,13 @@ class NaiveBayes(Model):
     Numbers are normal within a class. Columns of zeros and ones are levels: a run of columns of which each training row
     has exactly one is one categorical feature, any other is a feature of two levels. Their frequencies are counted with
     one row more a level, so that no level is impossible.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(NaiveBayes().build("classification", seed=0).fit(X, y).score(X, y) > 0.9)
+    True
     """
 
     card: ClassVar[Card] = Card(

@@ -12,7 +12,15 @@ from .base import Model
 
 @dataclass
 class Tree(Model):
-    """A decision tree, grown to purity unless limited."""
+    """A decision tree, grown to purity unless limited.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(Tree(max_depth=3).build("classification", seed=0).fit(X, y).score(X, y) > 0.9)
+    True
+    """
 
     card: ClassVar[Card] = Card(
         id="tree",

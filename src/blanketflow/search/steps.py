@@ -34,6 +34,11 @@ class Step:
         False for a removal.
     group : str
         Where a method forms groups of features: the name of this one's group.
+
+    Examples
+    --------
+    >>> Step("age", p_value=0.001, importance=6.9, given=("sex",)).listed
+    ['sex']
     """
 
     feature: str

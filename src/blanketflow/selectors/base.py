@@ -54,6 +54,16 @@ class Problem:
         All Markov blankets, for methods that look for several.
     n_inner_tests : int
         CI tests of problems made by `on_rows`: the marginal ones, and what who made them adds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.core.convert import as_table
+    >>> table = as_table(np.array([[0, 0], [1, 1]] * 20))
+    >>> problem = Problem(["x0"], "x1", None, 0, lambda: table, get_ci_test("g2").bind)
+    >>> problem.test.test("x0", problem.target).p_value < 0.05, problem.n_tests
+    (True, 1)
     """
 
     features: Sequence[str]
@@ -143,6 +153,23 @@ class Method(Configurable):
         Whether the steps yielded until a limit struck are an answer: what was admitted and not removed. Others fail.
     forms_groups : bool
         Whether steps carry a group.
+
+    Examples
+    --------
+    >>> from blanketflow.core.cards import Card
+    >>> @dataclass
+    ... class Strongest(Method):
+    ...     card = Card("strongest", "the strongest", "filter", "Keeps the feature of least p.", "unpublished")
+    ...
+    ...     def grow(self, problem):
+    ...         return [Step(problem.features[int(problem.marginal.log_p.argmin())])]
+    ...
+    ...     def shrink(self, problem, candidates):
+    ...         return candidates
+    >>> from blanketflow.estimator import estimator_class
+    >>> from sklearn.datasets import load_iris
+    >>> estimator_class(Strongest)().fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
+    ['petal width (cm)']
     """
 
     default_test: ClassVar[str | None] = "g2"
@@ -158,11 +185,35 @@ class Method(Configurable):
 
     @abstractmethod
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Give the candidates in the order in which they are admitted; an interleaved removal is a step not kept."""
+        """Give the candidates in the order in which they are admitted; an interleaved removal is a step not kept.
+
+        Parameters
+        ----------
+        problem : Problem
+            The question, with its rows and its test.
+
+        Returns
+        -------
+        iterable of Step
+            One an admission or removal.
+        """
 
     @abstractmethod
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Give one final decision for each feature that was considered, in the order of decisions."""
+        """Give one final decision for each feature that was considered, in the order of decisions.
+
+        Parameters
+        ----------
+        problem : Problem
+            The question, with its rows and its test.
+        candidates : list of Step
+            What grow admitted and did not remove.
+
+        Returns
+        -------
+        iterable of Step
+            One a feature; `kept` says whether it is in the blanket.
+        """
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:

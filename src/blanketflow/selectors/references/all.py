@@ -12,7 +12,15 @@ from ..base import Method, Problem
 
 @dataclass
 class All(Method):
-    """Keep every feature."""
+    """Keep every feature.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> bf.All().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 4)
+    """
 
     card: ClassVar[Card] = Card(
         id="all",
