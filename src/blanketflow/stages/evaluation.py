@@ -11,19 +11,8 @@ from ..artefacts import Provenance, read_columns, write_columns
 from ..data.impute import impute
 from ..data.splits import test_rows, train_rows
 from ..data.storage import feature_names, read_table
-from ..evaluate.protocol import evaluate_split
+from ..evaluate.protocol import SCORE_TYPES, evaluate_split
 from .fold import read_splits
-
-TYPES = {
-    "split": "string",
-    "model": "string",
-    "metric": "string",
-    "value": "double",
-    "n_features": "int64",
-    "seconds": "double",
-    "status": "string",
-    "reason": "string",
-}
 
 
 def evaluate_blankets(
@@ -76,4 +65,4 @@ def evaluate_blankets(
         rows += [{"split": split, **row} for row in scored]
     total = Provenance(spec=spec, seed=seed)
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
-    write_columns(scores, {name: [row[name] for row in rows] for name in TYPES}, TYPES, total)
+    write_columns(scores, {name: [row[name] for row in rows] for name in SCORE_TYPES}, SCORE_TYPES, total)
