@@ -186,7 +186,8 @@ def _check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str,
 def _ci_test(name: str, raw: Any) -> CITest:
     if not isinstance(raw, Mapping) or not isinstance(raw.get("type"), str):
         raise ConfigError(f"config: ci_tests.{name} needs a type. {did_you_mean(name, discover('blanketflow.ci'))}")
-    options = {key: value for key, value in raw.items() if key != "type"}
+    # YAML reads a bare `null` as nothing, and `hsic` has an option of that name.
+    options = {"null" if key is None else key: value for key, value in raw.items() if key != "type"}
     try:
         test = get_ci_test(raw["type"], **options)
         if "model" in test.parameters():
