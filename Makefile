@@ -1,5 +1,5 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench run test test-cluster lint docs bench calibrate clean
+.PHONY: help setup setup-test setup-bench setup-docs run test test-cluster lint docs bench calibrate clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,12 @@ $(VENV)/.installed-bench: $(VENV)/.installed-test envs/requirements-bench.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-bench.lock
 	touch $@
 
+setup-docs: $(VENV)/.installed-docs ## the same plus what builds the documentation
+
+$(VENV)/.installed-docs: $(VENV)/.installed envs/requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-docs.lock
+	touch $@
+
 run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
@@ -48,8 +54,10 @@ lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
-docs: setup ## regenerate docs/config.md and config/schema.json from the declarations
+docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the site into docs/_build/html
 	$(BIN)/python -m blanketflow.schema
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: setup-bench ## measure everything, beside other packages: half an hour; FULL=--full for what takes minutes a number
 	$(BIN)/python benchmarks/bench.py $(FULL)

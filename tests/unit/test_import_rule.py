@@ -36,6 +36,7 @@ ALLOWED = {
     "resources": {"ci", "config", "cost", "data", "grain", "memory"},
     "plan": {"core", "config", "data", "digest", "grain", "resources"},
     "schema": {"core", "config", "config_keys"},
+    "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
     "jobs": {"core", "artefacts"},
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
     "collect": {"artefacts"},

@@ -1,0 +1,39 @@
+"""The documentation site: `make docs` builds it into docs/_build/html, which opens without a server or a network."""
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from blanketflow import __version__
+from blanketflow.docs_pages import write_pages
+
+project = "blanketflow"
+author = "The blanketflow developers"
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+exclude_patterns = ["_build"]
+default_role = "code"
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_block"]
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+html_theme = "furo"
+html_title = f"blanketflow {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+# Search results without a summary: it would be fetched, which a browser refuses for file://.
+html_show_search_summary = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0072B2", "color-brand-content": "#0072B2"},
+    "dark_css_variables": {"color-brand-primary": "#56B4E9", "color-brand-content": "#56B4E9"},
+}
+
+
+def setup(app: Sphinx) -> None:
+    """Write the pages that are made of declarations before Sphinx looks for its sources."""
+    app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir)))

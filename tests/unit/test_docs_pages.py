@@ -1,0 +1,142 @@
+"""The pages of the documentation: links lead somewhere, generated pages are in step, and their code runs."""
+
+import doctest
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+import yaml
+
+from blanketflow.config import read_config
+from blanketflow.core.registry import discover
+from blanketflow.data.simulate import NETWORKS
+from blanketflow.docs_pages import pages, write_pages
+from blanketflow.docs_pages.results import ARTEFACTS, MEANINGS
+from blanketflow.result_tables.columns import TABLES
+
+REPO = Path(__file__).parents[2]
+GENERATED = {f"docs/{name}": text for name, text in pages().items()}
+WRITTEN = {
+    str(path.relative_to(REPO)): path.read_text(encoding="utf-8")
+    for path in [REPO / "README.md", REPO / "CONTRIBUTING.md", *(REPO / "docs").rglob("*.md")]
+    if "_build" not in path.parts and str(path.relative_to(REPO)) not in GENERATED
+}
+PAGES = WRITTEN | GENERATED
+FENCE = re.compile(r"^( *)```(\S*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\))?[^()\s]*)\)")
+KINDS = {"methods": "selectors", "tests": "ci", "models": "models"}
+CARDS = [(folder, name, found) for folder, of in KINDS.items() for name, found in discover(f"blanketflow.{of}").items()]
+
+
+def prose(text):
+    return re.sub(r"`[^`\n]+`", lambda code: code.group().replace("]", ""), FENCE.sub("", text))
+
+
+def anchors(text):
+    """Return the anchors of a page's headings, as GitHub and myst-parser make them."""
+    found = []
+    for heading in re.findall(r"^#{1,4} (.+)$", FENCE.sub("", text), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        found.append(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    return found
+
+
+def links(name):
+    return [link for link in LINK.findall(prose(PAGES[name])) if not re.match(r"[a-z]+:", link)]
+
+
+def resolved(name, link):
+    """Return the path of a link's file from the top of the repository, and its anchor."""
+    file, _, anchor = link.partition("#")
+    parts = []
+    for part in PurePosixPath(name).parent.joinpath(file).parts if file else PurePosixPath(name).parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return "/".join(parts), anchor
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_links_lead_to_a_file_and_a_heading(name):
+    for link in links(name):
+        file, anchor = resolved(name, link)
+        assert file in PAGES or (REPO / file).exists(), f"{name}: {link}"
+        assert not anchor or anchor in anchors(PAGES[file]), f"{name}: {link}"
+
+
+def test_what_is_read_without_the_site_links_to_nothing_that_only_the_site_has():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert not {resolved(name, link)[0] for link in links(name)} & set(GENERATED)
+
+
+def test_every_page_is_in_one_table_of_contents():
+    listed = []
+    for name, text in PAGES.items():
+        for block in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            entries = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed += [f"{PurePosixPath(name).parent}/{entry}.md" for entry in entries]
+    assert sorted([*listed, "docs/index.md"]) == sorted(name for name in PAGES if name.startswith("docs/"))
+
+
+@pytest.mark.parametrize(("folder", "name", "found"), CARDS, ids=lambda value: value if isinstance(value, str) else "")
+def test_each_card_has_its_page(folder, name, found):
+    text, card = GENERATED[f"docs/{folder}/{name}.md"], found.card
+    for fact in (card.name, card.summary, card.cost if folder != "models" else "", card.formula):
+        assert fact.replace("|", r"\|") in text
+    assert folder == "models" or card.guarantee.replace("|", r"\|") in text
+    for option, parameter in found.parameters().items():
+        assert f"| `{option}` | {parameter.wanted()}" in text
+        assert parameter.doc.replace("|", r"\|") in text
+    for doi in re.findall(r"10\.\d{4,}/\S*[^\s;,.]", card.reference):
+        assert f"](https://doi.org/{doi})" in text
+    assert f"({name}.md)" in GENERATED[f"docs/{folder}/index.md"]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in PAGES if name.startswith("docs/") and not name.startswith("docs/methods/"))
+)
+def test_python_of_a_page_runs(name):
+    """By itself, as a reader would copy it. That of methods is their docstrings', which are run as they are."""
+    blocks = [body for _, language, body in FENCE.findall(PAGES[name]) if language == "python" and ">>>" in body]
+    parsed = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, name, name, 0)
+    runner = doctest.DocTestRunner(verbose=False)
+    said = []
+    runner.run(parsed, out=said.append)
+    assert not runner.failures, "".join(said)
+
+
+@pytest.mark.parametrize(("folder", "name", "found"), CARDS, ids=lambda value: value if isinstance(value, str) else "")
+def test_the_config_of_a_page_is_valid(folder, name, found):
+    del found
+    (snippet,) = (
+        body for _, language, body in FENCE.findall(GENERATED[f"docs/{folder}/{name}.md"]) if language == "yaml"
+    )
+    whole = {"datasets": {"clinic": {"source": "simulate:clinic"}}, "selectors": {"all": {"method": "all"}}}
+    read_config(whole | yaml.safe_load(snippet))
+
+
+def test_simulated_sources_have_their_sections():
+    for name, known in NETWORKS.items():
+        section = GENERATED["docs/simulated.md"].split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert f"`{known.target}`" in section
+        assert all(f"`{node}`" in section for node in known.truth()["blanket"])
+
+
+def test_the_page_of_results_explains_every_column_of_the_stages():
+    text = GENERATED["docs/results.md"]
+    for artefact in ARTEFACTS:
+        assert f"`{artefact.path}`" in text
+        assert {*artefact.types, *artefact.sometimes} <= {*MEANINGS, *artefact.meanings}
+    for table, types in TABLES.items():
+        section = text.split(f"\n### tables/{table}\n")[1].split("\n### ")[0]
+        assert all(f"| `{column}` | {kind} |" in section for column, kind in types.items())
+
+
+def test_pages_are_written_once_and_those_of_no_card_are_removed(tmp_path):
+    write_pages(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
+    (tmp_path / "methods" / "gone.md").write_text("# gone")
+    write_pages(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
+    assert {str(path.relative_to(tmp_path)) for path in before} == set(pages())
