@@ -26,6 +26,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_copyright = False
 # Search results without a summary: it would be fetched, which a browser refuses for file://.
 html_show_search_summary = False
 html_theme_options = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from ..artefacts import STATUSES, Provenance
 from ..data.splits import TYPES as SPLIT_TYPES
+from ..evaluate.metrics import METRICS
 from ..evaluate.protocol import SCORE_TYPES
 from ..result_tables.columns import TABLES
 from ..stages.aggregation import ANSWER_TYPES, BLANKET_TYPES, FOLD_TYPES
@@ -120,7 +121,7 @@ ARTEFACTS = (
     ),
     Artefact(
         _BLANKET + "/blankets.parquet",
-        "Markov blanket that was found, and member of it",
+        "member of each Markov blanket that was found",
         ANSWER_TYPES,
         {},
         {},
@@ -217,13 +218,16 @@ def results_page() -> str:
         heading = artefact.path.rpartition("/")[2].removesuffix(".parquet")
         heading = {"{test}": "ci_test", "{selector}": "evaluate"}.get(heading, heading)
         meanings = MEANINGS | artefact.meanings
-        parts += [f"### {heading}", f"`{artefact.path}`. A row a {artefact.what}."]
+        parts += [f"### {heading}", f"`{artefact.path}`. One row for each {artefact.what}."]
         parts += [_columns(artefact.types, meanings, artefact.sometimes)]
     parts += ["## Tables", "Over all data sets, in `tables/`, each as Parquet and CSV."]
     for name, types in TABLES.items():
-        what = f" A row a {TABLE_ROWS[name]}." if name in TABLE_ROWS else ""
+        what = f" One row for each {TABLE_ROWS[name]}." if name in TABLE_ROWS else ""
         parts += [f"### tables/{name}", f"`tables/{name}.parquet`, `tables/{name}.csv`.{what}"]
         parts += [_columns(types, MEANINGS | TABLE_MEANINGS, {})]
+    directions = {True: "larger is better", False: "smaller is better"}
+    metrics = [(f"`{m.id}`", m.label, m.task, directions[m.higher_is_better]) for m in METRICS.values()]
+    parts += ["## Metrics", table(["id", "metric", "task", ""], metrics)]
     metadata = [(f"`{field.name}`", _METADATA[field.name]) for field in fields(Provenance)]
     parts += [
         "## What every file says of itself",
