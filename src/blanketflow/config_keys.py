@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .core.formats import FORMATS
 from .core.parameters import Parameter
 
 GRAINS = ("auto", "fold", "split", "dataset")
@@ -41,8 +42,26 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     ),
 }
 DATASET: dict[str, tuple[Any, Parameter]] = {
-    "source": (None, Parameter("text", "sklearn:<name>, simulate:<name>, or network:<name or file>.", nullable=True)),
-    "path": (None, Parameter("text", "A CSV, TSV, Parquet or npz file, or the URL of one.", nullable=True)),
+    "source": (
+        None,
+        Parameter(
+            "text",
+            "sklearn:<name>, simulate:<name>, network:<name or file>, openml:<number>, or a database: duckdb:<file>, "
+            "sqlite:///<file> or a server's URL.",
+            nullable=True,
+        ),
+    ),
+    "path": (None, Parameter("text", "A table's file, or the URL of one: docs/sources.md.", nullable=True)),
+    "format": (
+        None,
+        Parameter("choice", "The file's format, where content and name do not tell.", choices=FORMATS, nullable=True),
+    ),
+    "header": (
+        "names",
+        Parameter("choice", "First line of a CSV file; none: columns are x0, x1, ...", choices=("names", "none")),
+    ),
+    "query": (None, Parameter("text", "SQL whose rows are the table, of databases.", nullable=True)),
+    "sha256": (None, Parameter("text", "SHA-256 that the file must have.", nullable=True)),
     "target": (None, Parameter("text", "Column to predict.", nullable=True)),
     "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
     "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),

@@ -21,7 +21,7 @@ ALLOWED = {
     "aggregate": {"core"},
     "artefacts": {"core"},
     "digest": set(),
-    "data": {"core", "artefacts"},
+    "data": {"core", "artefacts", "digest"},
     "evaluate": {"core", "models"},
     "result_tables": {"core"},
     "plots": {"core"},

@@ -93,10 +93,38 @@ def _columns(name: str, path: Path, n_cells: int | None) -> tuple[list[Column], 
         raise DataError(f"{name}: {path} is not a readable Parquet file ({error}).") from error
     if not n_rows:
         raise DataError(f"{name}: {path} has no rows.")
+    return columns_from_arrow(name, table), n_rows
+
+
+def columns_from_arrow(name: str, table: Any) -> list[Column]:
+    """Return the columns of an Arrow table.
+
+    Raises
+    ------
+    DataError
+        If it has no rows, or a column is neither numbers nor booleans nor text.
+    """
+    if not table.num_rows:
+        raise DataError(f"{name}: the table has no rows.")
     try:
-        return [column_from_arrow(c, joined(table.column(i))) for i, c in enumerate(table.column_names)], n_rows
+        return [column_from_arrow(c, joined(table.column(i))) for i, c in enumerate(table.column_names)]
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
+
+
+def read_ipc(name: str, path: Path) -> list[Column]:
+    """Return the columns of an Arrow IPC file or stream, such as Feather; raises as `read_parquet` does."""
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path)) as raw:
+            is_file = raw.read(6) == b"ARROW1"
+            raw.seek(0)
+            with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
+                table = reader.read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name}: {path} is not a readable Arrow file ({error}). Write it again.") from error
+    return columns_from_arrow(name, table)
 
 
 def joined(chunked: Any) -> Any:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..artefacts import write_json
 from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
+from ..core.sparse_columns import SparseColumns
 from ..core.table import Column
 from ..core.task import Task
+from ..digest import code_digest
 from .arrays import ArrayHeader, NumberedNames, read_npz_header
 from .arrow import read_parquet_head
+from .at_once import missing_by_column
 from .bundled import TARGET, bundled_facts
+from .cache import cache_folder, storing
+from .download import with_downloads
 from .raw import (
     RawTable,
     as_categorical,
@@ -27,7 +36,7 @@ from .raw import (
     setting,
 )
 from .simulate import simulated
-from .sources import Source, locate, read_source, rows_asked, target_name
+from .sources import Source, locate, read_source, rows_asked, source_files, target_name
 from .text import HEAD_BYTES, read_head
 
 __all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek"]
@@ -111,7 +120,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     Returns
     -------
     Facts
-        Exact for small files, estimated from the head of large ones. Cells of `.npz` matrices are not looked at.
+        Exact for small files, estimated from the head of large CSV and Parquet files. Cells of `.npz` matrices are not
+        looked at. Other formats are read whole at the first look, and what was found is kept in the cache.
 
     Raises
     ------
@@ -126,17 +136,34 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     source = locate(name, spec)
     if source.kind == "sklearn":
         return _peek_bundled(name, source, spec, seed)
-    if source.kind == "npz":
-        return _peek_npz(name, source, spec)
     if source.network is not None:
         return _peek_network(name, source, spec, seed)
+    if source.kind == "npz":
+        return _peek_npz(name, source, with_downloads(name, spec))
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path)
+    elif source.kind == "csv":
+        head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none")
     else:
-        head = read_head(name, source.path, setting(spec, "categorical"))
-    target = target_name(name, source, spec, head.columns)
+        return _remembered(name, source, spec, seed)
+    target = target_name(name, spec, head.columns, None)
     raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0)
     return _facts(raw, head.rows_per_row)
+
+
+def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    """Return the facts that only reading whole tells: found once for each state of the files and of this code."""
+    files = [Path(file).absolute() for file in source_files(name, spec)]
+    states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    told = json.dumps([source.kind, states, dict(spec), code_digest(Path(__file__))], sort_keys=True, default=str)
+    path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
+    if path.is_file():
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return Facts(**found | {key: tuple(found[key]) for key in ("kinds", "feature_names")})
+    facts = _facts(read_source(name, spec, seed), 1.0)
+    with storing(name, path) as temporary:
+        write_json(temporary, asdict(facts))
+    return facts
 
 
 def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
@@ -153,22 +180,24 @@ def facts_of(raw: RawTable) -> Facts:
 
 def _facts(raw: RawTable, rows_per_row: float) -> Facts:
     exact = rows_per_row == 1.0
+    columns, some = raw.features.columns, tuple(raw.features.one_of_each())
     counts, n_classes = _classes(raw.target, raw.task, raw.n_test)
     return Facts(
         n_rows=round(raw.features.n_rows * rows_per_row),
         n_features=len(raw.features),
         exact=exact,
-        kinds=tuple(sorted({column.kind for column in raw.features.columns})),
+        kinds=tuple(sorted({column.kind for column in some})),
         task=raw.task.name,
         task_reason=raw.task.reason,
         class_counts=counts if exact else None,
         n_classes=n_classes,
-        n_missing=sum(column.n_missing() for column in raw.features.columns) if exact else None,
+        n_missing=int(missing_by_column(columns).sum()) if exact else None,
         n_groups=len(np.unique(raw.groups)) if exact and raw.groups is not None else None,
         truth=raw.truth,
         feature_names=tuple(raw.features.names),
-        max_levels=max((len(c.levels) for c in raw.features.columns if c.kind == CATEGORICAL), default=None),
+        max_levels=max((len(c.levels) for c in some if c.kind == CATEGORICAL), default=None),
         n_test=raw.n_test,
+        n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
     )
 
 

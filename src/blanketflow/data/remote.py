@@ -13,14 +13,14 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def is_remote(path: str | Path) -> bool:
-    """Return whether a path is a URL.
+    """Return whether a path is the URL of an object; files of web servers come through the cache (download.py).
 
     Examples
     --------
-    >>> is_remote("s3://bucket/table.csv"), is_remote("data/table.csv")
-    (True, False)
+    >>> is_remote("s3://bucket/table.csv"), is_remote("data/table.csv"), is_remote("https://host/table.csv")
+    (True, False, False)
     """
-    return bool(_URL.match(str(path)))
+    return bool(_URL.match(str(path))) and not str(path).startswith(("https://", "http://"))
 
 
 def remote_files(spec: Mapping[str, Any]) -> dict[str, str]:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.table import Column
-from .arrays import ZIP_MAGIC, read_npz
-from .arrow import PARQUET_MAGIC, read_parquet
+from .arrays import read_npz
+from .arrow import read_ipc, read_parquet
+from .at_once import names_of, only
 from .bundled import TARGET, read_bundled
+from .download import downloaded_digest, is_web, with_downloads
+from .formats.anndata import read_h5ad
+from .formats.arff import read_arff
+from .formats.c45 import read_c45
+from .formats.loaded import Loaded
+from .formats.matlab import read_matlab
+from .formats.nips2003 import read_nips2003
+from .formats.orange import read_orange
+from .formats.svmlight import read_svmlight
+from .formats.tell import companions, tell_format
+from .openml import openml_file, read_openml
 from .quality import with_findings
 from .raw import RawTable, assemble, setting
 from .remote import is_remote
+from .secrets import check_no_secret, redacted
 from .simulate import Network, find_network, known_network, read_network, simulate
+from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
 
 
 class Source(NamedTuple):
-    """What is to be read: ``sklearn`` or ``simulate`` with an id, or a path.
+    """What is to be read: ``sklearn`` or ``simulate`` with an id, ``openml`` with an id and a file, or a path.
 
-    With a path, the kind is ``network`` for the file of a network to simulate from, else ``text``, ``npz`` or
-    ``parquet``.
+    With a path, the kind is ``network`` for the file of a network to simulate from, else one of `core.formats.FORMATS`.
     """
 
     kind: str
@@ -36,7 +50,7 @@ class Source(NamedTuple):
 
 
 def locate(name: str, spec: Mapping[str, Any]) -> Source:
-    """Find out what a spec points to; a file's format is told by its first bytes.
+    """Find out what a spec points to; what is on another machine is fetched into the cache, unless it is there.
 
     Raises
     ------
@@ -44,55 +58,71 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
         If the spec has neither or both of `source` and `path`, the source is unknown, or a network named in it is not
         installed.
     DataError
-        If the file does not exist, cannot be read or is empty.
+        If the file does not exist, cannot be read or is empty; or cannot be fetched.
     """
     if bool(spec.get("source")) == bool(spec.get("path")):
         raise ConfigError(f"{name}: give either source (such as 'sklearn:wine') or path (a file), and not both.")
-    if spec.get("source"):
-        scheme, _, identifier = str(spec["source"]).partition(":")
-        if scheme not in ("sklearn", "simulate", "network"):
-            raise ConfigError(
-                f"{name}: source {spec['source']!r} is unknown. Write 'sklearn:<data set>', 'simulate:<network>' or "
-                "'network:<name or file>', or give a table's file by path."
-            )
+    for key in ("source", "path"):
+        check_no_secret(name, str(spec.get(key) or ""))
+    spec = with_downloads(name, spec)
+    if not spec.get("source"):
+        return _located_file(name, spec)
+    source = str(spec["source"])
+    scheme, _, identifier = source.partition(":")
+    if scheme in ("sklearn", "simulate", "network"):
         return Source(scheme, identifier, find_network(identifier, name) if scheme == "network" else Path())
+    if scheme == "openml":
+        return Source(scheme, identifier, openml_file(name, identifier))
+    if found := database_file(source):
+        return Source(found[0], "", _existing(name, found[1], "source"))
+    if is_database_url(source):
+        return Source("parquet", "", queried_file(name, source, spec))
+    raise ConfigError(
+        f"{name}: source {redacted(source)!r} is unknown. Write 'sklearn:<data set>', 'simulate:<network>', "
+        "'network:<name or file>', 'openml:<number>', 'duckdb:<file>' or the URL of a database, or give a table's file "
+        "by path."
+    )
+
+
+def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     if is_remote(spec["path"]):
         raise DataError(
             f"{name}: {spec['path']} is in object storage, which only the workflow reads. Run it by snakemake, or "
             "download the file."
         )
-    path = Path(spec["path"])
+    path = _existing(name, Path(spec["path"]), "path")
+    kind = tell_format(name, path, spec)
+    if spec.get("query") and kind not in ("duckdb", "sqlite"):
+        raise ConfigError(f"{name}: {path} is no database: remove query.")
+    return Source(kind, "", path)
+
+
+def _existing(name: str, path: Path, key: str) -> Path:
     if not path.is_file():
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = f" {did_you_mean(path.name, beside)}" if beside else ""
         raise DataError(
-            f"{name}: there is no file {path}. Check the key path; a file that a rule makes must be made first "
+            f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
             f"(docs/module.md).{hint}"
         )
-    try:
-        with open(path, "rb") as handle:
-            magic = handle.read(4)
-    except OSError as error:
-        raise DataError(f"{name}: {path} cannot be read ({error.strerror}). Check its permissions.") from error
-    if not magic:
-        raise DataError(f"{name}: {path} is empty.")
-    return Source({ZIP_MAGIC: "npz", PARQUET_MAGIC: "parquet"}.get(magic, "text"), "", path)
+    return path
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     """Return the files that a data set is read from; none for what comes with packages that blanketflow depends on.
 
-    The table comes first, then the target's file; those in object storage by their URLs, without a look at them.
-    Raises as `locate` does.
+    The table comes first, then its companions, such as the target's file; those in object storage by their URLs,
+    without a look at them; of what was fetched into the cache the copies there. Raises as `locate` does.
     """
     if is_remote(spec.get("path") or ""):
         return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
     source = locate(name, spec)
     if source.kind in ("sklearn", "simulate"):
         return []
-    companion = str(spec.get("target_path") or source.path.with_suffix(".y.csv"))
-    exists = is_remote(companion) or Path(companion).is_file()
-    return [str(source.path), *([companion] if source.kind == "npz" and exists else [])]
+    target = spec.get("target_path")
+    if source.kind == "npz" and is_remote(target or ""):
+        return [str(source.path), target]
+    return [str(source.path), *map(str, companions(source.kind, source.path, with_downloads(name, spec)))]
 
 
 def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
@@ -103,8 +133,7 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     name : str
         The data set, for messages.
     spec : mapping
-        `source` or `path`, and optionally `target`, `task`, `drop`, `categorical`, `groups`, `missing`,
-        `target_path`, `rows`.
+        `source` or `path`, and optionally the other keys of a data set in a config.
     seed : int
         Seed of simulated sources; files do not depend on it.
 
@@ -127,14 +156,15 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     ('classification', 200, ['infection', 'smoking'])
     """
     source = locate(name, spec)
-    truth = None
     if source.network is not None:
         table, target, truth = simulate(source.network, rows_asked(name, spec), seed, spec.get("target"), name)
-        columns = list(table.columns)
-    else:
-        columns = _read_columns(name, source, spec)
-        target = target_name(name, source, spec, columns)
-    return with_findings(assemble(name, spec, columns, target, truth))
+        return with_findings(assemble(name, spec, list(table.columns), target, truth))
+    _check_digest(name, source, spec)
+    loaded = load(name, source, with_downloads(name, spec))
+    columns = without_aside(loaded, spec)
+    raw = with_findings(assemble(name, spec, columns, target_name(name, spec, columns, loaded.target)))
+    raw.notes.extend([*loaded.notes, *_downloads(spec)])
+    return raw
 
 
 def read_source_network(name: str, source: str) -> Network:
@@ -153,32 +183,71 @@ def read_source_network(name: str, source: str) -> Network:
     raise ConfigError(f"{name}: {source!r} is no network. Write 'simulate:<network>' or 'network:<name or file>'.")
 
 
-def _read_columns(name: str, source: Source, spec: Mapping[str, Any]) -> Sequence[Column]:
-    if source.kind == "sklearn":
-        return read_bundled(name, source.identifier)
-    if source.kind == "npz":
-        return read_npz(name, source.path, spec)
-    if source.kind == "parquet":
-        return read_parquet(name, source.path)
-    return read_text(name, source.path, setting(spec, "categorical"))
+def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
+    """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
+    path = source.path
+    readers = {
+        "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
+        "openml": lambda: read_openml(name, source.identifier),
+        "csv": lambda: Loaded(read_text(name, path, setting(spec, "categorical"), spec.get("header") != "none")),
+        "parquet": lambda: Loaded(read_parquet(name, path)),
+        "npz": lambda: Loaded(read_npz(name, path, spec), TARGET),
+        "arrow": lambda: Loaded(read_ipc(name, path)),
+        "arff": lambda: read_arff(name, path),
+        "svmlight": lambda: read_svmlight(name, path),
+        "matlab": lambda: read_matlab(name, path, spec),
+        "c45": lambda: read_c45(name, path),
+        "orange": lambda: read_orange(name, path),
+        "nips2003": lambda: read_nips2003(name, path),
+        "h5ad": lambda: read_h5ad(name, path, spec),
+        "duckdb": lambda: read_database(name, source.kind, path, spec),
+        "sqlite": lambda: read_database(name, source.kind, path, spec),
+    }
+    return readers[source.kind]()
 
 
-def target_name(name: str, source: Source, spec: Mapping[str, Any], columns: Sequence[Column]) -> str:
-    """Return the target's name.
+def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
+    """Return the columns but those that the source keeps aside and the spec does not name."""
+    named = {spec.get("target"), spec.get("groups"), *setting(spec, "drop"), *setting(spec, "categorical")}
+    left_out = loaded.aside - named - {loaded.target}
+    return only(loaded.columns, set(names_of(loaded.columns)) - left_out) if left_out else loaded.columns
+
+
+def target_name(name: str, spec: Mapping[str, Any], columns: Sequence[Column], own: str | None) -> str:
+    """Return the target's name: the spec's, else the source's own.
 
     Raises
     ------
     ConfigError
-        If a file's spec does not name it.
+        If neither names it.
     """
-    if spec.get("target"):
-        return spec["target"]
-    if source.kind in ("sklearn", "npz"):
-        return TARGET
+    if spec.get("target") or own:
+        return spec.get("target") or own
     raise ConfigError(
         f"{name}: set target to the column to predict. The last column is {columns[-1].name!r}: "
         f"if that is it, write target: {columns[-1].name}"
     )
+
+
+def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
+    """Raise if the file is not the one whose SHA-256 the spec states."""
+    wanted = spec.get("sha256")
+    if not wanted:
+        return
+    if not source.path.name:
+        raise ConfigError(f"{name}: sha256 is of a file, and this source is none. Remove it.")
+    with open(source.path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != wanted.lower():
+        raise DataError(
+            f"{name}: {source.path} has the SHA-256 {found}, but sha256 states {wanted}. It is another file."
+        )
+
+
+def _downloads(spec: Mapping[str, Any]) -> list[str]:
+    """Return what a person should know of the files that a spec names by URL."""
+    urls = [url for key in ("source", "path", "target_path") if is_web(url := spec.get(key))]
+    return [f"downloaded from {url}, SHA-256 {downloaded_digest(url)}" for url in urls]
 
 
 def rows_asked(name: str, spec: Mapping[str, Any]) -> int:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import re
-import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -20,13 +17,13 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column, sort_labels
 from .raw import check_names
+from .text_file import GZIP_MAGIC, decompressed, opened, readable
 
 #: Cells that count as missing in text files.
 MISSING_MARKERS = ("", "NA", "NaN", "nan", "N/A", "n/a", "null", "NULL", "None", "?")
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 DELIMITERS = ",;\t|"
-GZIP_MAGIC = b"\x1f\x8b"
 
 _SAMPLE_BYTES = 64_000
 _BATCH_ROWS = 4096
@@ -44,7 +41,7 @@ class Head(NamedTuple):
     rows_per_row: float
 
 
-def read_text(name: str, path: Path, as_text: Collection[str] = ()) -> list[Column]:
+def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> list[Column]:
     """Return the columns of a CSV or TSV file, gzipped or not.
 
     Parameters
@@ -55,21 +52,23 @@ def read_text(name: str, path: Path, as_text: Collection[str] = ()) -> list[Colu
         The file. Its name does not matter: compression and delimiter are read from its content.
     as_text : collection of str
         Columns that are categorical whatever they hold.
+    header : bool
+        Whether the first line has the names; without, they are ``x0``, ``x1``, ... and blanks may stand between cells.
 
     Raises
     ------
     DataError
         If the file is not UTF-8, is damaged, or its rows differ in length.
     """
-    with _readable(name, path), _opened(path) as raw:
-        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES))
+    with opened(name, path) as raw:
+        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES), header)
         raw.seek(0)
-        return _parse(name, io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""), delimiter, as_text)
+        return _parse(name, io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""), delimiter, as_text, header)
 
 
-def read_head(name: str, path: Path, as_text: Collection[str] = ()) -> Head:
+def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
-    with _readable(name, path), open(path, "rb") as stored, _decompressed(stored) as raw:
+    with readable(name, path), open(path, "rb") as stored, decompressed(stored) as raw:
         head = raw.read(HEAD_BYTES)
         ended = len(head) < HEAD_BYTES
         while not ended and head.count(b"\n") < _MIN_HEAD_LINES:  # very wide files
@@ -77,7 +76,8 @@ def read_head(name: str, path: Path, as_text: Collection[str] = ()) -> Head:
             head, ended = head + more, len(more) < HEAD_BYTES
         lines = head if ended else head[: head.rfind(b"\n") + 1]
         text = io.StringIO(lines.decode("utf-8-sig"), newline="")
-        columns = _parse(name, text, _find_delimiter(head[:_SAMPLE_BYTES]), as_text, cut=not ended)
+        delimiter = _find_delimiter(head[:_SAMPLE_BYTES], header)
+        columns = _parse(name, text, delimiter, as_text, header, cut=not ended)
         return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
 
 
@@ -149,18 +149,35 @@ def _kind_of_texts(present: list[str]) -> str:
 
 
 def _parse(
-    name: str, lines: Iterable[str], delimiter: str, as_text: Collection[str], cut: bool = False
+    name: str, lines: Iterable[str], delimiter: str, as_text: Collection[str], has_header: bool, cut: bool = False
 ) -> list[Column]:
-    reader = csv.reader(lines, delimiter=delimiter)
-    header = [cell.strip() for cell in next(reader, [])]
-    if not header:
+    is_blank = delimiter == " "
+    reader = csv.reader(map(str.strip, lines) if is_blank else lines, delimiter=delimiter, skipinitialspace=is_blank)
+    first = next(reader, [])
+    while not has_header and not first and (first := next(reader, None)) is not None:
+        pass  # blank lines above the first row
+    if not first:
         raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
+    header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
     check_names(name, header)
+    rows = _checked_rows(name, reader, len(header), cut)
+    return columns_of_rows(name, header, rows if has_header else itertools.chain([first], rows), as_text)
+
+
+def columns_of_rows(
+    name: str, header: Sequence[str], rows: Iterator[Sequence[str]], as_text: Collection[str] = ()
+) -> list[Column]:
+    """Return the columns of rows of cells, each as long as the header; kinds are told by the cells.
+
+    Raises
+    ------
+    DataError
+        If there is no row.
+    """
     indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
     for index in indexes:
         index.default_factory = index.__len__  # a new text gets the next code
     codes: list[list[np.ndarray]] = [[] for _ in header]
-    rows = _checked_rows(name, reader, len(header), cut)
     while batch := list(itertools.islice(rows, _BATCH_ROWS)):
         for index, parts, cells in zip(indexes, codes, zip(*batch, strict=True), strict=True):
             parts.append(np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(batch)))
@@ -183,45 +200,14 @@ def _checked_rows(name: str, reader: Iterator[list[str]], width: int, cut: bool)
             raise DataError(f"{name}: line {line} has {len(row)} cells, but the header has {width}. Mend that line.")
 
 
-def _find_delimiter(sample: bytes) -> str:
+def _find_delimiter(sample: bytes, has_header: bool = True) -> str:
     text = sample.decode("utf-8-sig", errors="ignore")
-    header = text.partition("\n")[0]
+    header = text.partition("\n")[0] if has_header else text.lstrip().partition("\n")[0].rstrip()
+    if not has_header and " " in header and not any(delimiter in header for delimiter in DELIMITERS):
+        return " "
     try:
         found = csv.Sniffer().sniff(text, delimiters=DELIMITERS).delimiter
     except csv.Error:
         found = ""
     # The sniffer can fail or be led astray by cells; a delimiter that the header lacks is none.
     return found if found and found in header else max(DELIMITERS, key=header.count)
-
-
-@contextmanager
-def _decompressed(stored: BinaryIO) -> Iterator[BinaryIO]:
-    magic = stored.read(len(GZIP_MAGIC))
-    stored.seek(0)
-    if magic != GZIP_MAGIC:
-        yield stored
-        return
-    with gzip.open(stored, "rb") as raw:
-        yield raw
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    with open(path, "rb") as stored, _decompressed(stored) as raw:
-        yield raw
-
-
-@contextmanager
-def _readable(name: str, path: Path) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8 and try again."
-        ) from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{name}: {path} is a damaged gzip file ({error}). Fetch or compress it again.") from error
-    except csv.Error as error:
-        raise DataError(f"{name}: {path} is not a readable CSV file ({error}).") from error
-    except OSError as error:
-        raise DataError(f"{name}: {path} cannot be read ({error.strerror or error}). Check the key path.") from error

@@ -1,0 +1,19 @@
+"""The formats of a table's file, by the names that the key `format` takes."""
+
+from __future__ import annotations
+
+FORMATS = (
+    "csv",
+    "parquet",
+    "npz",
+    "arrow",
+    "arff",
+    "svmlight",
+    "matlab",
+    "c45",
+    "orange",
+    "nips2003",
+    "h5ad",
+    "duckdb",
+    "sqlite",
+)

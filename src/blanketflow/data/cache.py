@@ -1,0 +1,45 @@
+"""The cache folder: what was downloaded or asked of a database, and facts of tables that only reading whole tells."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..artefacts import replacing
+from ..core.errors import DataError
+
+#: The environment variable that names the folder.
+VARIABLE = "BLANKETFLOW_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the cache folder: of the environment variable, else the user's own; it need not exist."""
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE]).expanduser().absolute()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "blanketflow"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "blanketflow"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "blanketflow"
+
+
+@contextmanager
+def storing(name: str, path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside a file of the cache, which takes the file's place when all has gone well.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise DataError(
+            f"{name}: {path} cannot be written ({error.strerror or error}). Set {VARIABLE} to a folder that can."
+        ) from error

@@ -1,0 +1,202 @@
+"""Files behind ``https://``: downloaded once, with their digests, and taken from the cache from then on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import unquote, urlsplit
+
+from ..artefacts import write_json
+from ..core.errors import ConfigError, DataError
+from .cache import cache_folder, storing
+from .secrets import check_no_secret, expanded, scrubbed
+
+#: Largest download in bytes, seconds without an answer, and bytes read in one go.
+MOST_BYTES = 4 * 2**30
+TIMEOUT = 60
+_CHUNK = 2**20
+_LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
+
+
+def is_web(path: object) -> bool:
+    """Return whether a path is the URL of a web server.
+
+    Examples
+    --------
+    >>> is_web("https://host.org/table.csv"), is_web("s3://bucket/table.csv")
+    (True, False)
+    """
+    return str(path).startswith(("https://", "http://"))
+
+
+def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a spec that names the cache's copies of the files that it names by URL; raises as `download` does."""
+    spec = dict(spec)
+    if is_web(spec.get("source")):
+        if spec.get("path"):
+            raise ConfigError(f"{name}: give either source or path, and not both.")
+        spec["path"], spec["source"] = spec["source"], None
+    if is_web(spec.get("path")):
+        spec["path"] = str(download(name, spec["path"], spec.get("sha256")))
+    if is_web(spec.get("target_path")):
+        spec["target_path"] = str(download(name, spec["target_path"]))
+    return spec
+
+
+def download(name: str, url: str, sha256: str | None = None, md5: str | None = None) -> Path:
+    """Return the cache's copy of a file, downloaded unless it is there.
+
+    What is in the cache is used without asking the server. A file that is deleted there is downloaded again, and must
+    then be the one that it was.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    url : str
+        Where the file is: ``https://``, or ``http://`` on this machine. ``${NAME}`` stands for an environment variable.
+    sha256, md5 : str, optional
+        Digests that the file must have, as hexadecimal text.
+
+    Raises
+    ------
+    ConfigError
+        If the URL is of another kind, or holds a password.
+    DataError
+        If the file cannot be fetched, is too large, or has another digest.
+    """
+    check_no_secret(name, url)
+    _check_scheme(name, url)
+    path = cached_file(url)
+    record_file = path.with_name(f"{path.name}.json")
+    record = json.loads(record_file.read_text(encoding="utf-8")) if record_file.is_file() else {}
+    is_there = path.is_file() and path.stat().st_size == record.get("bytes")
+    if is_there and (sha256 is None or record["sha256"] == sha256.lower()):
+        return path
+    with storing(name, path) as temporary:
+        found = _fetch(name, url, temporary)
+        _check_digests(name, url, found, sha256, md5)
+        if sha256 is None and record and record["sha256"] != found["sha256"]:
+            raise DataError(
+                f"{name}: {url} is another file than when it was first downloaded: its SHA-256 is {found['sha256']}, "
+                f"it was {record['sha256']}. To take the new one, set sha256 to its digest or delete {record_file}."
+            )
+    with storing(name, record_file) as temporary:
+        write_json(temporary, {"url": url, **found})
+    return path
+
+
+def downloaded_digest(url: str) -> str:
+    """Return the SHA-256 of a file that `download` has fetched."""
+    path = cached_file(url)
+    return json.loads(path.with_name(f"{path.name}.json").read_text(encoding="utf-8"))["sha256"]
+
+
+def cached_file(url: str) -> Path:
+    """Return where the copy of a file is, or would be."""
+    parts = urlsplit(url)
+    file = re.sub(r"[^\w.-]", "_", unquote(parts.path.rpartition("/")[2])).lstrip(".") or "file"
+    key = hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
+    return cache_folder() / "downloads" / (parts.hostname or "host") / key / file[-100:]
+
+
+def _check_scheme(name: str, url: str) -> None:
+    if not _is_allowed(url):
+        raise ConfigError(
+            f"{name}: {url} is not encrypted. Write https://, or download the file and give its path; http:// is for "
+            "servers of this machine."
+        )
+
+
+def _is_allowed(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" or (parts.scheme == "http" and bool(_LOOPBACK.fullmatch(parts.hostname or "")))
+
+
+def _check_digests(name: str, url: str, found: Mapping[str, Any], sha256: str | None, md5: str | None) -> None:
+    for kind, wanted in (("sha256", sha256), ("md5", md5)):
+        if wanted is not None and found[kind] != wanted.lower():
+            raise DataError(
+                f"{name}: {url} has the {kind} {found[kind]}, but should have {wanted}. It is damaged, or another file."
+            )
+
+
+def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
+    """Write what a URL answers to a file, and return its length and digests."""
+    import http.client
+    import urllib.error
+
+    digests, n_bytes, head = (hashlib.sha256(), hashlib.md5(usedforsecurity=False)), 0, b""
+    try:
+        with _answer(name, url) as answer, open(to, "wb") as file:
+            promised = int(answer.headers.get("Content-Length") or 0)
+            _check_size(name, url, promised)
+            while part := answer.read(_CHUNK):
+                n_bytes += len(part)
+                _check_size(name, url, n_bytes)
+                head = head or part[:1000]
+                for digest in digests:
+                    digest.update(part)
+                file.write(part)
+    except urllib.error.HTTPError as error:
+        _failed(name, url, f"the server answers {error.code} {error.reason}", _REMEDY.get(error.code))
+    except urllib.error.URLError as error:
+        _failed(name, url, str(error.reason))
+    except TimeoutError:
+        _failed(name, url, f"no answer for {TIMEOUT} seconds")
+    except (http.client.HTTPException, ConnectionError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        _failed(name, url, f"{type(error).__name__} {error}".strip())
+    if promised and n_bytes != promised:
+        _failed(name, url, f"the connection broke after {n_bytes} of {promised} bytes")
+    if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        _failed(name, url, "the answer is a web page", "Take the link of the file itself; it may need a login.")
+    return {"bytes": n_bytes, "sha256": digests[0].hexdigest(), "md5": digests[1].hexdigest()}
+
+
+_REMEDY = {
+    401: "Give credentials as https://user:${PASSWORD}@...",
+    403: "You may need credentials.",
+    404: "Check the URL.",
+}
+
+
+def _failed(name: str, url: str, why: str, remedy: str | None = None) -> NoReturn:
+    remedy = remedy or "Try again later, or download the file and give its path."
+    raise DataError(f"{name}: {url} cannot be downloaded: {scrubbed(why, url)}. {remedy}") from None
+
+
+def _check_size(name: str, url: str, n_bytes: int) -> None:
+    if n_bytes > MOST_BYTES:
+        limit = f"{MOST_BYTES / 1e9:.1f} GB"
+        _failed(name, url, f"it is larger than {limit}", "Download it by other means and give its path.")
+
+
+def _answer(name: str, url: str) -> Any:
+    """Open a URL; credentials go to its own server only, and no redirection leads to less than https."""
+    import base64
+    import urllib.request
+
+    class Redirect(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, request: Any, handle: Any, code: int, reason: str, headers: Any, to: str) -> Any:
+            is_weaker = urlsplit(request.full_url).scheme == "https" != urlsplit(to).scheme
+            if is_weaker or not _is_allowed(to):
+                _failed(name, url, f"it leads to {urlsplit(to).scheme}://{urlsplit(to).hostname}", "Give that URL.")
+            return super().redirect_request(request, handle, code, reason, headers, to)
+
+    full = expanded(name, url)
+    parts = urlsplit(full)
+    host = parts.netloc.rpartition("@")[2]
+    request = urllib.request.Request(parts._replace(netloc=host, fragment="").geturl())  # noqa: S310 (checked above)
+    if parts.username:
+        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        request.add_unredirected_header("Authorization", f"Basic {base64.b64encode(user.encode()).decode()}")
+    handlers: list[Any] = [Redirect()]
+    if _LOOPBACK.fullmatch(parts.hostname or ""):
+        handlers.append(urllib.request.ProxyHandler({}))
+    return urllib.request.build_opener(*handlers).open(request, timeout=TIMEOUT)

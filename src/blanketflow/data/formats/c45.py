@@ -1,0 +1,166 @@
+"""C4.5: cells in ``name.data``, without a header, and what they are in ``name.names``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...core.errors import DataError
+from ...core.table import Column, categorical
+from ..text_file import opened_text
+from .loaded import Loaded, continuous_column
+
+#: The last column, of which C4.5 does not say the name.
+CLASS = "class"
+#: What an attribute may be besides a list of labels.
+_CONTINUOUS, _DISCRETE, _IGNORE, _LABEL = "continuous", "discrete", "ignore", "label"
+_ENTRY_END = re.compile(r"(?<!\\)\.(?=\s|$)|\n")
+_COLON, _COMMA = re.compile(r"(?<!\\):(?!=)"), re.compile(r"(?<!\\),")
+_ESCAPED = re.compile(r"\\(.)")
+#: Prose has full stops within lines; this many words in a class or attribute name are none of C4.5's.
+_MOST_WORDS = 8
+
+
+def read_c45(name: str, path: Path) -> Loaded:
+    """Return the columns of a .data file whose .names file stands beside it.
+
+    The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
+    Attributes to ignore are kept aside.
+
+    Raises
+    ------
+    DataError
+        If the .names file is prose, or the two files disagree; the message names the line.
+    """
+    classes, attributes = read_names(name, path.with_suffix(".names"))
+    target = CLASS
+    if len(classes) == 1 and classes[0] in attributes:
+        target = classes[0]
+    else:
+        if CLASS in attributes:
+            raise DataError(f"{name}: {path.with_suffix('.names')} has an attribute 'class' besides the classes.")
+        attributes = {**attributes, CLASS: classes}
+    rows = list(_rows(name, path, len(attributes)))
+    if not rows:
+        raise DataError(f"{name}: {path} has no rows.")
+    cells = zip(*(row for _, row in rows), strict=True)
+    lines = [line for line, _ in rows]
+    columns = [
+        _column(name, path, lines, column, declared, texts)
+        for (column, declared), texts in zip(attributes.items(), cells, strict=True)
+    ]
+    return Loaded(columns, target, frozenset(c for c, declared in attributes.items() if declared in (_IGNORE, _LABEL)))
+
+
+def read_names(name: str, path: Path) -> tuple[list[str], dict[str, str | list[str]]]:
+    """Return the classes, and for each attribute ``continuous``, ``discrete``, ``ignore``, ``label`` or its labels.
+
+    Raises
+    ------
+    DataError
+        If the file is not in C4.5's format.
+    """
+    entries = list(_entries(name, path))
+    if not entries or _COLON.search(entries[0][1]):
+        raise _prose(name, path, entries[0][0] if entries else 1)
+    classes, attributes = _labels(entries[0][1]), {}
+    for line, entry in entries[1:]:
+        head, *kind = _COLON.split(entry, maxsplit=1)
+        column = _plain(head)
+        if not kind or not column or len(column.split()) > _MOST_WORDS:
+            raise _prose(name, path, line)
+        if column in attributes:
+            raise DataError(f"{name}: {path}, line {line}: attribute {column!r} occurs twice. Rename one of them.")
+        attributes[column] = _kind(name, path, line, kind[0].strip())
+    if not attributes or any(len(label.split()) > _MOST_WORDS for label in classes):
+        raise _prose(name, path, entries[0][0])
+    return classes, attributes
+
+
+def _kind(name: str, path: Path, line: int, text: str) -> str | list[str]:
+    word, *rest = text.split()
+    if word.startswith("=") or word in ("date", "time", "timestamp"):
+        raise DataError(f"{name}: {path}, line {line}: {text!r} is not supported. Declare it as ignore.")
+    if word == _DISCRETE and len(rest) == 1 and rest[0].isdecimal():
+        return _DISCRETE
+    if word in (_CONTINUOUS, _IGNORE, _LABEL) and not rest:
+        return word
+    labels = _labels(text.removeprefix("[ordered]"))
+    if len(labels) < 2:
+        raise _prose(name, path, line)
+    return labels
+
+
+def _entries(name: str, path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the entries of a .names file with the numbers of their lines; a full stop or a line ends an entry."""
+    with opened_text(name, path) as lines:
+        pending, since = "", 1
+        for number, line in enumerate(lines, 1):
+            text = re.split(r"(?<!\\)\|", line, maxsplit=1)[0].rstrip()  # | begins a comment
+            if not text:
+                continue
+            since = since if pending else number
+            pending = f"{pending} {text}".strip()
+            if pending.endswith((",", ":")):
+                continue  # a list goes on in the next line
+            for part in filter(str.strip, _ENTRY_END.split(pending)):
+                yield since, part.strip()
+            pending = ""
+        if pending:
+            yield since, pending
+
+
+def _labels(text: str) -> list[str]:
+    return [label for label in map(_plain, _COMMA.split(text)) if label]
+
+
+def _plain(text: str) -> str:
+    """Return a name without escapes, its blanks single."""
+    return _ESCAPED.sub(r"\1", " ".join(text.split()))
+
+
+def _prose(name: str, path: Path, line: int) -> DataError:
+    return DataError(
+        f"{name}: {path} is not in C4.5's format (line {line}): the classes, then a line 'attribute: continuous', "
+        "'discrete <n>', 'ignore' or its labels for each column. If it is prose, as many of UCI's, set header: none; "
+        "the columns are then x0, x1, ..."
+    )
+
+
+def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
+    with opened_text(name, path) as lines:
+        for number, line in enumerate(lines, 1):
+            text = re.split(r"(?<!\\)\|", line, maxsplit=1)[0].strip()
+            if not text:
+                continue
+            cells = _COMMA.split(text)
+            cells[-1] = cells[-1].removesuffix(".") if cells[-1].strip() != "." else cells[-1]
+            if len(cells) != width:
+                raise DataError(
+                    f"{name}: {path}, line {number} has {len(cells)} cells, but {path.stem}.names declares {width} "
+                    "columns, the class included. Mend one of the two."
+                )
+            yield number, [_plain(cell) for cell in cells]
+
+
+def _column(
+    name: str, path: Path, lines: list[int], column: str, declared: str | list[str], texts: tuple[str, ...]
+) -> Column:
+    if declared == _CONTINUOUS:
+        return continuous_column(f"{name}: {path}", column, lines, texts)
+    if not isinstance(declared, str):
+        known = {*declared, "?"}
+        for line, text in zip(lines, texts, strict=True):
+            if text not in known:
+                raise DataError(
+                    f"{name}: {path}, line {line}: {column!r} is {text!r}, but {path.stem}.names declares "
+                    f"{_shown(declared)}. Mend one of the two."
+                )
+    return categorical(column, np.array([None if text == "?" else text for text in texts], dtype=object))
+
+
+def _shown(labels: list[str], most: int = 8) -> str:
+    return ", ".join(labels[:most]) + (", ..." if len(labels) > most else "")

@@ -1,0 +1,129 @@
+"""What the reader of a format returns, and what readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.cards import INTEGER, NUMERIC
+from ...core.convert import as_table
+from ...core.errors import DataError
+from ...core.table import Column
+from ...core.wide_columns import WideColumns
+from ..text import column_of_texts
+
+#: Whole numbers beyond this are not told apart by a float.
+MOST_WHOLE = 2.0**53
+
+
+class Loaded(NamedTuple):
+    """The columns of a source, and what it says of them.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All columns, the target among them.
+    target : str or None
+        The target, where the source says which it is.
+    aside : frozenset of str
+        Columns that are no features, such as identifiers: they are left out unless the spec names them.
+    notes : tuple of str
+        What a person should know of the source.
+    """
+
+    columns: Sequence[Column]
+    target: str | None = None
+    aside: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def as_whole(values: np.ndarray) -> np.ndarray:
+    """Return whole numbers as such, of a small type, and any other numbers as they are.
+
+    Examples
+    --------
+    >>> as_whole(np.array([3.0, -1.0])), as_whole(np.array([0.5, 1.0]))
+    (array([ 3, -1], dtype=int8), array([0.5, 1. ]))
+    """
+    if values.dtype.kind != "f" or not values.size:
+        return values
+    low, high = values.min(), values.max()
+    if not max(-low, high) < MOST_WHOLE or not np.array_equal(values, np.rint(values)):
+        return values
+    return values.astype(np.result_type(np.min_scalar_type(int(low)), np.min_scalar_type(-1 - abs(int(high)))))
+
+
+def number_column(column: str, values: np.ndarray) -> Column:
+    """Make a column of floats, NaN where missing; whole numbers make an integer one, as they do in a CSV file.
+
+    Examples
+    --------
+    >>> number_column("a", np.array([1.0, np.nan, 3.0])).kind
+    'integer'
+    """
+    known = values[~np.isnan(values)]
+    whole = as_whole(known)
+    if whole.dtype.kind == "f":
+        return Column(column, NUMERIC, values)
+    return Column(column, INTEGER, whole.astype(np.int64) if len(known) == len(values) else values)
+
+
+def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequence[Column]:
+    """Return the columns of a matrix, dense or scipy sparse, held together, and others behind them."""
+    if hasattr(X, "tocsc"):
+        X = X.tocsc()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        X.data = as_whole(X.data)
+    else:
+        X = np.asfortranarray(as_whole(X))  # columns are what is read from now on
+    columns = as_table(X, list(names)).columns
+    if isinstance(columns, WideColumns):
+        return replace(columns, more=tuple(more))
+    return [*columns, *more]
+
+
+def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequence[str]) -> Column:
+    """Make a column of texts that are declared to be numbers.
+
+    Parameters
+    ----------
+    where : str
+        Data set and file, for messages.
+    column : str
+        The column's name.
+    lines : sequence of int
+        The line of each text.
+    texts : sequence of str
+        Numbers, or "?" where missing.
+
+    Raises
+    ------
+    DataError
+        If a text is no number; the message names its line.
+    """
+    distinct = list(dict.fromkeys(texts))
+    place = {text: code for code, text in enumerate(distinct)}
+    found = column_of_texts(where, column, np.fromiter(map(place.get, texts), dtype=np.int32), distinct)
+    if found.kind in (INTEGER, NUMERIC):
+        return found
+    line, text = next((i, t) for i, t in zip(lines, texts, strict=True) if t != "?" and not is_number(t))
+    raise DataError(f"{where}, line {line}: {text!r} is no number, but column {column!r} is declared continuous.")
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def shown(line: str, most: int = 40) -> str:
+    """Return the beginning of a line, quoted."""
+    text = line.strip()
+    return repr(text if len(text) <= most else f"{text[:most]}...")

@@ -1,0 +1,99 @@
+"""Orange's .tab files: three lines above the rows with names, types and flags."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...core.errors import DataError
+from ...core.table import Column, categorical
+from ..raw import check_names
+from ..text import MISSING_MARKERS, columns_of_rows
+from ..text_file import opened_text
+from .loaded import Loaded, continuous_column
+
+_CONTINUOUS = ("c", "continuous", "n", "numeric")
+_DISCRETE = ("d", "discrete", "categorical")
+_TEXT = ("s", "string", "text")
+_TIME = ("t", "time")
+_TYPES = {*_CONTINUOUS, *_DISCRETE, *_TEXT, *_TIME}
+_CLASS, _ASIDE = ("class", "c"), ("meta", "m", "ignore", "i")
+_FLAG = re.compile(r"|class|c|meta|m|ignore|i|[-\w.]+=.*", re.DOTALL).fullmatch
+_MISSING = {*MISSING_MARKERS, ".", "~", "*"}
+_BLANK = re.compile(r"(?<!\\)\s+")
+
+
+def is_orange(lines: Sequence[str]) -> bool:
+    """Tell by a file's first three lines whether the second has types and the third flags."""
+    if len(lines) < 3:
+        return False
+    names, types, flags = ([cell.strip() for cell in line.rstrip("\r\n").split("\t")] for line in lines[:3])
+    are_flags = all(_FLAG(word) for cell in flags for word in cell.split(" "))
+    return bool(len(names) == len(types) and are_flags and any(cell.lower() in _TYPES for cell in types))
+
+
+def read_orange(name: str, path: Path) -> Loaded:
+    """Return the columns of a .tab file; flags tell the target (class) and what is kept aside (meta, ignore).
+
+    Raises
+    ------
+    DataError
+        If the header is malformed or a cell does not have the declared type; the message names the line.
+    """
+    with opened_text(name, path) as text:
+        rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
+    if len(rows) < 3:
+        raise DataError(f"{name}: {path} needs three lines above its rows: names, types and flags.")
+    (_, names), (_, types), (_, flags), *body = rows
+    names = [cell.strip() for cell in names]
+    check_names(name, names)
+    width = len(names)
+    types, flags = ([cell.strip() for cell in row] + [""] * (width - len(row)) for row in (types, flags))
+    if len(types) > width or len(flags) > width:
+        raise DataError(f"{name}: {path} has {width} names, but more types or flags. Mend its first three lines.")
+    body = [(line, [cell.strip() for cell in row]) for line, row in body if any(row)]
+    if not body:
+        raise DataError(f"{name}: {path} has three lines of header, but no rows.")
+    for line, row in body:
+        if len(row) != width:
+            raise DataError(f"{name}: {path}, line {line} has {len(row)} cells, but the header has {width}.")
+    words = [set(flag.split()) for flag in flags]
+    for column, own in zip(names, words, strict=True):
+        if not all(map(_FLAG, own)):
+            raise DataError(
+                f"{name}: {path}: column {column!r} has the flag {' '.join(own)!r}. Use class, meta or ignore."
+            )
+    targets = [column for column, own in zip(names, words, strict=True) if own & {*_CLASS}]
+    aside = {column for column, own in zip(names, words, strict=True) if own & {*_ASIDE}}
+    lines, cells = [line for line, _ in body], zip(*(row for _, row in body), strict=True)
+    columns = []
+    for column, kind, texts in zip(names, types, cells, strict=True):
+        if kind.lower() in _TIME and column not in aside:
+            raise DataError(f"{name}: {path}: column {column!r} holds times. Flag it meta, or make it a number.")
+        columns.append(_column(name, path, lines, column, kind, texts))
+    if len(targets) > 1:
+        aside |= {*targets}
+    return Loaded(columns, targets[0] if len(targets) == 1 else None, frozenset(aside))
+
+
+def _column(name: str, path: Path, lines: list[int], column: str, kind: str, texts: Sequence[str]) -> Column:
+    word = kind.lower()
+    if not kind or word in _CONTINUOUS:
+        texts = ["?" if text in _MISSING else text for text in texts]
+        if kind:
+            return continuous_column(f"{name}: {path}", column, lines, texts)
+        return columns_of_rows(name, [column], ((text,) for text in texts))[0]
+    if word not in _TYPES:
+        declared = {part.replace("\\ ", " ") for part in _BLANK.split(kind)}
+        for line, text in zip(lines, texts, strict=True):
+            if text not in declared and text not in _MISSING:
+                raise DataError(
+                    f"{name}: {path}, line {line}: {column!r} is {text!r}, but the second line declares {kind!r}. "
+                    "Mend one of the two; the types are c, d, s or a list of labels."
+                )
+        return categorical(column, np.array([t if t in declared else None for t in texts], dtype=object))
+    return categorical(column, np.array([None if t in _MISSING else t for t in texts], dtype=object))

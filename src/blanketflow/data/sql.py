@@ -1,0 +1,143 @@
+"""Queries of databases: DuckDB and SQLite files, and servers by SQLAlchemy's URLs. Nothing is ever written there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ConfigError, DataError
+from .arrow import columns_from_arrow
+from .cache import cache_folder, storing
+from .formats.loaded import Loaded
+from .secrets import check_no_secret, expanded, scrubbed
+
+_URL = re.compile(r"(\w+)(\+\w+)?://")
+_FILES = {"duckdb": re.compile(r"duckdb:(?:///)?(.+)"), "sqlite": re.compile(r"sqlite:(?:///)?(.+)")}
+
+
+def database_file(source: str) -> tuple[str, Path] | None:
+    """Return kind and path of the database file that a source names, None if it names none.
+
+    Examples
+    --------
+    >>> database_file("duckdb:data/my.duckdb"), database_file("sqlite:////srv/my.db"), database_file("openml:61")
+    (('duckdb', PosixPath('data/my.duckdb')), ('sqlite', PosixPath('/srv/my.db')), None)
+    """
+    for kind, wanted in _FILES.items():
+        if found := wanted.fullmatch(source):
+            return kind, Path(found[1])
+    return None
+
+
+def is_database_url(source: str) -> bool:
+    """Return whether a source is the URL of a database server."""
+    return bool(_URL.match(source))
+
+
+def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+    """Return the columns that a query of a database file gives.
+
+    Raises
+    ------
+    ConfigError
+        If there is no query, or a package is missing.
+    DataError
+        If the file is no database, or the query fails.
+    """
+    ask = _duckdb if kind == "duckdb" else _sqlite
+    return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec))))
+
+
+def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
+    """Return the Parquet file of the cache with what a query of a server gave; the server is asked unless it is there.
+
+    Raises as `read_database` does.
+    """
+    check_no_secret(name, url)
+    query = _query(name, url, spec)
+    key = hashlib.blake2b(f"{url}\0{query}".encode(), digest_size=12).hexdigest()
+    path = cache_folder() / "queries" / f"{key}.parquet"
+    if not path.is_file():
+        import pyarrow.parquet as pq
+
+        table = _by_sqlalchemy(name, url, expanded(name, url), query)
+        with storing(name, path) as temporary:
+            pq.write_table(table, temporary)
+    return path
+
+
+def _query(name: str, where: str, spec: Mapping[str, Any]) -> str:
+    if not spec.get("query"):
+        raise ConfigError(f"{name}: {where} is a database. Set query to the SQL whose rows are the table.")
+    return spec["query"]
+
+
+def _duckdb(name: str, path: Path, query: str) -> Any:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise _missing(name, "duckdb") from error
+    try:
+        # Without access to other files, on which the table would depend without anybody seeing it.
+        with duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"}) as connection:
+            found = connection.sql(query)
+            table = found.to_arrow_table() if found is not None else None
+    except duckdb.Error as error:
+        raise _failed(name, path, error) from error
+    if table is None:
+        raise _failed(name, path, "it gives no rows")
+    return table
+
+
+def _sqlite(name: str, path: Path, query: str) -> Any:
+    from urllib.parse import quote
+
+    url = f"sqlite:///file:{quote(str(path.absolute()))}?mode=ro&uri=true"
+    return _by_sqlalchemy(name, str(path), url, query)
+
+
+def _by_sqlalchemy(name: str, shown: str, url: str, query: str) -> Any:
+    try:
+        import sqlalchemy as sa
+        from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+    except ImportError as error:
+        raise _missing(name, "sqlalchemy") from error
+    import pyarrow as pa
+
+    try:
+        engine = sa.create_engine(url)
+    except NoSuchModuleError as error:
+        raise ConfigError(f"{name}: {shown} is of a kind that sqlalchemy does not know ({error}).") from error
+    except ImportError as error:
+        raise ConfigError(f"{name}: {shown} needs the package {error.name!r}: pip install {error.name}") from error
+    except SQLAlchemyError as error:
+        raise _failed(name, shown, scrubbed(error, shown)) from error
+    try:
+        with engine.connect() as connection:  # which rolls back when it closes
+            result = connection.execution_options(stream_results=True).exec_driver_sql(query)
+            names, rows = list(result.keys()), result.fetchall()
+    except SQLAlchemyError as error:
+        raise _failed(name, shown, scrubbed(error, shown)) from error
+    finally:
+        engine.dispose()
+    arrays = []
+    for at, column in enumerate(names):
+        try:
+            arrays.append(pa.array([row[at] for row in rows]))
+        except pa.ArrowException as error:
+            raise DataError(
+                f"{name}: column {column!r} of the query holds values of several kinds ({error})."
+            ) from error
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _failed(name: str, where: str | Path, error: object) -> DataError:
+    said = " ".join(str(error).split("\n[SQL:")[0].split("(Background on")[0].split())
+    return DataError(f"{name}: the query of {where} failed: {said}. Check query and source.")
+
+
+def _missing(name: str, package: str) -> ConfigError:
+    return ConfigError(f'{name}: the query needs {package}, which is not installed. pip install "blanketflow[sql]"')
