@@ -47,7 +47,7 @@ def same(a, b):
     assert a.task.name == b.task.name
 
 
-# --- one mixed table in every format that holds one -------------------------------------------------------------------
+# --- one mixed table in every format that holds one ---------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_a_database_by_path_is_told_by_its_content(study, tmp_path):
         assert source_files("study", spec) == [str(other)]
 
 
-# --- one matrix in every format that holds one ------------------------------------------------------------------------
+# --- one matrix in every format that holds one --------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -297,9 +297,13 @@ def test_query_numbers_and_columns_of_obs_can_be_groups(matrix, tmp_path):
     assert raw.groups.tolist() == [i % 4 for i in range(N)] and len(raw.features) == 7
 
 
-# --- written by the library, read by ours -----------------------------------------------------------------------------
+# --- written by the library, read by ours -------------------------------------------------------------------
 
-CELLS = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=6), elements=st.sampled_from([0, 0, 0, 1, -2, 0.25, 1e9]))  # fmt: skip
+CELLS = hnp.arrays(
+    np.float64,
+    hnp.array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=6),
+    elements=st.sampled_from([0, 0, 0, 1, -2, 0.25, 1e9]),
+)
 
 
 @settings(deadline=None, max_examples=30)
@@ -331,7 +335,7 @@ def test_any_labels_of_an_arff_file_come_back(tmp_path_factory, labels, data):
     assert [column.levels[code] if code >= 0 else None for code in column.values] == picked
 
 
-# --- what files say of their columns ----------------------------------------------------------------------------------
+# --- what files say of their columns ------------------------------------------------------------------------
 
 
 def test_what_c45_ignores_is_no_feature_unless_named(tmp_path):
@@ -371,11 +375,11 @@ def test_without_a_header_columns_are_numbered(tmp_path, text):
 def test_formats_can_be_forced(tmp_path):
     (tmp_path / "t.txt").write_text("1 1:2\n0 1:3\n")
     assert read_source("t", {"path": str(tmp_path / "t.txt"), "format": "svmlight"}, 0).features.names == ["f1"]
-    with pytest.raises(DataError, match="t: .*is not a readable MATLAB file"):
+    with pytest.raises(DataError, match=r"t: .*is not a readable MATLAB file"):
         read_source("t", {"path": str(tmp_path / "t.txt"), "format": "matlab"}, 0)
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------------
+# --- what is refused ----------------------------------------------------------------------------------------
 
 ARFF = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n"
 PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
@@ -396,30 +400,51 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ({"t.svm": "1 1:2\nu 2:1\n"}, "line 2: the label 'u' is no number"),
         ({"t.svm": "1 1:2\n1 2:z\n"}, "line 2: '2:z' is no pair index:value"),
         ({"t.data": "1:2 3:4\n2:1\n", "t.labels": "1\n", "t.param": PARAM}, "has 2 rows, but .*labels has 1 labels"),
-        ({"t.data": "1:2 3:4\n4:1\n", "t.labels": "1\n0\n", "t.param": PARAM}, "line 2: index 4, but .* states 3 features"),
+        (
+            {"t.data": "1:2 3:4\n4:1\n", "t.labels": "1\n0\n", "t.param": PARAM},
+            "line 2: index 4, but .* states 3 features",
+        ),
         ({"t.data": "1:2\n0:1\n", "t.labels": "1\n0\n", "t.param": PARAM}, "line 2: index 0"),
         ({"t.data": "1:2\n1:1 1:2\n", "t.labels": "1\n0\n", "t.param": PARAM}, "line 2: an index occurs twice"),
-        ({"t.data": "1:2\n1:1 3\n", "t.labels": "1\n0\n", "t.param": PARAM}, "line 2: '1:1 3' holds no pairs index:value"),
+        (
+            {"t.data": "1:2\n1:1 3\n", "t.labels": "1\n0\n", "t.param": PARAM},
+            "line 2: '1:1 3' holds no pairs index:value",
+        ),
         ({"t.data": "1:2\n1:1\n", "t.labels": "1\nu\n", "t.param": PARAM}, r"labels, line 2: 'u' is no number"),
         ({"t.data": "1:2\n1:1\n"}, r"has no labels: there is no file .*t\.labels"),
         ({"t.data": "1 2\n1\n", "t.labels": "1\n0\n"}, r"does not tell its kind and there is no .*t\.param"),
         ({"t.data": "1 2\n1\n", "t.labels": "1\n0\n", "t.param": "?"}, "must state 'Data type"),
-        ({"t.data": "1,u\n", "t.names": "u,v\nx: continuous\nz: continuous\n"}, "line 1 has 2 cells, but t.names declares 3"),
-        ({"t.data": "1,u\nb,v\n", "t.names": "u,v\nx: continuous\n"}, "line 2: 'b' is no number, but column 'x' is declared"),
-        ({"t.data": "1,u\n2,w\n", "t.names": "u,v\nx: continuous\n"}, "line 2: 'class' is 'w', but t.names declares u, v"),
-        ({"t.data": "1,u\n2,v\n", "t.names": "1. Title: Some data\n\nBy somebody.\n"}, "not in C4.5's format .*header: none"),
+        (
+            {"t.data": "1,u\n", "t.names": "u,v\nx: continuous\nz: continuous\n"},
+            "line 1 has 2 cells, but t.names declares 3",
+        ),
+        (
+            {"t.data": "1,u\nb,v\n", "t.names": "u,v\nx: continuous\n"},
+            "line 2: 'b' is no number, but column 'x' is declared",
+        ),
+        (
+            {"t.data": "1,u\n2,w\n", "t.names": "u,v\nx: continuous\n"},
+            "line 2: 'class' is 'w', but t.names declares u, v",
+        ),
+        (
+            {"t.data": "1,u\n2,v\n", "t.names": "1. Title: Some data\n\nBy somebody.\n"},
+            "not in C4.5's format .*header: none",
+        ),
         ({"t.tab": "x\ty\nc\td\n\tclass\nu\ta\n"}, "line 4: 'u' is no number, but column 'x' is declared"),
         ({"t.tab": "x\ty\nc\ta b\n\tclass\n1\ta\n2\tq\n"}, "line 5: 'y' is 'q', but the second line declares 'a b'"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n1\n"}, "line 4 has 1 cells, but the header has 2"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n"}, "no rows"),
         ({"t.tab": "x\ty\ntime\td\n\tclass\n1\ta\n"}, "column 'x' holds times"),
         ({"t.mat": b"MATLAB 5.0 MAT-file" + bytes(200)}, "is not a readable MATLAB file"),
-        ({"t.mat": b"MATLAB 7.3 MAT-file" + bytes(105) + b"\x00\x02IM" + bytes(400)}, "version 7.3.* save\\(file, '-v7'\\)"),
+        (
+            {"t.mat": b"MATLAB 7.3 MAT-file" + bytes(105) + b"\x00\x02IM" + bytes(400)},
+            "version 7.3.* save\\(file, '-v7'\\)",
+        ),
         ({"t.feather": b"ARROW1\0\0" + bytes(30)}, "is not a readable Arrow file"),
         ({"t.h5ad": b"\x89HDF\r\n\x1a\n" + bytes(50)}, r"is not a readable \.h5ad file"),
         ({"t.db": b"SQLite format 3\0" + b"x" * 200}, "set query|Set query"),
     ],
-)  # fmt: skip
+)
 def test_malformed_files_are_refused_in_words(tmp_path, files, message):
     for file, content in files.items():
         (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -441,7 +466,7 @@ def test_a_mat_file_whose_variables_cannot_be_told_is_refused(tmp_path):
     with pytest.raises(DataError, match="target names 'Yy', which is neither"):
         read_source("t", spec | {"target": "Yy"}, 0)
     scipy.io.savemat(path, {"X": np.eye(3)})
-    with pytest.raises(ConfigError, match="set target .* The last column is 'x2'"):
+    with pytest.raises(ConfigError, match=r"set target .* The last column is 'x2'"):
         read_source("t", spec, 0)
 
 
@@ -450,7 +475,7 @@ def test_truncated_files_are_refused(study, matrix, tmp_path):
         spec = write(*matrix, tmp_path)
         whole = (tmp_path / file).read_bytes()
         (tmp_path / file).write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(DataError, match="t: .* is not a readable"):
+        with pytest.raises(DataError, match=r"t: .* is not a readable"):
             read_source("t", spec, 0)
     for write, file in ((write_feather, "t.feather"), (write_duckdb, "t.duckdb"), (write_sqlite, "t.db")):
         spec = write(study, tmp_path)
@@ -460,7 +485,7 @@ def test_truncated_files_are_refused(study, matrix, tmp_path):
             read_source("t", spec, 0)
 
 
-# --- the facts that are kept --------------------------------------------------------------------------------------------
+# --- the facts that are kept --------------------------------------------------------------------------------
 
 
 def test_a_changed_file_or_companion_is_looked_at_again(tmp_path):
@@ -496,7 +521,7 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path, monkeypatch):
         peek("t", {"path": str(tmp_path / "t.svm")})
 
 
-# --- real files -----------------------------------------------------------------------------------------------------------
+# --- real files ---------------------------------------------------------------------------------------------
 
 
 def real(name):

@@ -36,7 +36,7 @@ def storing(name: str, path: Path) -> Iterator[Path]:
         If the folder cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for nobody else: databases are asked, too
         with replacing(path) as temporary:
             yield temporary
     except OSError as error:

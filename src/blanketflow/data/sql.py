@@ -14,6 +14,7 @@ from .cache import cache_folder, storing
 from .formats.loaded import Loaded
 from .secrets import check_no_secret, expanded, scrubbed
 
+_READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match
 _URL = re.compile(r"(\w+)(\+\w+)?://")
 _FILES = {"duckdb": re.compile(r"duckdb:(?:///)?(.+)"), "sqlite": re.compile(r"sqlite:(?:///)?(.+)")}
 
@@ -107,6 +108,10 @@ def _by_sqlalchemy(name: str, shown: str, url: str, query: str) -> Any:
         raise _missing(name, "sqlalchemy") from error
     import pyarrow as pa
 
+    if not _READS(query):  # what is written is rolled back, but some databases do not roll back everything
+        raise ConfigError(
+            f"{name}: {query.split()[0]!r} of the query is not asked: the query must begin with SELECT or WITH."
+        )
     try:
         engine = sa.create_engine(url)
     except NoSuchModuleError as error:

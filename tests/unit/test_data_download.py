@@ -1,0 +1,243 @@
+"""Files behind URLs and data sets of OpenML, from a real server on loopback."""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from file_server import FileServer, answer, cut, guarded, redirect, slow
+from sklearn.externals import _arff
+from test_data_sources import assert_agree
+
+from blanketflow.core.errors import ConfigError, DataError
+from blanketflow.data import download as module
+from blanketflow.data.card import make_card
+from blanketflow.data.download import cached_file
+from blanketflow.data.peek import peek
+from blanketflow.data.sources import read_source, source_files
+
+CSV = b"x,y\n1,u\n2,v\n3,u\n"
+DIGEST = hashlib.sha256(CSV).hexdigest()
+OTHER = CSV + b"4,v\n"
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    monkeypatch.setenv("BLANKETFLOW_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # a proxy is not asked for this machine
+    with FileServer() as server:
+        server.files["/t.csv"] = CSV
+        monkeypatch.setenv("BLANKETFLOW_OPENML", server.url)
+        yield server
+
+
+def spec_of(server, path="/t.csv", **more):
+    return {"path": server.url + path, "target": "y", **more}
+
+
+def refused(spec, error, message):
+    for look in (lambda: peek("t", spec), lambda: read_source("t", spec, 0)):
+        with pytest.raises(error, match=f"(?s)^t: .*{message}") as caught:
+            look()
+    return str(caught.value)
+
+
+def test_a_file_is_downloaded_once_and_by_whichever_key(server):
+    raw, _ = assert_agree("t", spec_of(server))
+    assert raw.features["x"].values.tolist() == [1, 2, 3]
+    assert read_source("t", {"source": f"{server.url}/t.csv", "target": "y"}, 0).features.names == ["x"]
+    assert server.asked == {"/t.csv": 1}
+    (stored,) = source_files("t", spec_of(server))
+    assert Path(stored).read_bytes() == CSV and stored.endswith("/t.csv")
+    assert stat.S_IMODE(os.stat(os.environ["BLANKETFLOW_CACHE"]).st_mode) == 0o700
+    assert raw.notes[-1] == f"downloaded from {server.url}/t.csv, SHA-256 {DIGEST}"
+    assert make_card("t", raw, spec_of(server))["source"] == f"{server.url}/t.csv"
+
+
+def test_formats_and_companions_go_by_url_too(server, tmp_path):
+    server.files["/files/m.libsvm"] = b"1 1:2\n0 2:1\n"
+    assert assert_agree("t", {"path": f"{server.url}/files/m.libsvm"})[0].features.names == ["f1", "f2"]
+    import numpy as np
+
+    np.savez(tmp_path / "m.npz", X=np.eye(3))
+    server.files["/m.npz"] = (tmp_path / "m.npz").read_bytes()
+    server.files["/labels.csv?v=2"] = b"target\nu\nv\nu\n"
+    spec = {"path": f"{server.url}/m.npz", "target_path": f"{server.url}/labels.csv?v=2"}
+    assert assert_agree("t", spec)[0].target.levels == ("u", "v")
+    assert [file.rpartition("/")[2] for file in source_files("t", spec)] == ["m.npz", "labels.csv"]
+
+
+def test_a_digest_is_checked_and_a_new_one_fetches_anew(server, tmp_path):
+    assert_agree("t", spec_of(server, sha256=DIGEST.upper()))
+    server.files["/t.csv"] = OTHER
+    assert read_source("t", spec_of(server), 0).features.n_rows == 3  # the server is not asked again
+    new = hashlib.sha256(OTHER).hexdigest()
+    assert read_source("t", spec_of(server, sha256=new), 0).features.n_rows == 4
+    assert refused(spec_of(server, sha256="0" * 64), DataError, f"has the sha256 {new}, but should have 0000")
+    (tmp_path / "here.csv").write_bytes(CSV)
+    here = {"path": str(tmp_path / "here.csv"), "target": "y"}
+    assert_agree("t", here | {"sha256": DIGEST})
+    with pytest.raises(DataError, match=f"has the SHA-256 {DIGEST}, but sha256 states {new}"):
+        read_source("t", here | {"sha256": new}, 0)
+    with pytest.raises(ConfigError, match="sha256 is of a file"):
+        read_source("t", {"source": "sklearn:wine", "sha256": new}, 0)
+
+
+def test_a_changed_file_is_not_taken_for_the_first(server):
+    read_source("t", spec_of(server), 0)
+    cached_file(f"{server.url}/t.csv").unlink()
+    server.files["/t.csv"] = OTHER
+    said = refused(spec_of(server), DataError, f"another file than when it was first downloaded.* it was {DIGEST}")
+    record = said.rpartition("delete ")[2].rstrip(".")
+    assert json.loads(Path(record).read_text())["sha256"] == DIGEST
+    os.unlink(record)
+    assert read_source("t", spec_of(server), 0).features.n_rows == 4
+
+
+def test_a_damaged_copy_is_fetched_again(server):
+    read_source("t", spec_of(server), 0)
+    cached_file(f"{server.url}/t.csv").write_bytes(CSV[:5])
+    assert read_source("t", spec_of(server), 0).features.n_rows == 3 and server.asked["/t.csv"] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "the server answers 404 Not Found. Check the URL"),
+        (lambda handler: answer(handler, b"", 500), "the server answers 500 .*Try again later"),
+        (cut(CSV, 1000), "the connection broke after 16 of 1000 bytes"),
+        (slow(3), "timed out|no answer"),
+        (lambda handler: handler.wfile.write(b"nonsense\r\n\r\n"), "BadStatusLine"),
+        (b"<!DOCTYPE html><html>log in</html>", "the answer is a web page"),
+        (b"x" * 5000, "it is larger than 0.0 GB. Download it by other means"),
+        (redirect("ftp://127.0.0.1/t.csv"), "it leads to ftp://127.0.0.1"),
+        (redirect("http://example.org/t.csv"), "it leads to http://example.org"),
+        (redirect("file:///etc/passwd"), "url 'file:///etc/passwd' is not allowed"),
+    ],
+)
+def test_what_cannot_be_fetched_is_said_and_nothing_is_left(server, monkeypatch, content, message):
+    monkeypatch.setattr(module, "TIMEOUT", 0.5)
+    monkeypatch.setattr(module, "MOST_BYTES", 2000)
+    server.files["/t.csv"] = content
+    refused(spec_of(server), DataError, f"{server.url}/t.csv cannot be downloaded: .*({message})")
+    assert not any(path.is_file() for path in cached_file(f"{server.url}/t.csv").parent.iterdir())
+
+
+def test_a_redirection_on_this_machine_is_followed(server):
+    server.files["/moved.csv"] = redirect(f"{server.url}/t.csv")
+    assert read_source("t", spec_of(server, "/moved.csv"), 0).features.n_rows == 3
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
+def test_https_is_trusted_by_its_certificate_only(server, tmp_path, monkeypatch):
+    pem = tmp_path / "both.pem"
+    asked = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    asked += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(pem), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", *asked], check=True, capture_output=True)
+    pem.write_text(pem.read_text() + (tmp_path / "cert.pem").read_text())
+    with FileServer(pem) as encrypted:
+        encrypted.files["/t.csv"] = CSV
+        encrypted.files["/weaker.csv"] = redirect(f"{server.url}/t.csv")
+        url = encrypted.url.replace("127.0.0.1", "localhost")
+        refused({"path": f"{url}/t.csv", "target": "y"}, DataError, "certificate verify failed")
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        assert_agree("t", {"path": f"{url}/t.csv", "target": "y"})
+        refused({"path": f"{url}/weaker.csv", "target": "y"}, DataError, "it leads to http://127.0.0.1")
+
+
+def test_a_server_that_is_not_there_and_a_cache_that_cannot_be_written(server, tmp_path, monkeypatch):
+    refused({"path": "http://127.0.0.1:9/t.csv", "target": "y"}, DataError, "Connection refused")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BLANKETFLOW_CACHE", str(tmp_path / "file"))
+    refused(spec_of(server), DataError, "cannot be written .*Set BLANKETFLOW_CACHE")
+
+
+@pytest.mark.parametrize("url", ["http://example.org/t.csv", "http://127.0.0.1.example.org/t.csv"])
+def test_what_is_not_encrypted_is_refused(server, url):
+    refused({"path": url, "target": "y"}, ConfigError, "is not encrypted. Write https://")
+
+
+def test_credentials_come_from_the_environment_and_stay_there(server, monkeypatch):
+    server.files["/t.csv"] = guarded(CSV, "me", "s3cr:et@/?")
+    url = server.url.replace("//", "//me:${LAB_PASSWORD}@") + "/t.csv"
+    spec = {"path": url, "target": "y"}
+    refused(spec, ConfigError, "needs the environment variable LAB_PASSWORD, which is not set")
+    monkeypatch.setenv("LAB_PASSWORD", "wrong")
+    assert "wrong" not in refused(spec, DataError, "401 Unauthorized. Give credentials")
+    monkeypatch.setenv("LAB_PASSWORD", "s3cr:et@/?")
+    raw = read_source("t", spec, 0)
+    assert raw.features.n_rows == 3
+    kept = json.dumps(make_card("t", raw, spec)) + Path(f"{cached_file(url)}.json").read_text()
+    assert "s3cr" not in kept and "${LAB_PASSWORD}" in kept
+    server.files["/away.csv"] = redirect(f"http://localhost:{server.url.rpartition(':')[2]}/t.csv")
+    server.headers.clear()
+    refused(spec | {"path": url.replace("/t.csv", "/away.csv")}, DataError, "401")
+    assert ["Authorization" in headers for headers in server.headers[:2]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("key", "url"),
+    [
+        ("path", "https://me:hunter2@example.org/t.csv"),
+        ("path", "https://example.org/t.csv?api_key=hunter2&v=1"),
+        ("source", "postgresql://me:hunter2@example.org/db"),
+        ("source", "unknown://me:hunter2@example.org/db"),
+        ("path", "s3://me:hunter2@bucket/t.csv"),
+    ],
+)
+def test_a_password_in_a_config_is_refused_and_not_repeated(server, key, url):
+    said = refused({key: url, "target": "y", "query": "SELECT 1"}, ConfigError, "holds a password or token")
+    assert "hunter2" not in said and "***" in said and "${NAME}" in said
+
+
+# --- OpenML -----------------------------------------------------------------------------------------------------------
+
+
+def offer(server, identifier=61, **more):
+    """Answer as OpenML does for one data set."""
+    labels = ["setosa", "virginica"]
+    rows = [[i, 4.9 + i / 10, f"flower {i}", labels[i % 2]] for i in range(12)]
+    attributes = [("row", "INTEGER"), ("length", "REAL"), ("label text", "STRING"), ("class", labels)]
+    content = _arff.dumps({"relation": "iris", "attributes": attributes, "data": rows}).encode()
+    said = {
+        "id": str(identifier),
+        "name": "iris",
+        "version": "1",
+        "format": "ARFF",
+        "file_id": "4551",
+        "url": "https://www.openml.org/data/v1/download/4551/iris.arff",
+        "default_target_attribute": "class",
+        "row_id_attribute": "row",
+        "ignore_attribute": ["label text"],
+        "status": "active",
+        "md5_checksum": hashlib.md5(content).hexdigest(),
+        **more,
+    }
+    server.files[f"/api/v1/json/data/{identifier}"] = json.dumps({"data_set_description": said}).encode()
+    server.files["/data/v1/download/4551"] = content
+
+
+def test_a_data_set_of_openml(server):
+    offer(server)
+    raw, _ = assert_agree("iris", {"source": "openml:61"})
+    assert raw.features.names == ["length"] and raw.target.name == "class" and raw.features.n_rows == 12
+    assert raw.target.levels == ("setosa", "virginica") and "OpenML 61, iris version 1" in raw.notes[-1]
+    assert sum(server.asked.values()) == 2
+    assert [file.rpartition("/")[2] for file in source_files("iris", {"source": "openml:61"})] == ["4551"]
+    assert read_source("iris", {"source": "openml:61", "target": "length"}, 0).task.name == "regression"
+    assert read_source("iris", {"source": "openml:61", "groups": "row"}, 0).groups.tolist() == list(range(12))
+
+
+def test_what_openml_does_not_have_or_not_right(server):
+    server.files["/api/v1/json/data/7"] = lambda handler: answer(handler, b'{"error": {"code": "111"}}', 412)
+    refused({"source": "openml:7"}, DataError, f"OpenML has no data set 7. Look for it on {server.url}")
+    offer(server, 8, md5_checksum="0" * 32)
+    refused({"source": "openml:8"}, DataError, "has the md5 .*, but should have 0000")
+    offer(server, 9, default_target_attribute="length,class")
+    refused({"source": "openml:9"}, ConfigError, "set target")
+    server.files["/api/v1/json/data/10"] = b"{}"
+    refused({"source": "openml:10"}, DataError, "is no description of an OpenML data set")
