@@ -38,7 +38,7 @@ rule tables:
     resources:
         **resources("tables", n_folds=1),
     params:
-        spec=plan.report_spec(),
+        spec=lambda w: plan.report_spec(),
         code=plan.code("tables"),
     script:
         "../scripts/tables.py"
@@ -66,7 +66,7 @@ rule report:
     resources:
         **resources("report", n_folds=1),
     params:
-        spec=plan.report_spec(),
+        spec=lambda w: plan.report_spec(),
         code=plan.code("report"),
     script:
         "../scripts/report.py"

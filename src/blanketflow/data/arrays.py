@@ -27,6 +27,15 @@ _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 class NumberedNames(Sequence[str]):
     """The names ``x0``, ``x1``, ... of columns without names: none is stored, so that millions cost nothing.
 
+    Parameters
+    ----------
+    n : int
+        How many.
+    prefix : str
+        What stands before the numbers.
+    first : int
+        The first number.
+
     Examples
     --------
     >>> names = NumberedNames(3)
@@ -35,18 +44,38 @@ class NumberedNames(Sequence[str]):
     """
 
     n: int
+    prefix: str = "x"
+    first: int = 0
 
     def __len__(self) -> int:
         return self.n
 
     def __getitem__(self, position: Any) -> Any:
         if isinstance(position, slice):
-            return [f"x{j}" for j in range(self.n)[position]]
-        return f"x{range(self.n)[position]}"
+            return [f"{self.prefix}{self.first + j}" for j in range(self.n)[position]]
+        return f"{self.prefix}{self.first + range(self.n)[position]}"
 
     def __contains__(self, name: object) -> bool:
-        number = str(name).removeprefix("x")
-        return number.isdecimal() and name == f"x{int(number)}" and int(number) < self.n
+        number = str(name).removeprefix(self.prefix)
+        is_one = number.isdecimal() and name == f"{self.prefix}{int(number)}"
+        return is_one and 0 <= int(number) - self.first < self.n
+
+
+def numbered(names: Sequence[str]) -> Sequence[str]:
+    """Return names as `NumberedNames` if they are such, else as a tuple.
+
+    Examples
+    --------
+    >>> numbered(["f1", "f2"]), numbered(["f2", "f1"])
+    (NumberedNames(n=2, prefix='f', first=1), ('f2', 'f1'))
+    """
+    names = tuple(names)
+    prefix = names[0].rstrip("0123456789") if names else ""
+    first = names[0].removeprefix(prefix) if names else ""
+    if not prefix or not first:
+        return names
+    found = NumberedNames(len(names), prefix, int(first))
+    return found if all(map(str.__eq__, found, names)) else names
 
 
 @dataclass(frozen=True)

@@ -184,9 +184,9 @@ def _answer(name: str, url: str) -> Any:
 
     class Redirect(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, request: Any, handle: Any, code: int, reason: str, headers: Any, to: str) -> Any:
-            is_weaker = urlsplit(request.full_url).scheme == "https" != urlsplit(to).scheme
-            if is_weaker or not _is_allowed(to):
-                _failed(name, url, f"it leads to {urlsplit(to).scheme}://{urlsplit(to).hostname}", "Give that URL.")
+            was, will_be = urlsplit(request.full_url).scheme, urlsplit(to).scheme
+            if not _is_allowed(to) or (was, will_be) == ("https", "http"):
+                _failed(name, url, f"it leads to {will_be}://{urlsplit(to).hostname}", "Check whether that is right.")
             return super().redirect_request(request, handle, code, reason, headers, to)
 
     full = expanded(name, url)

@@ -17,7 +17,7 @@ from ..core.sparse_columns import SparseColumns
 from ..core.table import Column
 from ..core.task import Task
 from ..digest import code_digest
-from .arrays import ArrayHeader, NumberedNames, read_npz_header
+from .arrays import ArrayHeader, NumberedNames, numbered, read_npz_header
 from .arrow import read_parquet_head
 from .at_once import missing_by_column
 from .bundled import TARGET, bundled_facts
@@ -159,7 +159,9 @@ def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -
     path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
     if path.is_file():
         found = json.loads(path.read_text(encoding="utf-8"))
-        return Facts(**found | {key: tuple(found[key]) for key in ("kinds", "feature_names")})
+        names = found["feature_names"]
+        names = NumberedNames(**names) if isinstance(names, dict) else tuple(names)
+        return Facts(**found | {"kinds": tuple(found["kinds"]), "feature_names": names})
     facts = _facts(read_source(name, spec, seed), 1.0)
     with storing(name, path) as temporary:
         write_json(temporary, asdict(facts))
@@ -194,7 +196,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_missing=int(missing_by_column(columns).sum()) if exact else None,
         n_groups=len(np.unique(raw.groups)) if exact and raw.groups is not None else None,
         truth=raw.truth,
-        feature_names=tuple(raw.features.names),
+        feature_names=numbered(raw.features.names),
         max_levels=max((len(c.levels) for c in some if c.kind == CATEGORICAL), default=None),
         n_test=raw.n_test,
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,

@@ -47,7 +47,7 @@ def read_arff(name: str, path: Path) -> Loaded:
             return Loaded(read(name, path, attributes, found["data"]))
     except _arff.ArffException as error:
         error.line = decoder._current_line
-        raise DataError(f"{name}: {path}: {error}{_way_out(error)}") from error
+        raise DataError(f"{name}: {path}: {str(error).rstrip('.')}.{_way_out(error)}") from error
     except (ValueError, IndexError) as error:
         if isinstance(error, (DataError, UnicodeDecodeError)):
             raise
