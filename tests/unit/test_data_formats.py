@@ -357,6 +357,8 @@ def test_what_orange_flags_as_meta_is_no_feature_unless_named(tmp_path):
     raw, facts = assert_agree("t", {"path": str(tmp_path / "t.tab")})
     assert raw.features.names == ["x"] and raw.target.name == "y" and facts.n_missing == 1
     assert assert_agree("t", {"path": str(tmp_path / "t.tab"), "groups": "who"})[0].groups.tolist() == [0, 1, 2]
+    (tmp_path / "letters.tsv").write_text("a\ty\ns\tc\nm\tc\ni\td\n")
+    assert read_source("t", {"path": str(tmp_path / "letters.tsv"), "target": "y"}, 0).features["a"].levels == (*"ims",)
     (tmp_path / "plain.tab").write_text("a\tb\ty\n1\t2\tu\n3\t4\tv\n")
     assert read_source("t", {"path": str(tmp_path / "plain.tab"), "target": "y"}, 0).features.names == ["a", "b"]
 
@@ -434,6 +436,8 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ({"t.tab": "x\ty\nc\ta b\n\tclass\n1\ta\n2\tq\n"}, "line 5: 'y' is 'q', but the second line declares 'a b'"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n1\n"}, "line 4 has 1 cells, but the header has 2"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n"}, "no rows"),
+        ({"t.xlsx": b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml"}, "office program. Save the table as CSV"),
+        ({"t.feather": b"FEA1" + bytes(30)}, "Feather file of version 1. Write it again"),
         ({"t.tab": "x\ty\ntime\td\n\tclass\n1\ta\n"}, "column 'x' holds times"),
         ({"t.mat": b"MATLAB 5.0 MAT-file" + bytes(200)}, "is not a readable MATLAB file"),
         (

@@ -47,7 +47,7 @@ def read_arff(name: str, path: Path) -> Loaded:
             return Loaded(read(name, path, attributes, found["data"]))
     except _arff.ArffException as error:
         error.line = decoder._current_line
-        raise DataError(f"{name}: {path}: {str(error).rstrip('.')}.{_way_out(error)}") from error
+        raise DataError(f"{name}: {path}: {_cut(str(error))}.{_way_out(error)}") from error
     except (ValueError, IndexError) as error:
         if isinstance(error, (DataError, UnicodeDecodeError)):
             raise
@@ -59,6 +59,11 @@ def _way_out(error: Exception) -> str:
     if type(error).__name__ == "BadAttributeType":
         return " Known types are numeric, real, integer, string and {labels}: remove the attribute or declare it so."
     return " Mend that line, or save the file as CSV."
+
+
+def _cut(said: str, most: int = 200) -> str:
+    """Return what the reader says without its full stop and, where it repeats a long line, without most of that."""
+    return said.rstrip(".") if len(said) <= most else f"{said[:most]}..."
 
 
 def _is_sparse(lines: Iterable[str]) -> tuple[bool, Iterator[str]]:

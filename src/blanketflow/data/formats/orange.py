@@ -27,13 +27,18 @@ _MISSING = {*MISSING_MARKERS, ".", "~", "*"}
 _BLANK = re.compile(r"(?<!\\)\s+")
 
 
-def is_orange(lines: Sequence[str]) -> bool:
-    """Tell by a file's first three lines whether the second has types and the third flags."""
+def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
+    """Tell by a file's first three lines whether the second has types and the third flags.
+
+    One-letter cells can be types and flags by chance: in a file that is not called .tab, a flag must be a word.
+    """
     if len(lines) < 3:
         return False
     names, types, flags = ([cell.strip() for cell in line.rstrip("\r\n").split("\t")] for line in lines[:3])
     are_flags = all(_FLAG(word) for cell in flags for word in cell.split(" "))
-    return bool(len(names) == len(types) and are_flags and any(cell.lower() in _TYPES for cell in types))
+    words = {word for cell in flags for word in cell.split()}
+    is_said = is_tab or bool(words & {"class", "meta", "ignore"})
+    return is_said and len(names) == len(types) and are_flags and any(cell.lower() in _TYPES for cell in types)
 
 
 def read_orange(name: str, path: Path) -> Loaded:

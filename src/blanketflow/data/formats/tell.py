@@ -27,6 +27,11 @@ _MAGIC = (
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
 )
+#: What is told in the first bytes, but not read.
+_REFUSED = {
+    b"[Content_Types].xml": "a workbook or document of an office program. Save the table as CSV",
+    b"FEA1": "a Feather file of version 1. Write it again as version 2",
+}
 _SUFFIXES = {".mat": "matlab", ".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
 _HEAD_BYTES = 64_000
 _PAIRS = r"(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?"
@@ -53,6 +58,9 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         raise DataError(f"{name}: {path} is empty.")
     if asked:
         return asked
+    for sign, what in _REFUSED.items():
+        if sign in head[:2000]:
+            raise DataError(f"{name}: {path} is {what}.")
     for at, magic, found in _MAGIC:
         if head[at:].startswith(magic):
             return found
@@ -60,15 +68,15 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     if spec.get("header") == "none":
         return "csv"
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
-    return _by_lines(lines) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
+    return _by_lines(lines, suffix) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
 
 
-def _by_lines(lines: list[str]) -> str | None:
+def _by_lines(lines: list[str], suffix: str) -> str | None:
     """Tell a format by the first lines, if they can belong to no table with a header."""
     said = next((line.strip() for line in lines if line.strip() and not line.startswith("%")), "")
     if said.lower().startswith("@relation"):
         return "arff"
-    if is_orange(lines):
+    if is_orange(lines, suffix == ".tab"):
         return "orange"
     said = next((line.strip() for line in lines if line.partition("#")[0].strip()), "")
     said = said[: said.rfind(" ")] if len(lines) == 1 and len(said) > 1000 else said  # a line may be cut
