@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from .config import Config, Selector, canonical_json, read_config
-from .core.cards import CATEGORICAL
 from .core.errors import ConfigError
 from .core.parameters import Configurable
 from .core.registry import look_up
@@ -21,9 +20,7 @@ from .data.splits import check_folds
 from .digest import code_digest
 from .grain import PART, Grains, fold_ids, id_of_test
 from .resources import Estimates
-
-#: Models are not trained on all features of larger tables.
-MOST_CELLS_OF_ALL = 250_000_000
+from .suitability import wants_network, why_not
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ class Plan:
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured = test.removesuffix(PART)
         options = self.config.ci_tests[configured].options()
-        if _wants_network(options):
+        if wants_network(options):
             options["network"] = self.config.datasets[dataset]["source"]
         return {
             "type": self.config.test_types[configured],
@@ -258,7 +255,7 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
     plan = Plan(config, facts, scripts)
     for dataset in config.datasets:
         for name, selector in config.selectors.items():
-            reason = _why_not(facts[dataset], selector, config)
+            reason = why_not(facts[dataset], selector, config)
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:
@@ -280,36 +277,3 @@ def _stated_options(selector: Selector) -> dict[str, Any]:
 def table_seed(config: Config, dataset: str) -> int:
     """Return the seed that a data set's rows are drawn with, where they are simulated."""
     return derive_seed(config.seed, dataset, "rows")
-
-
-def _why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
-    """Return why a selector cannot run on a data set, or None if it can."""
-    method = selector.method
-    if facts.task not in method.card.tasks:
-        return f"{method.card.id} does not do {facts.task}"
-    if method.card.id == "all" and facts.n_rows * facts.n_features > MOST_CELLS_OF_ALL:
-        return f"models of all {facts.n_features} features would take more than {MOST_CELLS_OF_ALL * 8 / 1e9:.0f} GB"
-    if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
-        return "the true Markov blanket is not known"
-    if selector.ci_test is None:
-        return None
-    if _wants_network(config.ci_tests[selector.ci_test].options()) and facts.truth is None:
-        return f"{selector.ci_test} needs the network behind the data, which is known for simulated data only"
-    test = config.ci_tests[selector.ci_test].card
-    if test.max_classes is not None and (facts.n_classes or 0) > test.max_classes:
-        return f"{test.id} takes targets of at most {test.max_classes} classes, this one has {facts.n_classes}"
-    allowed = {*test.kinds, *([CATEGORICAL] if _levels_fit(facts, test.max_classes) else [])}
-    excluded = [kind for kind in facts.kinds if kind not in allowed]
-    if not excluded:
-        return config.ci_tests[selector.ci_test].why_not(method, facts.n_features)
-    limit = f" of more than {test.max_classes} levels" if CATEGORICAL in excluded and test.max_classes else ""
-    return f"{test.id} takes no {' or '.join(excluded)} features{limit}"
-
-
-def _wants_network(options: Mapping[str, Any]) -> bool:
-    """Whether a test that knows the truth was configured without it."""
-    return "network" in options and options["network"] is None and options.get("arcs") is None
-
-
-def _levels_fit(facts: Facts, limit: int | None) -> bool:
-    return limit is not None and facts.max_levels is not None and facts.max_levels <= limit

@@ -34,7 +34,13 @@ ALLOWED = {
     "memory": {"data", "workload"},
     "grain": {"config", "cost", "data"},
     "resources": {"ci", "config", "cost", "data", "grain", "memory"},
-    "plan": {"core", "config", "data", "digest", "grain", "resources"},
+    "suitability": {"core", "ci", "config", "data"},
+    "plan": {"core", "config", "data", "digest", "grain", "resources", "suitability"},
+    "run_time": {"cost", "grain", "plan"},
+    "inspection": {"core", "ci", "data", "plan", "resources", "suitability"},
+    "starting_config": {"core", "config", "inspection", "plan", "run_time"},
+    "exports": {"core", "artefacts"},
+    "catalogue": {"core"},
     "schema": {"core", "config", "config_keys"},
     "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
     "jobs": {"core", "artefacts"},
@@ -49,7 +55,8 @@ ALLOWED = {
     "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
-    "cli": {"core", "artefacts", "comparing", "jobs", "one_shot"},
+    "cli": {"core", "artefacts", "jobs", "one_shot", "catalogue", "comparing", "exports", "inspection"}
+    | {"starting_config"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparing", "comparison"},
 }
 #: Third-party packages that a part may import at all.

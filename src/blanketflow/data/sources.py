@@ -167,6 +167,14 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     return raw
 
 
+def read_columns(name: str, spec: Mapping[str, Any]) -> Sequence[Column]:
+    """Return all columns of a file or bundled set as they are read, the target among them; raises as `read_source`."""
+    source = locate(name, spec)
+    if source.network is not None:
+        return simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)[0].columns
+    return _read_columns(name, source, spec)
+
+
 def read_source_network(name: str, source: str) -> Network:
     """Return the network behind a simulated source such as ``simulate:clinic`` or ``network:alarm``.
 
