@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from . import __version__
 from .aggregate import Member, aggregate
 from .config import read_config
 from .core.errors import ConfigError
 from .core.limits import Limits
+from .core.printable import printable
 from .data.impute import impute
 from .data.sources import read_source
 from .data.splits import rows_of_folds
+from .exports import Blanket
 from .search.steps import Step
 from .selectors.base import members, worst_status
 from .selectors.run import FoldOutcome, fold_seed, run_fold
@@ -32,8 +35,8 @@ class Selection:
     n_folds : int
         Folds whose blankets were combined; 0 for none.
     blanket : list of dict
-        feature, role, group, importance, frequency, p_value, given; most important first. With folds: frequency is the
-        share of them that hold the feature, importance its mean there, the others what the winning fold says.
+        feature, kind, role, group, importance, frequency, p_value, given; most important first. With folds: frequency
+        is the share of them that hold the feature, importance its mean there, the others what the winning fold says.
     blankets : list of list of str
         With folds the blanket of each; else all answers of methods with several (Markov blankets, or a ranking cut at
         several numbers), or the one.
@@ -43,6 +46,8 @@ class Selection:
         CI tests computed.
     seconds : float
         Wall seconds of the search.
+    seed : int
+        Where random numbers came from.
     """
 
     target: str
@@ -58,6 +63,7 @@ class Selection:
     reason: str
     n_tests: int
     seconds: float
+    seed: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -68,26 +74,39 @@ class Selection:
         by = f"{self.method} with {self.ci_test}" if self.ci_test else self.method
         by += f" on {self.n_folds} folds" if self.n_folds else ""
         lines = [
-            f"{self.target} ({self.task}): {len(self.blanket)} of {self.n_features} features, {self.n_rows} rows, "
-            f"{by}, {self.n_tests} tests, {self.seconds:.2g} s"
+            f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
+            f"{self.n_rows} rows, {by}, {self.n_tests} tests, {self.seconds:.2g} s"
         ]
         if self.status != "ok":
-            lines.append(f"{self.status}: {self.reason}")
-        width = max((len(row["feature"]) for row in self.blanket), default=0)
-        lines += [f"  {row['feature']:{width}}  {row['role']:15}  {self._why(row)}" for row in self.blanket]
-        if len(self.blankets) > 1 and not self.n_folds:
+            lines.append(printable(f"{self.status}: {self.reason}"))
+        names = [printable(row["feature"]) for row in self.blanket]
+        width = max(map(len, names), default=0)
+        for name, row in zip(names, self.blanket, strict=True):
+            lines.append(f"  {name:{width}}  {row['role']:15}  {self.why(row)}")
+        if self.several:
             lines.append(f"{len(self.blankets)} answers:")
-            lines += [f"  {', '.join(blanket)}" for blanket in self.blankets]
+            lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
         return "\n".join(lines)
 
-    def _why(self, row: Mapping[str, Any]) -> str:
+    @property
+    def several(self) -> bool:
+        """Whether the method gave several answers."""
+        return len(self.blankets) > 1 and not self.n_folds
+
+    def as_blanket(self, dataset: str) -> Blanket:
+        """Return what is exported."""
+        rows = self.blanket
+        return Blanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
+
+    def why(self, row: Mapping[str, Any]) -> str:
+        """Return in words why a feature is in the blanket."""
         if self.n_folds:
             return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds"
         return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}"
 
 
 def _in_words(given: list[str] | None) -> str:
-    return "all others that were left" if given is None else ", ".join(given) or "nothing"
+    return "all others that were left" if given is None else ", ".join(map(printable, given)) or "nothing"
 
 
 def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
@@ -141,12 +160,13 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_rows=source.features.n_rows,
         n_features=len(source.features),
         n_folds=chosen.folds,
-        blanket=blanket,
+        blanket=[{**row, "kind": source.features[row["feature"]].kind} for row in blanket],
         blankets=blankets,
         status=status,
         reason=reason,
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
+        seed=seed,
     )
 
 

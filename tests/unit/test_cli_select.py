@@ -1,9 +1,13 @@
 """`blanketflow select`: one table, one method, no workflow."""
 
+import io
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
 from blanketflow.cli import main
@@ -83,3 +87,59 @@ def test_mistakes_end_in_one_message(arguments, message, capsys):
     assert main(["select", *arguments]) == 1
     err = capsys.readouterr().err
     assert message in err and err.startswith("blanketflow: ") and err.count("\n") == 1
+
+
+def test_the_blanket_is_exported(table, capsys):
+    path, frame = table
+    arguments = ["select", str(path), "--target", "pneumonia", "--method", "iamb"]
+    assert main([*arguments, "--json"]) == 0
+    names = [row["feature"] for row in json.loads(capsys.readouterr().out)["blanket"]]
+    assert main([*arguments, "--export", "csv"]) == 0
+    assert pd.read_csv(io.StringIO(capsys.readouterr().out))["feature"].tolist() == names
+    assert main([*arguments, "--export", "json"]) == 0
+    assert [row["feature"] for row in json.loads(capsys.readouterr().out)["features"]] == names
+    assert main([*arguments, "--export", "pipeline"]) == 0
+    source = {}
+    exec(capsys.readouterr().out, source)  # it is Python source: this is its use
+    pipeline = source["blanket_pipeline"](DecisionTreeClassifier())
+    scores = cross_val_score(pipeline, frame.drop(columns="pneumonia"), frame["pneumonia"], cv=3)
+    assert sorted(source["BLANKET"]) == sorted(names) and scores.min() > 0.5
+    assert main([*arguments, "--export", "pickle"]) == 1
+
+
+def test_names_of_any_kind_and_missing_cells_pass_through_the_pipeline(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 200)
+    names = ["a'\"\\", "Größe\x1b[2J", "[red]x[/red]", "flag"]
+    columns = [
+        y + rng.normal(size=200),
+        np.where(y, "u", "v"),
+        y * 2 + rng.integers(0, 2, 200),
+        rng.random(200) < 0.3 + 0.4 * y,
+    ]
+    frame = pd.DataFrame(dict(zip(names, columns, strict=True))).assign(y=y)
+    frame.loc[::9, [names[0], names[1]]] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert (
+        main(
+            [
+                "select",
+                str(tmp_path / "t.csv"),
+                "--target",
+                "y",
+                "--method",
+                "mim",
+                "--set",
+                "n_features=4",
+                "--export",
+                "pipeline",
+            ]
+        )
+        == 0
+    )
+    text, source = capsys.readouterr().out, {}
+    assert "\x1b" not in text
+    exec(text, source)
+    read = pd.read_csv(tmp_path / "t.csv")
+    assert sorted(source["BLANKET"]) == sorted(names)
+    assert source["blanket_pipeline"](DecisionTreeClassifier()).fit(read, read["y"]).score(read, read["y"]) > 0.9

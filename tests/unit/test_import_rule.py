@@ -37,9 +37,9 @@ ALLOWED = {
     "suitability": {"core", "ci", "config", "data"},
     "plan": {"core", "config", "data", "digest", "grain", "resources", "suitability"},
     "run_time": {"cost", "grain", "plan"},
-    "inspection": {"core", "ci", "data", "plan", "resources", "suitability"},
+    "inspection": {"core", "ci", "cost", "data", "plan", "suitability"},
     "starting_config": {"core", "config", "inspection", "plan", "run_time"},
-    "exports": {"core", "artefacts"},
+    "exports": {"core", "artefacts", "data"},
     "catalogue": {"core"},
     "schema": {"core", "config", "config_keys"},
     "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
@@ -54,9 +54,9 @@ ALLOWED = {
     "comparison_config": {"core", "ci", "data", "estimator", "selectors"},
     "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
     "all_blankets": {"core", "ci", "search", "selectors"},
-    "one_shot": {"core", "config", "data", "search", "selectors", "aggregate"},
-    "cli": {"core", "artefacts", "jobs", "one_shot", "catalogue", "comparing", "exports", "inspection"}
-    | {"starting_config"},
+    "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
+    "cli": {"core", "artefacts", "jobs", "one_shot", "catalogue", "comparing", "exports"}
+    | {"inspection", "starting_config"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparing", "comparison"},
 }
 #: Third-party packages that a part may import at all.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.table import Column
 from ..data.sources import read_columns, read_source
-from .columns import ColumnSummary, summarise
+from .columns import ColumnSummary, summarise, tokens
 from .findings import Finding, class_counts, of_columns, of_table, suspected_leaks
 from .suits import Suits, suggested_test, what_suits
 
@@ -37,8 +37,8 @@ class Inspection:
         What to look at.
     tests, methods : list of Suits
         Those that suit come first, the quick ones before the slow ones.
-    suggested_test : str
-        The CI test to begin with.
+    suggested_test, suggested_method : str
+        The CI test, and the method with it, to begin with.
     """
 
     target: str
@@ -52,6 +52,7 @@ class Inspection:
     tests: list[Suits]
     methods: list[Suits]
     suggested_test: str
+    suggested_method: str
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -96,6 +97,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were looked at one by one"
         findings.append(Finding("note", (), message, "Leave columns out with drop to see others."))
     facts, tests, methods = what_suits(spec)
+    test = suggested_test(facts)
     return Inspection(
         target=raw.target.name,
         task=raw.task.name,
@@ -107,7 +109,8 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         findings=findings,
         tests=tests,
         methods=methods,
-        suggested_test=suggested_test(facts),
+        suggested_test=test,
+        suggested_method="iamb" if test == "lr-mixed" else "hiton-mb",  # regressions are slow: few tests
     )
 
 
@@ -120,7 +123,10 @@ def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary]]:
 def suggest_targets(columns: Sequence[ColumnSummary]) -> list[str]:
     """Return columns that may be the target: those named like one, then the last, then those of two values."""
     words = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
-    usable = [c for c in columns if c.looks_like not in ("row-number", "identifier", "date", "text") and c.n_distinct > 1]
-    named = [c.name for c in usable if words & {c.name.lower(), *c.name.lower().replace("-", "_").split("_")}]
+    usable = [
+        c for c in columns if c.looks_like not in ("row-number", "identifier", "date", "text") and c.n_distinct > 1
+    ]
+    named = [c.name for c in usable if words & tokens(c.name)]
+    named.sort(key=lambda name: name.lower() not in words)  # the word itself before names that hold it
     two = [c.name for c in usable if c.n_distinct == 2]
     return list(dict.fromkeys([*named, *[c.name for c in usable[-1:]], *two]))[:5]

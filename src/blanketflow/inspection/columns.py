@@ -15,7 +15,9 @@ ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "r
 GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
 GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_DATE = re.compile(r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?")
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
+)
 #: Fewer distinct values show nothing.
 _FEWEST = 10
 #: Values looked at to tell dates and free text.

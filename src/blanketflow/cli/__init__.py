@@ -1,0 +1,41 @@
+"""The command line: ``blanketflow inspect``, ``init``, ``select``, ``compare``, ``run``, ``export``, ``list``...
+
+One command a file; what they print goes through `terminal`. Packages that take long to import are imported by the
+commands that use them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+#: Exit codes. `run` passes Snakemake's on.
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What was typed after ``blanketflow``; that of this process if not given.
+    """
+    from ..core.errors import BlanketflowError
+    from ..jobs import fewer_collections
+    from .app import make_app
+    from .terminal import complain, show_anything
+
+    show_anything()
+    try:
+        with fewer_collections():
+            make_app()(args=[*(sys.argv[1:] if arguments is None else arguments)], prog_name="blanketflow")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else (DONE if ended.code is None else FAILED)
+    except BlanketflowError as error:
+        complain(str(error))
+        return FAILED
+    except KeyboardInterrupt:
+        complain("stopped.")
+        return 128 + 2  # as a shell says of a command that SIGINT ended
+    return DONE

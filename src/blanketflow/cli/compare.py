@@ -1,0 +1,106 @@
+"""``blanketflow compare``: several methods side by side, without the workflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import ConfigError
+from ..core.printable import printable
+from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
+from .terminal import heading, is_terminal, note, show, show_json, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Features of a blanket that are printed.
+_FEATURES = 8
+
+
+def compare(
+    tables: Annotated[list[str], typer.Argument(metavar="TABLE...", help=TABLE, autocompletion=files)],
+    target: Target = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods",
+            metavar="ID...",
+            help="method ids, or method/test such as iamb/fisher-z",
+            autocompletion=method_ids,
+        ),
+    ] = None,
+    models: Annotated[
+        list[str] | None, typer.Option("--models", metavar="ID...", help="models that judge", autocompletion=model_ids)
+    ] = None,
+    evaluation: Annotated[int, typer.Option(help="outer folds of the honest estimate; 0 for none", min=0)] = 5,
+    folds: Annotated[int, typer.Option(help="inner folds whose blankets are combined; 0 for none", min=0)] = 5,
+    data_set: DataSet = None,
+    seed: Seed = 2026,
+    cores: Annotated[int, typer.Option(help="tasks at a time; -1 for all cores", min=-1)] = 1,
+    report: Annotated[Path | None, typer.Option(help="HTML file to write, one page that opens offline")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods on one or more tables, now.
+
+    As the workflow does, but without Snakemake and without stored results: sizes, scores beside those of all features,
+    stability. A method has its own CI test and its defaults; iamb/fisher-z gives it another test. For options, write a
+    config by init.
+    """
+    from ..comparing import compare_config
+    from ..starting_config import dataset_id
+
+    raw: dict[str, Any] = {
+        "seed": seed,
+        "datasets": {dataset_id(table): dataset_spec(table, target, data_set or ()) for table in tables},
+        "splits": {"evaluation": evaluation},
+        "folds": folds,
+        "selectors": dict(map(_selector, [*(methods or ["hiton-mb", "ppfs", "mrmr"]), "all"])),
+    }
+    if len(raw["datasets"]) < len(tables):
+        raise ConfigError(f"some of the tables have one name ({', '.join(raw['datasets'])}): rename a file.")
+    raw |= {"models": models} if models else {}
+    found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
+    if report is not None:
+        found.report(report)
+    if as_json:
+        tables_found = {name: _rows(table) for name, table in found.tables.items()}
+        show_json({**tables_found, "skipped": _rows(found.skipped), "outcomes": _rows(found.outcomes)})
+        return
+    _show(found)
+    if report is not None:
+        note(f"Report: {report}")
+    else:
+        show("\nAll tables and charts: the same with --report report.html")
+
+
+def _selector(asked: str) -> tuple[str, dict[str, str]]:
+    """Return id and keys of a selector: a method with its own test, or ``method/test``."""
+    method, slash, test = asked.partition("/")
+    return asked.replace("/", "-").replace(":", "-").lower(), {"method": method, **({"ci_test": test} if slash else {})}
+
+
+def _show(found: Any) -> None:
+    """Print sizes and scores, stability, and the blankets."""
+    summary = found.summary().reset_index()
+    heading("Features of the blanket on all rows; scores on rows that the search never saw")
+    show_table(list(map(str, summary.columns)), summary.astype(str).values.tolist())
+    stability = found.stability
+    if len(stability):
+        heading("Stability (Nogueira) of what the evaluation splits select: 1 is always the same")
+        rows = [
+            (r.dataset, r.selector, f"{r.stability:.2f}", f"{r.mean_size:.1f}", r.note) for r in stability.itertuples()
+        ]
+        show_table(["dataset", "selector", "stability", "mean size", ""], rows, right=(2, 3))
+    heading("Blankets on all rows, most important first")
+    for (dataset, selector), part in found.blankets.groupby(["dataset", "selector"], sort=False):
+        names = list(map(printable, part["feature"][:_FEATURES]))
+        more = f" and {len(part) - _FEATURES} more" if len(part) > _FEATURES else ""
+        show(f"  {dataset} {selector}: {', '.join(names)}{more}")
+    for line in [*found.skipped.itertuples(), *found.outcomes.itertuples()]:
+        note(f"{line.dataset} {line.selector}: {getattr(line, 'status', 'skipped')}, {line.reason}")
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return table.astype(object).where(table.notna(), None).to_dict("records")

@@ -1,0 +1,88 @@
+"""``blanketflow inspect``: a look at a table before a search."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from typing import TYPE_CHECKING
+
+from .options import AsJson, DataSet, Table, Target, dataset_spec
+from .terminal import heading, show, show_json, show_table, width
+
+if TYPE_CHECKING:
+    from ..inspection import ColumnSummary, Inspection, Suits
+
+#: Columns that are listed; the rest only in JSON.
+_SHOWN = 40
+#: What estimates are sorted into: up to so many CPU seconds.
+_TIMES = ((1.0, "under a second"), (10.0, "under 10 s"), (60.0, "under a minute"), (3600.0, "under an hour"))
+
+
+def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_json: AsJson = False) -> None:
+    """Look at a table before a search.
+
+    Prints columns, suspected leakage and identifiers, which methods suit and about how long they take. Without
+    --target it lists the columns and suggests targets.
+    """
+    from ..inspection import inspect_columns, inspect_table, suggest_targets
+
+    spec = dataset_spec(table, target, data_set or ())
+    if target is None and "path" in spec:
+        n_rows, columns = inspect_columns(spec)
+        targets = suggest_targets(columns)
+        if as_json:
+            show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], "suggested_targets": targets})
+        else:
+            _show_columns(f"{n_rows} rows, {len(columns)} columns", columns)
+            if targets:
+                show(f"\nThe target may be {', '.join(map(repr, targets))}. Next:")
+                show(f"  blanketflow inspect {shlex.quote(table)} --target {shlex.quote(targets[0])}")
+        return
+    seen = inspect_table(spec)
+    if as_json:
+        show_json(seen.as_dict())
+    else:
+        _show(seen, table, target, data_set or [])
+
+
+def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> None:
+    shape = f"{seen.n_rows} rows, {seen.n_features} features"
+    _show_columns(f"{shape}; {seen.task}, since {seen.task_reason}", seen.columns)
+    if seen.classes:
+        shares = (f"{label}: {count} ({count / seen.n_rows:.0%})" for label, count in list(seen.classes.items())[:12])
+        show(f"\nClasses   {', '.join(shares)}" + (", ..." if len(seen.classes) > 12 else ""))
+    heading("\nWhat to look at")
+    for finding in seen.findings:
+        show(f"  {finding.kind}: {finding.message}.\n      {finding.advice}")
+    if not seen.findings:
+        show("  nothing was noticed")
+    heading("\nCPU time on all rows, each method with its own CI test: estimates from the table's shape")
+    _show_suits("CI tests", seen.tests)
+    _show_suits("methods", seen.methods)
+    show(f"  To begin with: {seen.suggested_method} with {seen.suggested_test}")
+    of = f"{shlex.quote(table)}" + (f" --target {shlex.quote(target)}" if target else "")
+    of += f" --data-set {shlex.join(more)}" if more else ""
+    heading("\nNext")
+    by = f"--method {seen.suggested_method} --ci-test {seen.suggested_test}"
+    show(f"  blanketflow select {of} {by}   # one search, now")
+    show(f"  blanketflow init {of}   # a config for the whole workflow")
+
+
+def _show_columns(title: str, columns: list[ColumnSummary]) -> None:
+    heading(title)
+    rows = [(c.name, c.kind, c.n_missing or "", c.n_distinct, c.values, c.looks_like) for c in columns[:_SHOWN]]
+    show_table(["column", "kind", "missing", "distinct", "values", "looks like"], rows, right=(2, 3))
+    if len(columns) > _SHOWN:
+        show(f"  ... and {len(columns) - _SHOWN} more (--json lists them)")
+
+
+def _show_suits(what: str, found: list[Suits]) -> None:
+    """Print which suit, by time, and the others by reason."""
+    by: dict[str, list[str]] = {}
+    for one in found:
+        seconds = one.seconds or 0.0
+        time = next((name for limit, name in _TIMES if seconds < limit), "an hour and more")
+        by.setdefault(f"not for this table ({one.reason})" if one.reason else time, []).append(one.id)
+    for time, names in by.items():
+        text = f"{what}, {time}: {', '.join(names)}"
+        show(textwrap.fill(text, width(), initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False))

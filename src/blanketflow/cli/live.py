@@ -1,0 +1,154 @@
+"""A run of Snakemake with a display of its progress in place of its own output."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.printable import printable
+from .process import run_to_end
+from .progress import Progress
+from .terminal import complain, console, show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: Folder of the logger plug-in, which is put on Snakemake's search path.
+PLUG_INS = Path(__file__).parent / "events"
+#: Running jobs that are named.
+_NAMED = 3
+
+
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
+    """Run Snakemake, show its progress, and say what failed and why.
+
+    Parameters
+    ----------
+    snakemake, arguments : sequence of str
+        The command and what it is given.
+
+    Returns
+    -------
+    int
+        Snakemake's exit code.
+    """
+    from rich.live import Live
+
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
+    progress, begin = Progress(), time.time()
+    with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
+        events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
+        events.touch()
+        # A file and no pipe: if this process dies, Snakemake goes on undisturbed.
+        command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
+        with open(output, "wb") as out, open(errors, "wb") as err, open(events, encoding="utf-8") as lines:
+            follow = _Follow(lines, progress)
+            with Live(console=console(sys.stderr), refresh_per_second=8, transient=True) as live:
+                ended = run_to_end(
+                    command,
+                    lambda: live.update(_drawn(follow(), begin)),
+                    env=environment,
+                    stdout=out,
+                    stderr=err,
+                )
+            follow()
+        if not progress.total:  # it did something else than to run jobs, and said so
+            for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
+                with open(path, encoding="utf-8", errors="replace") as text:
+                    shutil.copyfileobj(text, stream)
+            return ended.code
+    if ended.stopped and ended.code:
+        complain("stopped. The same command goes on from where it was.")
+    else:
+        _tell(progress, ended.code, time.time() - begin)
+    return ended.code
+
+
+class _Follow:
+    """Reads the events written since it was last called."""
+
+    def __init__(self, lines: Any, progress: Progress) -> None:
+        self._lines, self._progress, self._rest = lines, progress, ""
+
+    def __call__(self) -> Progress:
+        *whole, self._rest = (self._rest + self._lines.read()).split("\n")
+        for line in whole:
+            self._progress.see(json.loads(line))
+        return self._progress
+
+
+def _drawn(progress: Progress, begin: float) -> Table:
+    """Return the display: a bar for each stage, all jobs, the time left, what runs."""
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table.grid(padding=(0, 1))
+    if not progress.total:
+        drawn.add_row(Text("Snakemake plans the run ..."))
+        return drawn
+    stages = progress.stages()
+    for stage, done, total in stages:
+        drawn.add_row(Text(stage), ProgressBar(total=total, completed=done, width=30), Text(f"{done}/{total}"))
+    done, total = (sum(stage[i] for stage in stages) for i in (1, 2))
+    now = time.time()
+    left = progress.seconds_left(now)
+    told = f"{_clock(now - begin)} so far" + (f", about {_clock(left)} left" if left is not None else "")
+    bar = ProgressBar(total=total, completed=done, width=30)
+    drawn.add_row(Text("all jobs", style="bold"), bar, Text(f"{done}/{total}  {told}"))
+    running = progress.running
+    names = [printable(job.name) for job in running[:_NAMED]]
+    names += [f"and {len(running) - _NAMED} more"] if len(running) > _NAMED else []
+    outer = Table.grid()
+    outer.add_row(drawn)
+    outer.add_row(Text("now: " + ", ".join(names), style="dim", no_wrap=True, overflow="ellipsis") if names else "")
+    for number in progress.failed:
+        outer.add_row(Text(f"failed: {printable(progress.jobs[number].name)}", style="red"))
+    return outer
+
+
+def _tell(progress: Progress, code: int, seconds: float) -> None:
+    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log."""
+    for number in progress.failed:
+        job = progress.jobs[number]
+        log = next((path for path in job.log if Path(path).is_file()), None)
+        complain(f"{job.name} failed: {_reason(log) if log else progress.failed[number]}")
+        if log:
+            complain(f"  its log: {log}")
+    if code and not progress.failed:
+        for error in progress.errors or ["Snakemake ended without saying why; its log is in .snakemake/log."]:
+            complain(error)
+    elif code:
+        complain("mend the cause and run the same command: it goes on from where it was.")
+    done = sum(stage[1] for stage in progress.stages())
+    if not code:
+        show(f"{done} jobs done in {_clock(seconds)}.")
+
+
+def _reason(log: str) -> str:
+    """Return the last error in a job's log, else its last line."""
+    lines = [line.strip() for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [line for line in lines if line]
+    said = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
+    return (said or lines or ["it wrote nothing into its log"])[-1]
+
+
+def _clock(seconds: float) -> str:
+    """Return seconds as a clock shows them.
+
+    Examples
+    --------
+    >>> _clock(75), _clock(3700)
+    ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,110 @@
+"""What commands share: options with several values, arguments that name a table, completion of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+
+class Repeated(TyperCommand):
+    """A command whose options of several values may be written ``--set a=1 b=2`` for ``--set a=1 --set b=2``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before each of its values, then parse as usual."""
+        several = {name for param in self.params if getattr(param, "multiple", False) for name in param.opts}
+        pairs = {name for param in self.params if (param.metavar or "").startswith("KEY=") for name in param.opts}
+        return super().parse_args(ctx, list(repeated(args, several, pairs)))
+
+
+def repeated(args: Sequence[str], several: set[str], pairs: set[str]) -> Iterator[str]:
+    """Yield arguments with an option before each of its values.
+
+    Parameters
+    ----------
+    args : sequence of str
+        As typed.
+    several, pairs : set of str
+        Options of several values, and those among them whose values are ``key=value``: what follows and is not of that
+        form is an argument of its own.
+
+    Examples
+    --------
+    >>> list(repeated(["--set", "a=1", "b=2", "my.csv"], {"--set"}, {"--set"}))
+    ['--set', 'a=1', '--set', 'b=2', 'my.csv']
+    """
+    option, is_first = "", False
+    for at, word in enumerate(args):
+        if word == "--":
+            yield from args[at:]
+            return
+        if word.startswith("-") and len(word) > 1:
+            option, is_first = (word, True) if word in several else ("", False)
+            yield word
+            continue
+        if option and not is_first:
+            if option in pairs and "=" not in word:
+                option = ""
+            else:
+                yield option
+        is_first = False
+        yield word
+
+
+def method_ids(incomplete: str) -> list[str]:
+    """Complete the id of a method."""
+    return _ids("blanketflow.selectors", incomplete)
+
+
+def test_ids(incomplete: str) -> list[str]:
+    """Complete the id of a CI test."""
+    return _ids("blanketflow.ci", incomplete)
+
+
+def model_ids(incomplete: str) -> list[str]:
+    """Complete the id of a model."""
+    return _ids("blanketflow.models", incomplete)
+
+
+def all_ids(incomplete: str) -> list[str]:
+    """Complete the id of a method, CI test or model."""
+    return [*method_ids(incomplete), *test_ids(incomplete), *model_ids(incomplete)]
+
+
+def _ids(package: str, incomplete: str) -> list[str]:
+    from ..core.registry import discover
+
+    return [name for name in discover(package) if name.startswith(incomplete)]
+
+
+def files(incomplete: str) -> list[str]:
+    """Complete the path of a file."""
+    folder, _, start = incomplete.rpartition("/")
+    beside = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    if not beside.is_dir():
+        return []
+    found = sorted(path for path in beside.iterdir() if path.name.startswith(start))
+    return [f"{folder}/{path.name}" if "/" in incomplete else path.name for path in found]
+
+
+def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the keys of a data set in config.yaml: of a file, or of a source such as ``sklearn:wine``."""
+    from ..one_shot import settings
+
+    is_source = not Path(table).exists() and ":" in table
+    given = {"target": target} if target is not None else {}
+    return {"source" if is_source else "path": table, **given, **settings(more)}
+
+
+TABLE = "CSV, TSV, Parquet or npz file, or a source such as sklearn:wine"
+Table = Annotated[str, typer.Argument(help=TABLE, autocompletion=files)]
+Target = Annotated[str | None, typer.Option(help="column to predict")]
+DataSet = Annotated[
+    list[str] | None,
+    typer.Option("--data-set", metavar="KEY=VALUE", help="keys of a data set in a config, such as drop=[id]"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
+Seed = Annotated[int, typer.Option(help="where random numbers come from")]

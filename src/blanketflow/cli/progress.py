@@ -1,0 +1,139 @@
+"""How far a run is: Snakemake's events in, stages, failures and the time left out. Nothing here prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+#: Stages as people know them, with the rules that belong to each; other rules belong to the last.
+STAGES = {
+    "data": ("table", "splits", "gather_splits"),
+    "CI tests": ("ci_test", "ci_test_chunk", "gather_ci_test"),
+    "selection": ("grow", "shrink", "grow_shrink", "aggregate"),
+    "evaluation": ("evaluate",),
+    "tables and report": (),
+}
+#: What the plan's grain adds to the name of a rule.
+_GRAIN = re.compile(r"(_dataset)?(_\d+)?$")
+#: The rule that only asks for files.
+_NO_WORK = ("all", "total")
+
+
+@dataclass
+class Job:
+    """A job that Snakemake has told of."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+    log: Sequence[str]
+    started: float = 0.0
+    is_done: bool = False
+
+    @property
+    def name(self) -> str:
+        """Rule and ids, as a person would name it."""
+        return " ".join([rule_name(self.rule), *self.wildcards.values()])
+
+
+@dataclass
+class Progress:
+    """The state of a run.
+
+    Attributes
+    ----------
+    total : dict of str to int
+        Jobs of each rule.
+    jobs : dict of int to Job
+        Those begun, by Snakemake's number.
+    failed : dict of int to str
+        What Snakemake said of those that failed and were not repeated with success.
+    errors : list of str
+        Errors of the run as such.
+    parallel : int
+        Jobs that may run at a time.
+    """
+
+    total: dict[str, int] = field(default_factory=dict)
+    jobs: dict[int, Job] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    parallel: int = 1
+    _seconds: dict[str, list[float]] = field(default_factory=dict)
+
+    def see(self, event: Mapping[str, Any]) -> None:
+        """Take one event of Snakemake into account."""
+        kind, number = event["event"], event.get("jobid", event.get("job_id"))
+        if kind == "run_info":
+            self.total = {rule: n for rule, n in event["stats"].items() if rule not in _NO_WORK}
+        elif kind == "resources_info":
+            self.parallel = event.get("cores") or event.get("nodes") or self.parallel
+        elif kind == "job_info":
+            self.jobs[number] = Job(event["rule_name"], event.get("wildcards", {}), event.get("log", ()), event["time"])
+        elif kind == "job_finished" and number in self.jobs:
+            job = self.jobs[number]
+            job.is_done = True
+            self.failed.pop(number, None)
+            self._seconds.setdefault(job.rule, []).append(event["time"] - job.started)
+        elif kind == "job_error":
+            self.jobs.setdefault(number, Job(event["rule_name"], {}, event.get("log", ())))
+            self.failed[number] = event["message"]
+        elif kind == "error":
+            self.errors.append(event["message"])
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that were begun and have not ended."""
+        return [job for n, job in self.jobs.items() if not job.is_done and n not in self.failed and self._works(job)]
+
+    def stages(self) -> list[tuple[str, int, int]]:
+        """Return each stage that has jobs, with how many are done and how many there are."""
+        done, total = dict.fromkeys(STAGES, 0), dict.fromkeys(STAGES, 0)
+        for rule, n in self.total.items():
+            total[stage_of(rule)] += n
+        for job in self.jobs.values():
+            if job.is_done and self._works(job):
+                done[stage_of(job.rule)] += 1
+        return [(stage, done[stage], total[stage]) for stage in STAGES if total[stage]]
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return about how many seconds the rest takes, from how long jobs took so far; None before any ended.
+
+        Rules of which no job has ended are taken to be like the others.
+        """
+        seen = [seconds for rule in self._seconds.values() for seconds in rule]
+        if not seen:
+            return None
+        usual = sum(seen) / len(seen)
+        means = {rule: sum(seconds) / len(seconds) for rule, seconds in self._seconds.items()}
+        left = sum(
+            max(n - len(self._seconds.get(rule, ())), 0) * means.get(rule, usual) for rule, n in self.total.items()
+        )
+        left -= sum(min(now - job.started, means.get(job.rule, usual)) for job in self.running)
+        return max(left, 0.0) / max(self.parallel, 1)
+
+    def _works(self, job: Job) -> bool:
+        return job.rule not in _NO_WORK
+
+
+def rule_name(rule: str) -> str:
+    """Return a rule's name without what the plan's grain adds.
+
+    Examples
+    --------
+    >>> rule_name("grow_shrink_dataset_5"), rule_name("ci_test_5"), rule_name("table")
+    ('grow_shrink', 'ci_test', 'table')
+    """
+    return _GRAIN.sub("", rule)
+
+
+def stage_of(rule: str) -> str:
+    """Return the stage that a rule belongs to.
+
+    Examples
+    --------
+    >>> stage_of("grow_shrink_5"), stage_of("report")
+    ('selection', 'tables and report')
+    """
+    return next((stage for stage, rules in STAGES.items() if rule_name(rule) in rules), list(STAGES)[-1])

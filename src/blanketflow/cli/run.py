@@ -1,0 +1,161 @@
+"""``blanketflow run``: Snakemake with a display of its progress, then the blankets found."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from ..core.errors import ConfigError, did_you_mean
+from .terminal import complain, is_terminal
+
+#: Options by which Snakemake does something else than run jobs, or is asked for its own output.
+_OWN_OUTPUT = (
+    "--dry",
+    "--quiet",
+    "--verbose",
+    "--print",
+    "--debug",
+    "--logger",
+    "--lint",
+    "--list",
+    "--dag",
+    "--d3dag",
+)
+_OWN_OUTPUT += ("--rulegraph", "--filegraph", "--summary", "--detailed-summary", "--unlock", "--report", "--archive")
+_OWN_OUTPUT += ("--cleanup", "--delete", "--version", "--generate", "--containerize", "--edit", "--draft", "--touch")
+_OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
+#: Options that say how many jobs run at a time, or where that is said.
+_CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
+#: Where Snakemake looks for a workflow.
+_SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
+#: The workflow beside the package, where that was installed from a clone in editable mode.
+_OURS = Path(__file__).parents[3] / "Snakefile"
+
+
+class PassedOn(TyperCommand):
+    """A command that passes on everything but its own options, in the order in which it was typed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse our own options; keep the others."""
+        own = {name for param in self.get_params(ctx) for name in param.opts if name.startswith("-")}
+        super().parse_args(ctx, [word for word in args if word in own])
+        ctx.args = [word for word in args if word not in own]
+        return ctx.args
+
+
+def run(
+    ctx: typer.Context, plain: Annotated[bool, typer.Option("--plain", help="show Snakemake's own output")] = False
+) -> None:
+    """Run the workflow, or go on with a killed run.
+
+    Shows the progress, then the blankets found. All further arguments go to Snakemake, such as --cores 4
+    --configfile my.yaml (snakemake --help lists them). Where nobody looks on, and with -n, --quiet and the like,
+    Snakemake's own output is shown.
+    """
+    raise typer.Exit(_run(ctx.args, plain))
+
+
+def _run(arguments: Sequence[str], plain: bool) -> int:
+    """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
+    from .blankets import show_blankets
+    from .others import jobs_in_slurm, living_runs
+    from .process import run_to_end
+
+    left = jobs_in_slurm()
+    if left:
+        told = f"Slurm has jobs of another run in this folder. If that run was killed: scancel {' '.join(left)}"
+        complain(f"{told}; else wait for it.")
+        return 1
+    others = living_runs()
+    if others:
+        complain(f"another run works in this folder (process {others[0]}). Wait for it.")
+        return 1
+    snakemake = [sys.executable, "-m", "snakemake"]
+    arguments = [*_workflow(arguments), *arguments]
+    _check_configs(arguments)
+    if any(Path(".snakemake/locks").glob("*")):
+        complain("an earlier run was killed; going on from where it was.")
+        unlocked = subprocess.run([*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True)
+        if unlocked.returncode:
+            print(unlocked.stderr.strip(), file=sys.stderr)
+            complain("the folder cannot be unlocked.")
+            return unlocked.returncode
+    if not any(_CORES.match(word) for word in arguments):
+        arguments = ["--cores", "all", *arguments]
+    if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
+        code = run_to_end([*snakemake, *arguments]).code
+    else:
+        from .live import run_watched
+
+        code = run_watched(snakemake, arguments)
+    results = _output_folder(arguments) if code == 0 else None
+    if results and (results / "report.html").is_file():
+        show_blankets(results)
+    return code
+
+
+def _asks_for_output(word: str) -> bool:
+    return word.startswith(_OWN_OUTPUT) or bool(_OWN_LETTERS.fullmatch(word))
+
+
+def _workflow(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that lead to the workflow where it is not in this folder.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or no config for it.
+    """
+    named = [word for word in arguments if word in ("-s", "--snakefile") or word.startswith("--snakefile=")]
+    if named or any(Path(name).is_file() for name in _SNAKEFILES):
+        return []
+    if not _OURS.is_file():
+        raise ConfigError(
+            "there is no workflow (Snakefile) in this folder, and the Python package does not hold it. Run this in a "
+            "clone of blanketflow, or name its Snakefile: blanketflow run --snakefile <clone>/Snakefile --configfile "
+            "my.yaml. Without a clone: blanketflow select and compare need no workflow."
+        )
+    is_configured = any(word.startswith("--configfile") for word in arguments) or Path("config.yaml").is_file()
+    if not is_configured:
+        raise ConfigError(
+            "there is no config.yaml in this folder. Write one by blanketflow init data.csv --target y, then "
+            "blanketflow run --configfile data.yaml."
+        )
+    return ["--snakefile", str(_OURS)]
+
+
+def _check_configs(arguments: Sequence[str]) -> None:
+    """Raise `ConfigError` if a config that is named is not there: Snakemake would show a traceback."""
+    for path in _named(arguments).configfile:
+        if not Path(path).is_file():
+            beside = [found.name for found in Path(path).parent.glob("*.yaml")]
+            hint = did_you_mean(Path(path).name, beside) if beside else "Write one by blanketflow init."
+            raise ConfigError(f"there is no config {path}. {hint}")
+
+
+def _named(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return what Snakemake's arguments say of configs and folders."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    parser.add_argument("--config", "-C", nargs="*", default=[])
+    parser.add_argument("--directory", "-d", default=".")
+    return parser.parse_known_args(arguments)[0]
+
+
+def _output_folder(arguments: Sequence[str]) -> Path:
+    """Return the results folder that Snakemake's arguments lead to."""
+    import yaml
+
+    named, output = _named(arguments), "results"
+    for path in named.configfile or ["config.yaml"]:
+        output = yaml.safe_load(Path(path).read_text(encoding="utf-8")).get("output", output)
+    given = dict(setting.partition("=")[::2] for setting in named.config)
+    return Path(named.directory) / given.get("output", output)

@@ -1,0 +1,77 @@
+"""``blanketflow select``: one table, one method, no workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core.errors import ConfigError
+from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
+from .terminal import heading, is_terminal, pour, show, show_json, show_table
+
+if TYPE_CHECKING:
+    from ..one_shot import Selection
+
+
+def select(
+    table: Table,
+    target: Target = None,
+    method: Annotated[str, typer.Option(help="id of blanketflow list", autocompletion=method_ids)] = "hiton-mb",
+    ci_test: Annotated[
+        str | None, typer.Option(help="id of blanketflow list (default: the method's own)", autocompletion=test_ids)
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="options, such as alpha=0.01 max_k=2")
+    ] = None,
+    test_options: Annotated[
+        list[str] | None, typer.Option("--test-set", metavar="KEY=VALUE", help="options of the CI test")
+    ] = None,
+    data_set: DataSet = None,
+    seed: Seed = 2026,
+    as_json: AsJson = False,
+    to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
+) -> None:
+    """Find a Markov blanket, now, on all rows.
+
+    --set folds=5 combines the blankets of five folds. For several methods and an honest evaluation use compare, or
+    init and run.
+    """
+    from ..core.registry import look_up
+    from ..exports import FORMS
+    from ..one_shot import select as find
+    from ..one_shot import settings
+
+    if to is not None and to not in FORMS:
+        raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")
+    dataset = dataset_spec(table, target, data_set or ())
+    given = settings(test_options or ())
+    if ci_test is None and given:
+        ci_test = look_up("blanketflow.selectors", method, "method").default_test
+    test = {"type": ci_test, **given} if ci_test else {}
+    found = find(dataset, {"method": method, **settings(options or ())}, test, seed)
+    if to is not None:
+        pour(found.as_blanket(table).text(to))
+    elif as_json:
+        show_json(found.as_dict())
+    elif is_terminal():
+        _draw(found)
+    else:
+        show(found.text())
+
+
+def _draw(found: Selection) -> None:
+    """Print the selection as a table."""
+    lines = found.text().split("\n")
+    heading(lines[0])
+    if found.status != "ok":
+        show(lines[1])
+    rows = [(row["feature"], row["role"], found.why(row)) for row in found.blanket]
+    if rows:
+        show_table(["feature", "role", "why"], rows)
+    else:
+        show("No feature: nothing was found to depend on the target. Try a larger alpha, or another CI test.")
+    if found.several:
+        heading(f"{len(found.blankets)} answers")
+        for blanket in found.blankets:
+            show(f"  {', '.join(blanket)}")

@@ -1,0 +1,122 @@
+"""What every command prints with: tables for people, plain text for pipes, JSON for scripts, complaints on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..core.printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Characters that JSON leaves as they are and a terminal obeys.
+_OBEYED = re.compile(r"[^\x20-\x7e\n]")
+
+
+def show_anything() -> None:
+    """Let both streams write characters that their encoding lacks as escapes, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Whether a person looks on: output is a terminal that can do more than print lines."""
+    return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Return how many characters a line of running text has: at most 100, fewer in a narrow terminal."""
+    return min(shutil.get_terminal_size().columns, 100) if is_terminal() else 100
+
+
+def complain(message: str) -> None:
+    """Say on stderr, on one line, what is wrong and what to do."""
+    print(f"blanketflow: {printable(message.strip())}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """Say something on stderr that is no result."""
+    print(printable(message), file=sys.stderr)
+
+
+def show(text: str = "") -> None:
+    """Print lines of text. Names of foreign origin must be `printable` where line breaks in them would mislead."""
+    print("\n".join(map(printable, text.split("\n"))))
+
+
+def pour(text: str) -> None:
+    """Print what was made for other programs: as it is, but in a terminal without what that would obey."""
+    if is_terminal():
+        show(text.removesuffix("\n"))
+    else:
+        print(text, end="")
+
+
+def heading(text: str) -> None:
+    """Print a heading."""
+    if is_terminal():
+        console().print("\n".join(map(printable, text.split("\n"))), style="bold", markup=False, highlight=False)
+    else:
+        show(text)
+
+
+def show_json(value: Any) -> None:
+    """Print JSON; numbers that JSON has not (NaN, infinities) become null."""
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    print(_OBEYED.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
+    """Print a table: drawn in a terminal, else aligned columns.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings.
+    rows : sequence of sequences
+        Cells, as many as columns; shown as `str` shows them.
+    right : sequence of int
+        Positions of columns of numbers, which are aligned to the right.
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    if not is_terminal():
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+        for row in (columns, *cells):
+            padded = (
+                f"{c:>{w}}" if i in right else f"{c:{w}}" for i, (c, w) in enumerate(zip(row, widths, strict=True))
+            )
+            print("  " + "  ".join(padded).rstrip())
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for at, name in enumerate(columns):
+        table.add_column(Text(name), justify="right" if at in right else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))  # as text: names with brackets are no markup
+    console().print(table)
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return rich's console on stdout or another stream; it knows NO_COLOR and the terminal's width."""
+    from rich.console import Console
+
+    return Console(file=stream or sys.stdout, highlight=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

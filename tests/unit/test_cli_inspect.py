@@ -1,0 +1,155 @@
+"""`blanketflow inspect`, `init`, `list` and `explain`, as typed."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from blanketflow.cli import main
+from blanketflow.config import read_config
+from blanketflow.core.registry import discover
+from blanketflow.data.sources import read_source
+from blanketflow.schema import json_schema
+
+EVIL = "\x1b[31mevil\x07"
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table whose names are hostile: markup, escapes, YAML, quotes, Unicode."""
+    monkeypatch.chdir(tmp_path)
+    names = ["[red]x[/red]", EVIL, "yes", "a: b # c", "Größe 'm'", '"q"', "patient_id", "out come"]
+    lines = [",".join('"' + name.replace('"', '""') + '"' for name in names)]
+    lines += [
+        ",".join(map(str, [i % 7, (i * 5) % 11, i % 2, i % 3, i * 0.37 % 1, i % 5, 1000 + i, i % 2])) for i in range(80)
+    ]
+    (tmp_path / "my study.csv").write_text("\n".join(lines), encoding="utf-8")
+    return names
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_inspect_shows_hostile_names_as_text(table, capsys):
+    code, out, err = run(capsys, "inspect", "my study.csv", "--target", "out come")
+    assert (code, err) == (0, "")
+    assert "[red]x[/red]" in out and "\\x1b[31mevil\\x07" in out and "\x1b" not in out and "\x07" not in out
+    assert "patient_id" in out and "identifier" in out
+
+
+def test_inspect_json_is_all_that_is_on_stdout(table, capsys):
+    code, out, err = run(capsys, "inspect", "my study.csv", "--target", "out come", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "") and [c["name"] for c in found["columns"]] == table[:-1]
+    assert "\x1b" not in out
+    code, out, _ = run(capsys, "inspect", "my study.csv", "--json")
+    assert code == 0 and set(json.loads(out)["suggested_targets"]) <= set(table)
+
+
+def test_the_next_command_that_inspect_names_runs(table, capsys):
+    _, out, _ = run(capsys, "inspect", "my study.csv", "--target", "out come")
+    commands = [line.partition("   #")[0].strip() for line in out.splitlines() if line.startswith("  blanketflow ")]
+    assert len(commands) == 2
+    for command in commands:
+        code, _, err = run(capsys, *shlex.split(command)[1:])
+        assert code == 0, err
+
+
+def test_init_writes_a_config_that_the_schema_and_the_plan_take(table, capsys):
+    jsonschema = pytest.importorskip("jsonschema")
+    code, out, _ = run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml")
+    assert code == 0 and "blanketflow run --cores 4 --configfile my.yaml" in out
+    with open("my.yaml", encoding="utf-8") as file:
+        text = file.read()
+    raw = yaml.safe_load(text)
+    jsonschema.validate(raw, json_schema())
+    config = read_config(raw)
+    assert config.datasets["my-study"]["target"] == "out come"
+    assert config.datasets["my-study"]["drop"] == ["patient_id"] and "\x1b" not in text
+    assert read_source("my-study", config.datasets["my-study"], 0).features.names == table[:-2]
+
+
+def test_init_never_overwrites_unless_told(table, capsys):
+    assert run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml")[0] == 0
+    with open("my.yaml", "a", encoding="utf-8") as file:
+        file.write("# mine\n")
+    code, out, err = run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml")
+    assert code == 1 and out == "" and "--force" in err
+    with open("my.yaml", encoding="utf-8") as file:
+        assert "# mine" in file.read()
+    assert run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml", "--force")[0] == 0
+
+
+@pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:diabetes", "simulate:clinic"])
+def test_init_takes_sources(source, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", source)[0] == 0
+    name = source.partition(":")[2]
+    with open(f"{name}.yaml", encoding="utf-8") as file:
+        assert list(read_config(yaml.safe_load(file)).datasets) == [name]
+
+
+def test_a_class_of_few_rows_gets_fewer_folds(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = ["x,z,y", *(f"{i},{i * i % 7},{'a' if i < 46 else 'b'}" for i in range(50))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert run(capsys, "init", "t.csv", "--target", "y")[0] == 0
+    with open("t.yaml", encoding="utf-8") as file:
+        raw = yaml.safe_load(file)
+    assert raw["splits"]["evaluation"] == 4 and raw["folds"] == 3
+
+
+def test_list_names_everything_and_filters(capsys):
+    _, out, _ = run(capsys, "list")
+    for package in ("selectors", "ci", "models"):
+        assert all(f"\n  {name} " in out for name in discover(f"blanketflow.{package}"))
+    found = json.loads(run(capsys, "list", "--family", "kernel", "--json")[1])
+    assert [entry["id"] for entry in found] == ["bahsic", "hsmb"]
+    code, _, err = run(capsys, "list", "--family", "kernal")
+    assert code == 1 and "Did you mean 'kernel'?" in err
+
+
+@pytest.mark.parametrize("identifier", ["hiton-mb", "g2", "svm", "mrmr", "all", "true-blanket"])
+def test_explain_states_the_card_and_every_option(identifier, capsys):
+    code, out, _ = run(capsys, "explain", identifier)
+    facts = json.loads(run(capsys, "explain", identifier, "--json")[1])
+    assert code == 0 and facts["id"] == identifier
+    assert all(option["name"] in out and option["values"] in out for option in facts["options"])
+    assert facts["command"] in out
+    yaml.safe_load(facts["config"])
+
+
+def test_the_examples_of_explain_are_configs(capsys):
+    for entry in json.loads(run(capsys, "list", "--json")[1]):
+        raw = {"datasets": {"w": {"source": "sklearn:wine"}}, "selectors": {"gs": {"method": "gs"}}}
+        read_config(raw | yaml.safe_load(entry["config"]))
+
+
+def test_wrong_usage_is_2_and_mistakes_are_1_and_both_are_said_on_stderr(capsys):
+    for arguments in (["select"], ["bogus"], ["list", "--bogus"], ["compare", "a.csv", "--evaluation", "many"]):
+        code, out, err = run(capsys, *arguments)
+        assert (code, out) == (2, "") and "Error" in err
+    code, out, err = run(capsys, "explain", "hitonmb")
+    assert (code, out) == (1, "") and "Did you mean 'hiton-mb'" in err and err.count("\n") == 1
+    assert run(capsys, "--version")[:2] == (0, "blanketflow 0.1.0\n")
+    assert run(capsys, "--help")[0] == 0
+
+
+def test_a_mistake_with_a_hostile_name_stays_on_one_line_and_is_text(table, capsys):
+    code, _, err = run(capsys, "select", "my study.csv", "--target", "[red]y[/red]\x1b[2J\n")
+    assert code == 1 and err.count("\n") == 1 and "[red]y[/red]" in err and "\x1b" not in err
+
+
+def test_listing_and_help_load_no_heavy_package():
+    heavy = {"pandas", "sklearn", "scipy", "numba", "pyarrow", "lightgbm", "altair", "snakemake", "rich"}
+    for arguments in (["list"], ["--help"], ["explain", "g2"]):
+        loaded = f"print(sorted({heavy} & set(sys.modules)))"
+        code = f"import sys; from blanketflow.cli import main; main({arguments}); {loaded}"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]", arguments

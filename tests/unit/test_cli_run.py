@@ -1,0 +1,57 @@
+"""`blanketflow run` before Snakemake starts, and how its events become progress."""
+
+import pytest
+
+from blanketflow.cli import main
+from blanketflow.cli import run as command
+from blanketflow.cli.progress import Progress
+
+
+def test_without_a_workflow_it_says_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "_OURS", tmp_path / "nowhere" / "Snakefile")  # as pip installs it from a wheel
+    assert main(["run"]) == 1
+    assert "there is no workflow (Snakefile) in this folder" in capsys.readouterr().err
+
+
+def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run"]) == 1
+    assert "Write one by blanketflow init" in capsys.readouterr().err
+    (tmp_path / "mine.yaml").touch()
+    assert main(["run", "--configfile", "mien.yaml"]) == 1
+    assert "there is no config mien.yaml. Did you mean 'mine.yaml'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["-n", "-np", "--dry-run", "--quiet", "--lint", "--report", "--unlock", "--logger"])
+def test_what_asks_for_snakemakes_own_output(word):
+    assert command._asks_for_output(word)
+
+
+@pytest.mark.parametrize("word", ["--cores", "4", "-c4", "-j", "--configfile", "my.yaml", "--keep-going", "-k", "-f"])
+def test_what_does_not(word):
+    assert not command._asks_for_output(word)
+
+
+def test_progress_of_a_run():
+    progress = Progress()
+    progress.see({"event": "resources_info", "cores": 2})
+    stats = {"all": 1, "table": 1, "ci_test_dataset_5": 2, "grow_shrink_5": 2, "report": 1, "total": 7}
+    progress.see({"event": "run_info", "stats": stats})
+    assert progress.stages() == [("data", 0, 1), ("CI tests", 0, 2), ("selection", 0, 2), ("tables and report", 0, 1)]
+    assert progress.seconds_left(0) is None
+
+    def begin(number, rule, time, **wildcards):
+        progress.see({"event": "job_info", "jobid": number, "rule_name": rule, "time": time, "wildcards": wildcards})
+
+    begin(1, "table", 0.0, dataset="wine")
+    assert [job.name for job in progress.running] == ["table wine"]
+    progress.see({"event": "job_finished", "job_id": 1, "time": 4.0})
+    assert progress.stages()[0] == ("data", 1, 1) and progress.running == []
+    assert progress.seconds_left(4.0) == 5 * 4.0 / 2  # five jobs like the one that ended, two at a time
+    begin(2, "grow_shrink_5", 4.0, dataset="wine", selector="gs")
+    progress.see({"event": "job_error", "jobid": 2, "rule_name": "grow_shrink_5", "message": "Error in rule"})
+    assert list(progress.failed) == [2] and progress.jobs[2].name == "grow_shrink wine gs"
+    begin(2, "grow_shrink_5", 5.0, dataset="wine", selector="gs")  # tried again
+    progress.see({"event": "job_finished", "job_id": 2, "time": 6.0})
+    assert not progress.failed and progress.stages()[2] == ("selection", 1, 2)

@@ -1,0 +1,135 @@
+"""`blanketflow run` in a real terminal: progress, failures by name, Ctrl-C; and what comes after: `export`."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from terminal import in_terminal
+from workflow_runs import (
+    assert_equal_results,
+    chosen,
+    configure,
+    contents,
+    environment,
+    planned,
+)
+
+from blanketflow.cli import main
+from blanketflow.data.text import HEAD_BYTES
+
+pytestmark = pytest.mark.workflow
+BLANKETFLOW = [sys.executable, "-m", "blanketflow.cli"]
+RUN = [*BLANKETFLOW, "run", "--configfile", "my.yaml", "--cores", "2"]
+CTRL_C = b"\x03"
+
+
+def test_in_a_terminal_the_progress_is_shown_and_the_results_are_the_same(tmp_path, base_config, finished):
+    folder = configure(tmp_path, base_config)  # the workflow is found beside the package
+    code, shown = in_terminal(RUN, folder, environment())
+    assert code == 0, shown[-3000:]
+    for stage in ("data", "CI tests", "selection", "evaluation", "tables and report", "all jobs"):
+        assert stage in shown
+    assert "about 0:00 left" in shown and "now: " in shown and " jobs done in " in shown
+    assert "Select jobs to execute" not in shown  # Snakemake's own words
+    assert "mrmr (3): " in shown and shown.rstrip().endswith("Report: results/report.html")
+    assert_equal_results(contents(folder / "results"), contents(finished / "results"))
+    code, shown = in_terminal(RUN, folder, environment())
+    assert code == 0 and "Nothing to be done" in shown
+
+
+def test_ctrl_c_ends_snakemake_and_the_run_goes_on_afterwards(tmp_path, base_config, finished):
+    folder = configure(tmp_path, base_config)
+
+    def when_jobs_run(_):
+        return CTRL_C if list((folder / "results").glob("ci_test/**/*.parquet")) else None
+
+    code, shown = in_terminal(RUN, folder, environment(), when_jobs_run)
+    assert code == 1 and "stopped. The same command goes on from where it was." in shown
+    assert not list((folder / ".snakemake" / "locks").glob("*"))
+    assert not (folder / "results/report.html").exists()
+    code, shown = in_terminal(RUN, folder, environment())
+    assert code == 0 and "an earlier run was killed" not in shown
+    assert_equal_results(contents(folder / "results"), contents(finished / "results"))
+    assert planned(folder) == []
+
+
+def test_a_job_that_fails_is_named_with_its_reason_and_log(tmp_path, base_config):
+    folder = configure(tmp_path, base_config | {"datasets": {"mine": {"path": "mine.csv", "target": "y"}}})
+    row = "0." + "1" * 1000  # the plan looks at the head only, which the first rows fill
+    rows = [f"{row},{i % 3},{'ab'[i % 2]}" for i in range(HEAD_BYTES // 1000)]
+    (folder / "mine.csv").write_text("\n".join(["x,z,y", *rows, "1,2"]), encoding="utf-8")
+    code, shown = in_terminal(RUN, folder, environment())
+    assert code == 1
+    assert "table mine failed: mine: line 1002 has 2 cells, but the header has 3. Mend that line." in shown
+    assert "results/logs/table/mine.log" in shown and "run the same command" in shown
+
+
+@pytest.mark.parametrize("more", [["--plain"], ["-n"], ["--quiet", "rules"]])
+def test_snakemakes_own_output_where_it_is_asked_for(finished, more):
+    code, shown = in_terminal([*RUN, *more], finished, environment())
+    assert code == 0 and "Nothing to be done" in shown and "all jobs" not in shown
+
+
+def test_snakemakes_exit_code_and_error_pass_through(tmp_path, base_config):
+    folder = configure(tmp_path, base_config | {"models": ["tre"]})
+    code, shown = in_terminal(RUN, folder, environment())
+    assert code == 1 and "Did you mean 'tree'?" in shown and "Traceback" not in shown
+    piped = subprocess.run(RUN, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
+    assert piped.returncode == 1 and "Did you mean 'tree'?" in piped.stdout + piped.stderr
+
+
+def test_what_init_writes_is_planned_by_the_workflow(tmp_path):
+    load_wine(as_frame=True).frame.to_csv(tmp_path / "wine.csv", index=False)
+    call = [*BLANKETFLOW, "init", "wine.csv", "--target", "target"]
+    said = subprocess.run(call, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True).stdout
+    next_step = next(line.split() for line in said.splitlines() if "blanketflow run" in line)
+    assert next_step == ["blanketflow", "run", "--cores", "4", "--configfile", "wine.yaml"]
+    dry = [*BLANKETFLOW, *next_step[1:], "-n"]
+    done = subprocess.run(dry, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "results/wine/report.html" in done.stdout, done.stderr
+
+
+def test_a_blanket_is_exported(finished, capsys):
+    results = finished / "results"
+    arguments = ["export", str(results), "--dataset", "wine", "--selector", "mrmr"]
+    names = set(chosen(results, "wine", "full", "mrmr"))
+    assert main(arguments) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert set(table["feature"]) == names and table["importance"].is_monotonic_decreasing
+    assert main([*arguments, "--to", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {row["feature"] for row in found["features"]} == names
+    assert (found["target"], found["task"], found["method"]) == ("target", "classification", "mrmr")
+    assert main([*arguments, "--to", "pipeline", "-o", str(finished / "mrmr_wine.py")]) == 0
+    source = {}
+    exec((finished / "mrmr_wine.py").read_text(encoding="utf-8"), source)
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X.rename(columns=dict(zip(X.columns, source["NUMBERS"], strict=False))) if not names <= set(X.columns) else X
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    assert source["blanket_pipeline"](model).fit(X, y).score(X, y) > 0.8
+    assert main([*arguments, "--to", "pipeline", "-o", str(finished / "mrmr_wine.py")]) == 1
+    assert "--force" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere holds no finished run"),
+        (["results"], "more than one selector: add --selector with one of ppfs, mrmr, all"),
+        (["results", "--selector", "mrm"], "Did you mean 'mrmr'?"),
+        (["results", "--dataset", "wein"], "Did you mean 'wine'?"),
+        (["results", "--selector", "mrmr", "--to", "pickle"], "must be one of csv, json, pipeline"),
+    ],
+)
+def test_mistakes_of_an_export_end_in_one_message(finished, arguments, message, monkeypatch, capsys):
+    monkeypatch.chdir(finished)
+    assert main(["export", *arguments]) == 1
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1
