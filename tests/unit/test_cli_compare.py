@@ -1,0 +1,56 @@
+"""`blanketflow compare`, as typed."""
+
+import json
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+import blanketflow as bf
+from blanketflow.cli import main
+
+
+@pytest.fixture
+def wine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = load_wine(as_frame=True).frame.rename(columns={"hue": "[red]hue[/red]"})
+    frame.to_csv("wine.csv", index=False)
+    return frame
+
+
+ARGUMENTS = ["compare", "wine.csv", "--target", "target", "--methods", "gs", "iamb/lr-mixed", "--models", "tree"]
+ARGUMENTS += ["--evaluation", "2", "--folds", "2"]
+
+
+def test_it_finds_what_the_library_finds(wine, capsys):
+    assert main([*ARGUMENTS, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    selectors = {"gs": {"method": "gs"}, "iamb-lr-mixed": {"method": "iamb", "ci_test": "lr-mixed"}}
+    same = bf.compare(wine, "target", selectors, models=["tree"], evaluation=2, folds=2, name="wine")
+    assert [row["feature"] for row in found["blankets"]] == same.blankets["feature"].tolist()
+    assert [row["mean"] for row in found["scores"]] == pytest.approx(same.scores["mean"].tolist(), nan_ok=True)
+    assert set(pd.DataFrame(found["scores"])["selector"]) == {"gs", "iamb-lr-mixed", "all"}
+
+
+def test_tables_and_the_report(wine, capsys):
+    assert main([*ARGUMENTS, "--report", "wine.html"]) == 0
+    out, err = capsys.readouterr()
+    for name in ("gs", "iamb-lr-mixed", "all", "stability", "accuracy"):
+        assert name in out
+    assert "Report: wine.html" in err
+    with open("wine.html", encoding="utf-8") as file:
+        assert "iamb-lr-mixed" in file.read()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--methods", "hitn-mb"], "Did you mean 'hiton-mb'"),
+        (["--methods", "iamb/g22"], "g2"),
+        (["--models", "tre"], "Did you mean 'tree'"),
+    ],
+)
+def test_mistakes_end_in_one_message(wine, more, message, capsys):
+    assert main(["compare", "wine.csv", "--target", "target", *more]) == 1
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1
