@@ -26,6 +26,8 @@ SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
 }
 #: Selectors that would take longer, in CPU seconds, are left out (as comments).
 TOO_LONG = 3600.0
+#: Columns that a comment names.
+_NAMED = 30
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
@@ -200,7 +202,8 @@ def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
     ):
         names = [name for name in seen.columns_found(kind) if name not in spec.get("drop", [])]
         if names:
-            lines.append(f"    # {key}: {_yaml(names)}   # {told}")
+            more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            lines.append(f"    # {key}: {_yaml(names[:_NAMED])}   # {told}{more}")
     groups = seen.columns_found("group")
     if groups:
         lines.append(f"    # groups: {_yaml(groups[0])}   # if rows of one value belong together: one side of a split")
