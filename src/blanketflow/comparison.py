@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from .artefacts import write_text
-from .core.errors import ConfigError, did_you_mean
+from .comparison_charts import Charts, blanket_of, dataset_of
 
 if TYPE_CHECKING:
     from .report import Run
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the columns that the workflow's have. Charts are methods, which return Altair
-    charts; where there is one data set it need not be named.
+    Result tables are attributes, with the columns that the workflow's have; charts are methods of `plot`.
 
     Attributes
     ----------
@@ -82,6 +81,11 @@ class Comparison:
         return self.run.tables["truth"]
 
     @property
+    def plot(self) -> Charts:
+        """The charts: ``plot.score_by_selector()``, ``plot.blanket_graph("gs")`` and others return Altair charts."""
+        return Charts(self.run)
+
+    @property
     def folds(self) -> pd.DataFrame:
         """One row a data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
         return self.run.folds
@@ -104,12 +108,7 @@ class Comparison:
         ConfigError
             If there is no such selector or data set, or the selector has no final blanket there; the message says why.
         """
-        dataset = self._dataset(dataset)
-        if selector not in self.run.selectors:
-            raise ConfigError(f"there is no selector {selector!r}. {did_you_mean(selector, self.run.selectors)}")
-        if selector not in self.run.ran(dataset):
-            raise ConfigError(f"{selector} has no final blanket on {dataset}: {self._why_none(selector, dataset)}.")
-        return list(self.run.blanket(dataset, selector)["feature"])
+        return list(blanket_of(self.run, selector, dataset_of(self.run, dataset))["feature"])
 
     def report(self, path: str | Path) -> Path:
         """Write the report, one HTML page that opens offline, and return its path."""
@@ -117,36 +116,6 @@ class Comparison:
 
         write_text(path, render(self.run))
         return Path(path)
-
-    # --- charts ------------------------------------------------------------------------------------------------------
-
-    def score_by_selector(self, dataset: str | None = None, metric: str | None = None) -> Any:
-        """Draw the score of each selector beside that of all features, for each model."""
-        from . import plots
-
-        dataset = self._dataset(dataset)
-        return plots.score_by_selector(self.run.scores(dataset), self._metric(dataset, metric), self.run.baseline)
-
-    def size_against_score(
-        self, dataset: str | None = None, metric: str | None = None, model: str | None = None
-    ) -> Any:
-        """Draw how small the blankets are against how well a model predicts from them."""
-        from . import plots
-
-        dataset = self._dataset(dataset)
-        metric, model = self._metric(dataset, metric), model or self.run.main_model(dataset)
-        return plots.size_against_score(self.run.scores(dataset), metric, model, self.run.baseline)
-
-    def selection_frequency(self, selector: str, dataset: str | None = None) -> Any:
-        """Draw which fold of the final split chose which feature."""
-        from . import plots
-
-        dataset = self._dataset(dataset)
-        blanket = self.blanket(selector, dataset)
-        own = {"dataset": dataset, "selector": selector, "split": "full"}
-        return plots.selection_frequency(
-            self.run.rows(self.run.members, **own), self.run.rows(self.run.folds, **own), blanket
-        )
 
     # --- what a notebook shows ---------------------------------------------------------------------------------------
 
@@ -179,27 +148,6 @@ class Comparison:
         skipped = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         ended = [f"{o.dataset}, {o.selector}: {o.status}, {o.reason}" for o in self.outcomes.itertuples()]
         return list(dict.fromkeys([*skipped, *ended]))
-
-    def _why_none(self, selector: str, dataset: str) -> str:
-        pair = {"dataset": dataset, "selector": selector}
-        told = [*self.run.rows(self.skipped, **pair)["reason"], *self.run.rows(self.outcomes, **pair)["reason"]]
-        return told[0] if told else "none was asked for; set final=True"
-
-    def _dataset(self, dataset: str | None) -> str:
-        known = list(self.run.cards)
-        if dataset is None and len(known) > 1:
-            raise ConfigError(f"name one of the data sets: {', '.join(known)}.")
-        if dataset is not None and dataset not in known:
-            raise ConfigError(f"there is no data set {dataset!r}. {did_you_mean(dataset, known)}")
-        return known[0] if dataset is None else dataset
-
-    def _metric(self, dataset: str, metric: str | None) -> str:
-        known = list(dict.fromkeys(self.run.scores(dataset)["metric"]))
-        if not known:
-            raise ConfigError(f"{dataset}: there are no scores. Set evaluation to 2 or more.")
-        if metric is not None and metric not in known:
-            raise ConfigError(f"{dataset}: there is no metric {metric!r}. {did_you_mean(metric, known)}")
-        return metric or self.run.main_metric(dataset) or known[0]
 
 
 def _score(mean: float, sd: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .ci.base import CITest
-from .core.errors import ConfigError
+from .core.errors import BlanketflowError, ConfigError
 from .core.registry import discover
 from .core.table import Column
 from .data.in_memory import SOURCE, columns_in_memory
@@ -74,7 +74,7 @@ def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> t
     Raises
     ------
     ConfigError
-        If something is neither a method id nor a selector nor a spec, or a selector has a seed or task of its own.
+        If two selectors have one id, or one has a parameter out of range, or a seed or task of its own.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _identifier(asked: Any) -> str:
     if isinstance(asked, MarkovBlanketSelector):
         return asked.method_class.card.id
     called = asked.rpartition(":")[2] if isinstance(asked, str) else type(asked).__name__
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", called).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", "-", called).lower()
 
 
 def _spec(name: str, asked: Any, tests: dict[str, Any]) -> Any:
@@ -138,7 +138,10 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     for parameter, ours in _OF_ALL.items():
         if getattr(asked, parameter) != SHARED[parameter][0]:
             raise ConfigError(f"compare: selector {name!r} has a {parameter} of its own. Give it to compare as {ours}.")
-    method, test = asked.configured()
+    try:
+        method, test = asked.configured()
+    except BlanketflowError as error:
+        raise ConfigError(f"compare: selector {name!r}: {error}") from error
     own = type(method)
     is_listed = discover("blanketflow.selectors").get(own.card.id) is own
     spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}

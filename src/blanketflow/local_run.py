@@ -130,9 +130,10 @@ def _shown(progress: bool, total: int) -> Iterator[Callable[[str], None]]:
     if not progress:
         yield lambda stage: None
         return
+    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress() as bar:
+    with Progress(console=Console(stderr=True)) as bar:  # what a command prints is its result
         at = bar.add_task("testing", total=total)
         yield lambda stage: bar.update(at, advance=1, description=stage)
 

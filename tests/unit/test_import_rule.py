@@ -50,7 +50,8 @@ ALLOWED = {
     "finished_run": {"core", "collect", "report"},
     "local_run": {"core", "artefacts", "ci", "data", "finished_run", "grain", "jobs", "plan", "selectors", "stages"}
     | {"report", "tabulate"},
-    "comparison": {"core", "artefacts", "plots", "report"},
+    "comparison": {"artefacts", "comparison_charts", "report"},
+    "comparison_charts": {"core", "plots", "report"},
     "comparison_config": {"core", "ci", "data", "estimator", "selectors"},
     "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
     "all_blankets": {"core", "ci", "search", "selectors"},

@@ -61,7 +61,8 @@ def _from_series(name: str, series: Any) -> Column:
     if hasattr(dtype, "categories"):
         return column_from_array(name, series.astype(object).to_numpy())
     if getattr(dtype, "na_value", None) is not None and dtype.kind in "iufb" and series.isna().any():
-        return column_from_array(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+        kind = {"b": BOOLEAN, "f": NUMERIC}.get(dtype.kind, INTEGER)
+        return Column(name, kind, series.to_numpy(dtype=np.float64, na_value=np.nan))
     if hasattr(dtype, "numpy_dtype") and dtype.kind in "iufb":  # pandas' nullable dtypes
         return column_from_array(name, series.to_numpy(dtype=dtype.numpy_dtype))
     return column_from_array(name, series.to_numpy())
