@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .all_blankets import Blankets
     from .ci.base import CITest
-    from .comparison import Comparison
+    from .comparing import compare
     from .estimator import MarkovBlanketSelector
 
 __version__ = "0.1.0"
@@ -138,13 +138,6 @@ def blankets(X: Any, method: Any = "hiton-mb", ci_test: Any = None, **options: A
     return find(X, method, ci_test, **options)
 
 
-def compare(X: Any, y: Any = None, *arguments: Any, **options: Any) -> Comparison:
-    """Compare selectors on one or several tables, without Snakemake; see `blanketflow.comparing.compare`."""
-    from .comparing import compare as run
-
-    return run(X, y, *arguments, **options)
-
-
 def list_selectors() -> pd.DataFrame:
     """Return what methods there are.
 
@@ -201,7 +194,11 @@ def _cards(found: Any, **more: Any) -> pd.DataFrame:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the selector class of a method, such as ``blanketflow.PPFS``."""
+    """Return `compare`, which help and completion show with its parameters, or a selector class such as ``PPFS``."""
+    if name == "compare":
+        from .comparing import compare
+
+        return compare
     if not name.startswith("_") and name[0].isupper():
         from .estimator import estimator_by_class_name
 
@@ -209,3 +206,7 @@ def __getattr__(name: str) -> Any:
         if found is not None:
             return found
     raise AttributeError(f"module 'blanketflow' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), "compare"])

@@ -58,7 +58,7 @@ ALLOWED = {
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
     "cli": {"core", "artefacts", "jobs", "one_shot", "catalogue", "comparing", "exports"}
     | {"inspection", "starting_config"},
-    "__init__": {"core", "ci", "estimator", "all_blankets", "comparing", "comparison"},
+    "__init__": {"core", "ci", "estimator", "all_blankets", "comparing"},
 }
 #: Third-party packages that a part may import at all.
 ONLY_NUMPY = ("core",)
