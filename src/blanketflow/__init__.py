@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .all_blankets import Blankets
     from .ci.base import CITest
-    from .comparing import compare
+    from .comparing import compare as compare
     from .estimator import MarkovBlanketSelector
 
 __version__ = "0.1.0"
