@@ -99,7 +99,7 @@ def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> di
     return {"source" if is_source else "path": table, **given, **settings(more)}
 
 
-TABLE = "CSV, TSV, Parquet or npz file, or a source such as sklearn:wine"
+TABLE = "a table's file or URL, or a source such as sklearn:wine or openml:61 (docs/sources.md)"
 Table = Annotated[str, typer.Argument(help=TABLE, autocompletion=files)]
 Target = Annotated[str | None, typer.Option(help="column to predict")]
 DataSet = Annotated[

@@ -168,11 +168,12 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Sequence[Column]:
-    """Return all columns of a file or bundled set as they are read, the target among them; raises as `read_source`."""
+    """Return all columns of a source as they are read, the target among them; raises as `read_source` does."""
     source = locate(name, spec)
     if source.network is not None:
         return simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)[0].columns
-    return _read_columns(name, source, spec)
+    _check_digest(name, source, spec)
+    return load(name, source, with_downloads(name, spec)).columns
 
 
 def read_source_network(name: str, source: str) -> Network:
