@@ -119,6 +119,11 @@ def test_what_suits_is_what_the_plan_runs(spec):
 
 
 def test_targets_are_suggested(spec):
-    n_rows, columns = inspect_columns({"path": spec["path"]})
+    n_rows, columns, known_target = inspect_columns({"path": spec["path"]})
+    assert known_target is None
     assert n_rows == N and suggest_targets(columns)[0] == "outcome"
     assert "sample_id" not in suggest_targets(columns)
+
+
+def test_a_source_that_names_its_target_needs_no_suggestion():
+    assert inspect_columns({"source": "sklearn:wine"})[2] == "target"

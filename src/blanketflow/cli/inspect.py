@@ -22,13 +22,13 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
     """Look at a table before a search.
 
     Prints columns, suspected leakage and identifiers, which methods suit and about how long they take. Without
-    --target it lists the columns and suggests targets.
+    --target it lists the columns and suggests targets, unless the source itself names one.
     """
     from ..inspection import inspect_columns, inspect_table, suggest_targets
 
     spec = dataset_spec(table, target, data_set or ())
-    if target is None and "path" in spec:
-        n_rows, columns = inspect_columns(spec)
+    n_rows, columns, known_target = inspect_columns(spec) if target is None else (0, [], target)
+    if known_target is None:
         targets = suggest_targets(columns)
         if as_json:
             show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], "suggested_targets": targets})

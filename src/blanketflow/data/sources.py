@@ -167,13 +167,14 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     return raw
 
 
-def read_columns(name: str, spec: Mapping[str, Any]) -> Sequence[Column]:
-    """Return all columns of a source as they are read, the target among them; raises as `read_source` does."""
+def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
+    """Return all columns of a source as they are read, and which is its own target; raises as `read_source` does."""
     source = locate(name, spec)
     if source.network is not None:
-        return simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)[0].columns
+        table, target, _ = simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)
+        return Loaded(list(table.columns), target)
     _check_digest(name, source, spec)
-    return load(name, source, with_downloads(name, spec)).columns
+    return load(name, source, with_downloads(name, spec))
 
 
 def read_source_network(name: str, source: str) -> Network:

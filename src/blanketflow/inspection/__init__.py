@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-from ..core.table import Column
 from ..data.sources import read_columns, read_source
 from .columns import ColumnSummary, summarise, tokens
 from .findings import Finding, class_counts, of_columns, of_table, suspected_leaks
@@ -114,10 +113,25 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     )
 
 
-def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary]]:
-    """Look at a table whose target is not chosen yet: its number of rows and, at most, its first columns."""
-    columns: Sequence[Column] = read_columns("table", spec)
-    return columns[0].n_rows, [summarise(column) for column in islice(columns, MOST_COLUMNS)]
+def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
+    """Look at a table whose target is not chosen yet.
+
+    Returns
+    -------
+    n_rows : int
+        Rows of the table.
+    columns : list of ColumnSummary
+        Its first columns, `MOST_COLUMNS` at most.
+    target : str or None
+        The target that the source itself names; most files name none.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As for `inspect_table`.
+    """
+    found = read_columns("table", spec)
+    return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
 
 
 def suggest_targets(columns: Sequence[ColumnSummary]) -> list[str]:
