@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from blanketflow import collect
+from blanketflow import collect, plots
 from blanketflow.artefacts import write_json, write_text
 from blanketflow.finished_run import finished_run
-from blanketflow.report import draw, render
+from blanketflow.report import charts, render
 
 
 def main(
@@ -22,10 +22,10 @@ def main(
 ) -> None:
     """Write report.html, figures/ and provenance.json."""
     run = finished_run(spec, collect.tables(tables), cards, blankets, by_fold, shrink, evaluations)
-    drawn = draw(run)
+    drawn = charts(run)
     figures.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
-    for name, svg in drawn.items():
-        write_text(figures / f"{name.replace('/', '-')}.svg", svg)
+    for name, chart in drawn.items():
+        write_text(figures / f"{name.replace('/', '-')}.svg", plots.svg(chart))
     write_text(report, render(run, drawn))
     write_json(provenance, run.provenance)
 

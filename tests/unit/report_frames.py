@@ -8,7 +8,7 @@ from blanketflow.core.cards import Card
 from blanketflow.report import Run
 
 HOSTILE = "<script>alert(1)</script>"
-HOSTILE_FEATURE = '"><img src=x onerror=alert(2)>'
+HOSTILE_FEATURE = '"></script><script>alert(2)</script><img src=x onerror=alert(3)>'
 SPLITS = ("full", "cv-1", "cv-2", "cv-3", "cv-4", "cv-5")
 FOLDS = ("1of5", "2of5", "3of5", "4of5", "5of5")
 MODELS = ("tree", "svm", "knn")

@@ -1,35 +1,44 @@
 """The report says what it must, keeps names as text and loads nothing."""
 
+import base64
 import dataclasses
+import hashlib
+import json
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
 
-from blanketflow.report import draw, overview, render, text
+from blanketflow import plots
+from blanketflow.report import charts, overview, render, scripts, text
 from blanketflow.report.methods import calibration, methods
 from blanketflow.selectors import get_method
 
 
 class Page(HTMLParser):
-    """Tags with their attributes, and the text outside style and SVG."""
+    """Tags with their attributes, and the text outside style and scripts; scripts are kept apart."""
 
     def __init__(self, source):
         super().__init__()
-        self.tags, self.words, self.hidden = [], [], 0
+        self.tags, self.words, self.scripts, self.within = [], [], [], ""
         self.feed(source)
         self.close()
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
-        self.hidden += tag in ("style", "svg")
+        self.within = tag
+        if tag == "script":
+            self.scripts.append((dict(attributes), ""))
 
     def handle_endtag(self, tag):
-        self.hidden -= tag in ("style", "svg")
+        self.within = ""
 
     def handle_data(self, data):
-        if not self.hidden:
+        if self.within == "script":
+            attributes, known = self.scripts[-1]
+            self.scripts[-1] = (attributes, known + data)
+        elif self.within != "style":
             self.words.append(data)
 
     @property
@@ -92,25 +101,55 @@ def test_numbers_are_those_of_the_tables(run, page):
         assert f"{row.stability:.2f}".replace("-", text.MINUS) in page.text
 
 
-def test_it_holds_the_charts(page):
-    # Per data set: scores, sizes and a heatmap for each of the two selectors that ran on several folds.
-    assert sum(tag == "svg" for tag, _ in page.tags) == 2 * (2 + 2)
+def data_of(page):
+    """What the page's data elements hold, but the charts' shared looks."""
+    return [json.loads(text) for attributes, text in page.scripts if attributes == {"type": "application/json"}]
+
+
+def test_it_holds_each_chart_as_data(run, page):
+    made = [scripts.compact(plots.spec(chart)) for chart in charts(run).values()]
+    assert sorted(map(json.dumps, data_of(page))) == sorted(map(json.dumps, made))
+    assert sum(attributes.get("class") == "chart" for tag, attributes in page.tags if tag == "figure") == len(made)
+
+
+def test_it_holds_the_looks_of_the_charts_once(page):
+    (looks,) = (json.loads(text) for attributes, text in page.scripts if attributes.get("id") == "chart-config")
+    assert looks == plots.CONFIG
+    assert not [spec for spec in data_of(page) if "config" in spec]
 
 
 def test_hostile_names_stay_text(page, source):
-    assert not [tag for tag, _ in page.tags if tag in ("script", "img", "iframe", "object", "embed")]
+    kinds = [attributes["type"] for tag, attributes in page.tags if tag == "script"]
+    assert set(kinds) == {"application/json", "module"} and kinds.count("module") == 2
+    assert not [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "embed", "form")]
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
     assert HOSTILE in page.text and HOSTILE_FEATURE in page.text
-    assert HOSTILE not in source
+    assert HOSTILE not in source and HOSTILE_FEATURE not in source
+    assert HOSTILE in json.dumps(data_of(page)) and "alert(2)</script>" in json.dumps(data_of(page))
 
 
-def test_it_loads_nothing(page, source):
+def test_data_in_a_script_element_can_hold_any_name():
+    name = "</script> <!-- & \u2028 \u2029 ä"
+    text = str(scripts.as_json({name: name}))
+    assert json.loads(text) == {name: name}
+    assert not set("<>&\u2028\u2029") & set(text)
+
+
+def test_it_loads_nothing_and_runs_only_its_own_scripts(page, source):
     loading = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
     assert not [(tag, a) for tag, a in page.tags if tag == "link" or any(name in a for name in loading)]
     links = [a["href"] for _, a in page.tags if "href" in a]
     assert all(link.startswith(("#", "https://doi.org/10.")) for link in links)
-    assert "url(" not in source and "@import" not in source
-    assert "default-src 'none'" in source
+    style = source.split("<style>")[1].split("</style>")[0]
+    assert "url(" not in style and "@import" not in style
+    (policy,) = (a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert {name: rules[name] for name in ("default-src", "base-uri", "form-action")} == dict.fromkeys(
+        ("default-src", "base-uri", "form-action"), "'none'"
+    )
+    run_as_module = [text for attributes, text in page.scripts if attributes == {"type": "module"}]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run_as_module]
+    assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
 
 
 def test_every_link_inside_the_page_arrives(page):
@@ -120,7 +159,7 @@ def test_every_link_inside_the_page_arrives(page):
 
 
 def test_equal_runs_give_equal_pages(run, source):
-    assert render(run, draw(run)) == source
+    assert render(run, charts(run)) == source
 
 
 def test_a_selector_without_features_is_said_to_keep_none(run):

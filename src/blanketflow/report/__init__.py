@@ -1,7 +1,7 @@
 """The report: tables and charts to one HTML file that opens anywhere, offline. Only the report job imports it."""
 
-from .figures import draw
+from .figures import charts
 from .render import render
 from .run import Run
 
-__all__ = ["Run", "draw", "render"]
+__all__ = ["Run", "charts", "render"]

@@ -1,17 +1,82 @@
-"""Tables over all data sets: ranks, stability and cost."""
+"""What holds over several data sets: ranks, the test between selectors, wins."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import pandas as pd
 
 from .run import Run
 from .table import Cell, Table, cells
-from .text import NONE, fixed, number, seconds
+from .text import NONE, count, fixed, number, p_value
+
+#: Level at which the test's sentence says that selectors differ; that of Nemenyi's critical difference.
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The selectors compared by one metric of one model."""
+
+    metric: str
+    model: str
+    sentence: str
+
+
+def comparisons(run: Run) -> list[Comparison]:
+    """Return the comparisons by the metric that leads most data sets, the model that leads most of them first."""
+    metric, lead = run.lead_metric(), run.lead_model()
+    tested = run.rows(run.tables["friedman"], metric=metric) if metric else run.tables["friedman"][:0]
+    found = [Comparison(row.metric, row.model, sentence(row)) for row in tested.itertuples()]
+    return sorted(found, key=lambda comparison: comparison.model != lead)
+
+
+def sentence(test: pd.Series) -> str:
+    """Return Friedman's and Nemenyi's tests in words; `test` is a row of the table ``friedman``."""
+    if test.statistic != test.statistic:
+        return f"No test: {test.note}."
+    differ = test.p_value < _ALPHA
+    text = f"Over {count(test.n_datasets, 'data set')} the {test.n_selectors} selectors "
+    text += "differ" if differ else "do not differ more than by chance"
+    text += f" (Friedman's χ² = {number(test.statistic, 2)}, {p_value(test.p_value)}). "
+    distance = fixed(test.critical_difference, 2)
+    text += (
+        f"Two of them whose mean ranks are closer than {distance} do not"
+        if differ
+        else (f"Mean ranks would have to be {distance} apart")
+    )
+    return (
+        text
+        + f" by Nemenyi's test at {_ALPHA:.0%}."
+        + (f" {test.note[:1].upper()}{test.note[1:]}." if test.note else "")
+    )
+
+
+def tests(run: Run) -> Table:
+    """Return Friedman's test for every metric and model."""
+    rows = [
+        cells(
+            row.metric,
+            row.model,
+            Cell(str(row.n_datasets), value=row.n_datasets),
+            Cell(str(row.n_selectors), value=row.n_selectors),
+            Cell(number(row.statistic, 2), value=row.statistic),
+            Cell(number(row.p_value), value=row.p_value),
+            Cell(number(row.f_p_value), value=row.f_p_value),
+            Cell(fixed(row.critical_difference, 2), value=row.critical_difference),
+            row.note,
+        )
+        for row in run.tables["friedman"].itertuples()
+    ]
+    headers = ["metric", "model", "data sets", "selectors", "χ²", "p", "p of F", "critical difference", "note"]
+    return Table(headers, rows, n_text=2, text_columns=(8,))
 
 
 def ranks(run: Run) -> list[Table]:
-    """Return a table of mean ranks for each metric, selectors by models."""
-    return [_rank_table(run, metric, part) for metric, part in run.tables["ranks"].groupby("metric", sort=False)]
+    """Return a table of mean ranks for each metric, selectors by models, the lead metric first."""
+    by_metric = run.tables["ranks"].groupby("metric", sort=False)
+    parts = sorted(by_metric, key=lambda part: part[0] != run.lead_metric())
+    return [_rank_table(run, metric, part) for metric, part in parts]
 
 
 def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
@@ -27,52 +92,8 @@ def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
             if rank is None:
                 row.append(Cell(NONE))
             else:
-                text = fixed(rank.mean_rank, 2)
-                row.append(
-                    Cell(
-                        text,
-                        f"n = {rank.n_datasets}",
-                        best=rank.Index in comparable.index and rank.mean_rank == best[model],
-                    )
-                )
+                is_best = rank.Index in comparable.index and rank.mean_rank == best[model]
+                n = f"n = {rank.n_datasets}"
+                row.append(Cell(fixed(rank.mean_rank, 2), n, best=is_best, value=rank.mean_rank))
         rows.append(row)
     return Table(["selector", *models], rows, caption=f"{metric}: mean rank, n data sets")
-
-
-def stability(run: Run) -> Table:
-    """Return how much the chosen sets vary over the evaluation splits."""
-    rows = []
-    for row in _ordered(run, run.tables["stability"]).itertuples():
-        interval = f"{fixed(row.lower, 2)} to {fixed(row.upper, 2)}" if row.lower == row.lower else NONE
-        rows.append(
-            cells(
-                row.dataset,
-                row.selector,
-                Cell(fixed(row.stability, 2), row.note),
-                interval,
-                fixed(row.jaccard, 2),
-                number(row.mean_size, 1) + (f" ± {number(row.sd_size, 1)}" if row.sd_size == row.sd_size else ""),
-                str(row.n_sets),
-            )
-        )
-    return Table(["data set", "selector", "stability", "95 % interval", "Jaccard", "size", "sets"], rows, n_text=2)
-
-
-def runtime(run: Run) -> Table:
-    """Return tests and seconds."""
-    rows = [
-        cells(
-            row.dataset,
-            row.selector,
-            f"{row.n_tests:,}",
-            seconds(row.selection_seconds),
-            seconds(row.evaluation_seconds),
-        )
-        for row in _ordered(run, run.tables["runtime"]).itertuples()
-    ]
-    return Table(["data set", "selector", "tests", "selection", "evaluation"], rows, n_text=2)
-
-
-def _ordered(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
-    places = {name: at for known in (run.cards, run.selectors) for at, name in enumerate(known)}
-    return frame.sort_values(["dataset", "selector"], key=lambda s: s.map(places).fillna(len(places)), kind="stable")

@@ -72,7 +72,9 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
     score = run.rows(run.scores(dataset), selector=selector, metric=metric, model=model).dropna(subset=["mean"])
     if len(score):
         row = score.iloc[0]
-        return Cell(mean_sd(row["mean"], row["sd"]), size or "no final blanket", best=bool(row["best"]))
+        return Cell(
+            mean_sd(row["mean"], row["sd"]), size or "no final blanket", best=bool(row["best"]), value=row["mean"]
+        )
     failed = len(run.rows(run.outcomes, dataset=dataset, selector=selector)) > 0
     return Cell(size or ("failed" if failed else NONE))
 

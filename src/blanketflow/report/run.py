@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,7 @@ class Run:
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        ``scores``, ``blankets``, ``stability``, ``ranks``, ``runtime`` and ``truth``, as
-        `blanketflow.result_tables` makes them.
+        By name, as `blanketflow.result_tables` makes them: all that its ``TABLES`` names.
     folds : DataFrame
         Columns dataset, selector, split, fold, size, chosen.
     members : DataFrame
@@ -72,7 +72,10 @@ class Run:
 
     def scores(self, dataset: str) -> pd.DataFrame:
         """Return the scores of one data set, selectors in the order of the config."""
-        frame = self.rows(self.tables["scores"], dataset=dataset)
+        return self.in_order(self.rows(self.tables["scores"], dataset=dataset))
+
+    def in_order(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with their selectors in the order of the config."""
         order = {name: at for at, name in enumerate(self.selectors)}
         return frame.sort_values("selector", key=lambda s: s.map(order).fillna(len(order)), kind="stable")
 
@@ -103,3 +106,17 @@ class Run:
         if baseline.empty:
             return known["model"].iloc[0]
         return baseline.loc[(baseline["mean"] * _MAIN_METRICS[metric]).idxmax(), "model"]
+
+    def lead_metric(self) -> str | None:
+        """Return the metric that leads most data sets, by which they are compared."""
+        return _most_common(self.main_metric(dataset) for dataset in self.cards)
+
+    def lead_model(self) -> str | None:
+        """Return the model that leads most data sets of that metric."""
+        metric = self.lead_metric()
+        return _most_common(self.main_model(name) for name in self.cards if self.main_metric(name) == metric)
+
+
+def _most_common(names: Iterable[str | None]) -> str | None:
+    known = Counter(name for name in names if name is not None)
+    return known.most_common(1)[0][0] if known else None

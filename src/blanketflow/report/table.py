@@ -1,4 +1,4 @@
-"""A table as the template draws it."""
+"""A table as the page shows it: what each cell says, and what it is sorted by."""
 
 from __future__ import annotations
 
@@ -20,12 +20,21 @@ class Cell:
         Length of a bar in front of the text, 0 to 1.
     best : bool
         Marked as the best of its column.
+    value : float or None
+        What a column of numbers is sorted by; missing values stand last.
     """
 
     text: str
     detail: str = ""
     share: float | None = None
     best: bool = False
+    value: float | None = None
+
+    @property
+    def sort_key(self) -> str | None:
+        """The value as JavaScript reads it, None where it is missing."""
+        missing = self.value is None or self.value != self.value
+        return None if missing else f"{float(self.value):.12g}".replace("inf", "Infinity")
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Table:
     text_columns: Sequence[int] = field(default_factory=tuple)
 
     def is_text(self, column: int) -> bool:
-        """Whether a column holds text, which is set flush left."""
+        """Whether a column holds text, which is set flush left and sorted by its letters."""
         return column < self.n_text or column in self.text_columns
 
 

@@ -48,6 +48,17 @@ def signed(value: Any) -> str:
     return text if text == NONE or text.startswith(MINUS) or not value else "+" + text
 
 
+def p_value(p: float) -> str:
+    """Return a p-value; very small ones as a bound.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def mean_sd(mean: Any, sd: Any) -> str:
     """Return mean ± standard deviation, or the mean alone where one value has no spread."""
     return fixed(mean) if sd is None or sd != sd else f"{fixed(mean)} ± {fixed(sd)}"

@@ -1,0 +1,92 @@
+// Charts: drawn when they come into view, or all of them before the page is printed.
+
+const chartConfig = JSON.parse(document.getElementById("chart-config").textContent);
+const figures = [...document.querySelectorAll("figure.chart")];
+const drawn = new WeakSet();
+const tooltip = element("dl", { class: "tooltip", "aria-hidden": "true", hidden: "" });
+
+async function drawChart(figure) {
+  if (drawn.has(figure)) return;
+  drawn.add(figure);
+  const box = figure.querySelector("[role=img]");
+  try {
+    const spec = specOf(figure);
+    // ast: expressions are interpreted, because the page's policy allows no eval.
+    const options = { mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false };
+    const place = box.appendChild(element("div", { "aria-hidden": "true" })); // the box has the name
+    await window.vegaEmbed(place, spec, { ...options, config: chartConfig, tooltip: showTooltip });
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // so that the arrow keys scroll it
+  } catch (error) {
+    box.removeAttribute("role");
+    box.replaceChildren(element("p", { class: "notice" }, `This chart could not be drawn: ${error.message}`));
+  }
+}
+
+function specOf(figure) {
+  const spec = JSON.parse(figure.querySelector("script").textContent);
+  for (const [name, data] of Object.entries(spec.datasets ?? {})) spec.datasets[name] = rowsOf(data);
+  return spec;
+}
+
+/** Return rows from columns, of which those with many equal values are written as levels and codes. */
+function rowsOf(data) {
+  if (Array.isArray(data)) return data;
+  const columns = Object.entries(data).map(([name, column]) => [
+    name,
+    Array.isArray(column) ? column : column.codes.map((code) => column.levels[code]),
+  ]);
+  return columns[0][1].map((_, at) => Object.fromEntries(columns.map(([name, values]) => [name, values[at]])));
+}
+
+function drawAllCharts() {
+  return Promise.all(figures.map(drawChart));
+}
+
+/** Show what Vega says of the mark under the pointer. As text: it may hold names from people's files. */
+function showTooltip(_handler, event, _item, value) {
+  tooltip.hidden = value === null || value === undefined || value === "";
+  if (tooltip.hidden) return;
+  const facts = typeof value === "object" ? Object.entries(value) : [["", value]];
+  tooltip.replaceChildren(
+    ...facts.map(([term, text]) => element("div", {}, element("dt", {}, term), element("dd", {}, String(text)))),
+  );
+  const at = event.changedTouches?.[0] ?? event;
+  const { width, height } = tooltip.getBoundingClientRect();
+  const left = Math.min(at.clientX + 14, innerWidth - width - 8);
+  const top = at.clientY + 14 + height > innerHeight ? at.clientY - height - 10 : at.clientY + 14;
+  tooltip.style.left = `${Math.max(8, left)}px`;
+  tooltip.style.top = `${Math.max(8, top)}px`;
+}
+
+/** Let radio buttons choose which of a group's charts is shown. */
+function makeChoice(group, at) {
+  const choices = [...group.querySelectorAll("figure")];
+  if (choices.length < 2) return;
+  const set = element("fieldset", {}, element("legend", {}, group.dataset.legend));
+  for (const figure of choices) {
+    const input = element("input", { type: "radio", name: `choice-${at}` });
+    input.checked = figure === choices[0];
+    input.addEventListener("change", () => {
+      for (const other of choices) other.classList.toggle("unchosen", other !== figure);
+    });
+    figure.classList.toggle("unchosen", !input.checked);
+    set.append(element("label", {}, input, ` ${figure.dataset.choice}`));
+  }
+  group.prepend(set);
+}
+
+function prepareCharts() {
+  document.body.append(tooltip);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") tooltip.hidden = true;
+  });
+  document.querySelectorAll(".choice").forEach(makeChoice);
+  const near = (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) drawChart(target);
+  };
+  const observer = new IntersectionObserver(near, { rootMargin: "600px" });
+  for (const figure of figures) {
+    figure.hidden = false;
+    observer.observe(figure);
+  }
+}

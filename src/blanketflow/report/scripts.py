@@ -1,0 +1,88 @@
+"""Scripts and data as they may stand inside an HTML page: nothing in them ends the element, and a hash names each."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+_PAGE = Path(__file__).parent / "page"
+_OWN = ("tables.js", "charts.js", "page.js")
+#: Characters that could end a script element or a line of JavaScript, as JSON strings write them.
+_UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def as_json(value: Any) -> Markup:
+    r"""Return a value as JSON for a script element that holds data.
+
+    Examples
+    --------
+    >>> print(as_json({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(text.translate(str.maketrans(_UNSAFE)))  # noqa: S704 - nothing is left that HTML reads
+
+
+def compact(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart's specification with its data by columns, repeated values by their place among all of a column.
+
+    A page of many charts has half the size for it; ``rowsOf`` in charts.js makes rows again.
+
+    Examples
+    --------
+    >>> compact({"datasets": {"d0": [{"fold": "1", "n": 3}, {"fold": "1", "n": 4}, {"fold": "1", "n": 5}]}})
+    {'datasets': {'d0': {'fold': {'levels': ['1'], 'codes': [0, 0, 0]}, 'n': [3, 4, 5]}}}
+    """
+    return {**spec, "datasets": {name: _columns(rows) for name, rows in spec.get("datasets", {}).items()}}
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> Any:
+    names = list(rows[0]) if rows else []
+    if not names or any(list(row) != names for row in rows):
+        return rows
+    return {name: _coded([row[name] for row in rows]) for name in names}
+
+
+def _coded(values: Sequence[Any]) -> Any:
+    written = [json.dumps(value, sort_keys=True) for value in values]  # tells 1 from true, and takes lists
+    places = {text: at for at, text in enumerate(dict.fromkeys(written))}
+    if 2 * len(places) > len(values):
+        return values
+    return {"levels": [json.loads(text) for text in places], "codes": [places[text] for text in written]}
+
+
+@cache
+def vega() -> Markup:
+    """Return Vega, Vega-Lite and Vega-Embed as one script, from the installed vl-convert."""
+    import vl_convert
+
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))  # noqa: S704 - no name of a user in it
+
+
+def vega_versions() -> str:
+    """Return the versions of what :func:`vega` holds."""
+    import vl_convert
+
+    lite = vl_convert.get_vegalite_versions()[-1]
+    return f"Vega {vl_convert.get_vega_version()}, Vega-Lite {lite}, Vega-Embed {vl_convert.get_vega_embed_version()}"
+
+
+def own() -> Markup:
+    """Return the page's own scripts as one."""
+    return Markup("\n".join((_PAGE / name).read_text(encoding="utf-8") for name in _OWN))  # noqa: S704 - our files
+
+
+def policy(scripts: Iterable[str]) -> str:
+    """Return the content security policy under which nothing runs but these scripts, and nothing is loaded or sent.
+
+    Style is free because Vega and the bars of the tables set it element by element.
+    """
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -1,0 +1,89 @@
+"""The report in a real Chromium, without a network: whatever it complains of fails the test that opened it."""
+
+import shutil
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+from report_frames import report_run
+
+from blanketflow.report import render
+
+CHROMIUM = shutil.which("chromium")
+SELECTORS = ("ppfs", "hiton-mb", *(f"gs-{i}" for i in (1, 2, 3, 10, 11, 12)), "all")
+
+
+@pytest.fixture(scope="session")
+def run():
+    """Two data sets, nine selectors: tables long enough to be searched."""
+    return report_run(selectors=SELECTORS)
+
+
+@pytest.fixture(scope="session")
+def report(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(run), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("chromium is not on the PATH")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser, report):
+    """Open a page: the report, or another file. Requests and complaints of the browser are collected."""
+
+    @contextmanager
+    def open_page(path=report, **context):
+        with browser.new_context(offline=True, reduced_motion="reduce", **context) as contained:
+            page = contained.new_page()
+            page.requested, page.complaints = [], []
+            page.on("request", lambda request: page.requested.append(request.url))
+            page.on("pageerror", lambda error: page.complaints.append(str(error)))
+            page.on("dialog", lambda dialog: page.complaints.append(f"dialog: {dialog.message}"))
+            page.on(
+                "console",
+                # Violations of the content security policy are errors of the console.
+                lambda said: said.type in ("error", "warning") and page.complaints.append(said.text),
+            )
+            page.goto(path.as_uri())
+            yield page
+
+    return open_page
+
+
+@pytest.fixture
+def page(opened, report):
+    """The report at the size of a desk, which must have asked for nothing and complained of nothing when it is left."""
+    with opened(viewport={"width": 1280, "height": 900}) as page:
+        yield page
+        assert page.complaints == []
+        assert page.requested == [report.as_uri()]
+
+
+@pytest.fixture
+def unfold():
+    """Open all that is folded and bring each chart into view, as a reader would, until it is drawn."""
+
+    def all_of(page):
+        page.evaluate("""async () => {
+            document.querySelectorAll("details").forEach((details) => (details.open = true));
+            const drawn = (figure) => figure.querySelector("svg, .notice");
+            for (const figure of document.querySelectorAll("figure.chart:not(.unchosen)")) {
+                figure.scrollIntoView();
+                for (let i = 0; i < 500 && !drawn(figure); i++) await new Promise((go) => setTimeout(go, 10));
+            }
+        }""")
+
+    return all_of
