@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import plots
+from . import across
 from .run import FINAL, Run
+
+#: What a selector costs, as the table ``runtime`` names it, by the name of its chart.
+COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}
 
 
 def charts(run: Run) -> dict[str, Any]:
@@ -16,23 +20,53 @@ def charts(run: Run) -> dict[str, Any]:
     would show nothing is left out: scores of no model, folds of a selector that ran on fewer than two.
     """
     found = {f"{dataset}/{name}": chart for dataset in run.cards for name, chart in _of_dataset(run, dataset)}
-    return found
+    return found | {f"across/{name}": chart for name, chart in _across(run)}
 
 
 def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
     for selector in run.ran(dataset):
         yield from _of_blanket(run, dataset, selector)
+    stability = run.in_order(run.rows(run.tables["stability"], dataset=dataset)).dropna(subset=["stability"])
+    if len(stability):
+        yield "stability", plots.stability_by_selector(stability)
     metric, model = run.main_metric(dataset), run.main_model(dataset)
     if metric is not None and model is not None:
-        scores = run.scores(dataset)
+        scores, runtime = run.scores(dataset), run.rows(run.tables["runtime"], dataset=dataset)
         yield "score-by-selector", plots.score_by_selector(scores, metric, run.baseline)
         yield "size-against-score", plots.size_against_score(scores, metric, model, run.baseline)
+        for name, cost in COSTS.items():
+            chart = plots.cost_against_score(scores, runtime, metric, model, cost=cost, baseline=run.baseline)
+            yield f"score-against-{name}", chart
+    agreement = run.rows(run.tables["agreement"], dataset=dataset)
+    compared = [name for name in run.ran(dataset) if name != run.baseline]
+    if len(compared) > 1:
+        yield "agreement", plots.agreement(agreement, compared)
 
 
 def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, Any]]:
     blanket = run.blanket(dataset, selector)
+    if len(blanket) and selector != run.baseline:
+        target = str(run.cards[dataset]["target"]["name"])
+        shown = blanket[["feature", "role", "importance", "frequency"]]
+        yield f"blanket/{selector}", plots.blanket_graph(shown, target)
     folds = run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)
     members = run.rows(run.members, dataset=dataset, selector=selector, split=FINAL)
     if folds["fold"].nunique() > 1 and len(members):
         chart = plots.selection_frequency(members, folds, list(blanket["feature"]))
         yield f"selection-frequency/{selector}", chart
+
+
+def _across(run: Run) -> Iterator[tuple[str, Any]]:
+    if len(run.cards) < 2:
+        return
+    for comparison in across.comparisons(run):
+        where = {"metric": comparison.metric, "model": comparison.model}
+        name = f"{comparison.metric}/{comparison.model}"
+        (test,) = run.rows(run.tables["friedman"], **where).itertuples()
+        ranks = run.rows(run.tables["friedman_ranks"], **where)
+        if test.critical_difference == test.critical_difference:
+            chart = plots.critical_difference(ranks, test.critical_difference, test.n_datasets)
+            yield f"critical-difference/{name}", chart
+        won = run.rows(run.tables["wins"], **where)
+        if len(won):
+            yield f"wins/{name}", plots.wins(won, [name for name in run.selectors if name in set(won["selector"])])

@@ -43,7 +43,15 @@ def fixed(value: Any, decimals: int = 3) -> str:
 
 
 def signed(value: Any) -> str:
-    """Return a difference with its sign."""
+    """Return a difference with its sign.
+
+    Examples
+    --------
+    >>> signed(0.0123), signed(0.0), signed(0.00002)
+    ('+0.012', '0.000', '±0.000')
+    """
+    if value is not None and 0 < abs(value) < 0.0005:
+        return "±0.000"  # in a column of differences a power of ten stands out, and it is next to nothing
     text = fixed(value)
     return text if text == NONE or text.startswith(MINUS) or not value else "+" + text
 

@@ -3,6 +3,8 @@
 const chartConfig = JSON.parse(document.getElementById("chart-config").textContent);
 const figures = [...document.querySelectorAll("figure.chart")];
 const drawn = new WeakSet();
+// Pixels: of a page on which charts have room, of a panel with its axis, of the names beside a chart, of its least part.
+const [WIDE, PANEL, MARGIN, NARROWEST] = [700, 300, 140, 160];
 const tooltip = element("dl", { class: "tooltip", "aria-hidden": "true", hidden: "" });
 
 async function drawChart(figure) {
@@ -10,12 +12,16 @@ async function drawChart(figure) {
   drawn.add(figure);
   const box = figure.querySelector("[role=img]");
   try {
-    const spec = specOf(figure);
+    const spec = fitted(specOf(figure), box.clientWidth, "fits" in figure.dataset);
     // ast: expressions are interpreted, because the page's policy allows no eval.
     const options = { mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false };
     const place = box.appendChild(element("div", { "aria-hidden": "true" })); // the box has the name
     await window.vegaEmbed(place, spec, { ...options, config: chartConfig, tooltip: showTooltip });
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // so that the arrow keys scroll it
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0; // so that the arrow keys scroll it
+      figure.classList.add("wide");
+    }
+    if ("centred" in figure.dataset) box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
   } catch (error) {
     box.removeAttribute("role");
     box.replaceChildren(element("p", { class: "notice" }, `This chart could not be drawn: ${error.message}`));
@@ -36,6 +42,14 @@ function rowsOf(data) {
     Array.isArray(column) ? column : column.codes.map((code) => column.levels[code]),
   ]);
   return columns[0][1].map((_, at) => Object.fromEntries(columns.map(([name, values]) => [name, values[at]])));
+}
+
+/** Return the chart for a box of this many pixels: fewer panels beside each other, or narrower if it may be. */
+function fitted(spec, width, mayShrink) {
+  if (width === 0 || width >= WIDE) return spec; // not laid out yet, or room enough
+  if (spec.facet) spec.columns = Math.max(1, Math.floor(width / PANEL));
+  if (mayShrink) spec.width = Math.max(NARROWEST, Math.min(spec.width, width - MARGIN));
+  return spec;
 }
 
 function drawAllCharts() {
