@@ -22,6 +22,9 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
+report: "rules/captions/workflow.rst"
+
+
 include: "rules/files.smk"
 
 

@@ -18,18 +18,19 @@ wildcard_constraints:
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
 TABLE = "<results>/data/{dataset}/table.parquet"
-TABLES = [
-    "scores",
-    "blankets",
-    "stability",
-    "agreement",
-    "ranks",
-    "wins",
-    "friedman",
-    "friedman_ranks",
-    "runtime",
-    "truth",
-]
+# What each result table holds, as the report says it.
+TABLES = {
+    "scores": "mean and spread of each metric, by data set, selector and model",
+    "blankets": "features of the final blankets, with importance and role",
+    "stability": "how much the chosen sets vary over the splits",
+    "agreement": "what the final blankets of two selectors have in common",
+    "ranks": "mean ranks of the selectors over the data sets",
+    "wins": "on how many data sets a selector beats another",
+    "friedman": "whether the selectors differ over the data sets",
+    "friedman_ranks": "mean ranks over the data sets that the test counts",
+    "runtime": "tests and seconds of each selector",
+    "truth": "how well the true blankets were found, where they are known",
+}
 TABLE_FILES = expand(
     "<results>/tables/{table}.{ending}", table=TABLES, ending=["parquet", "csv"]
 )

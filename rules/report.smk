@@ -28,7 +28,15 @@ rule tables:
         evaluations=EVALUATIONS,
     output:
         parquet=expand("<results>/tables/{table}.parquet", table=TABLES),
-        csv=expand("<results>/tables/{table}.csv", table=TABLES),
+        csv=[
+            report(
+                f"<results>/tables/{table}.csv",
+                caption="captions/table.rst",
+                category="Tables",
+                labels={"table": table, "holds": holds},
+            )
+            for table, holds in TABLES.items()
+        ],
     log:
         "<logs>/tables.log",
     benchmark:
@@ -54,9 +62,25 @@ rule report:
         evaluations=EVALUATIONS,
         tables=expand("<results>/tables/{table}.parquet", table=TABLES),
     output:
-        report="<results>/report.html",
-        figures=directory("<results>/figures"),
-        provenance="<results>/provenance.json",
+        report=report(
+            "<results>/report.html",
+            caption="captions/report.rst",
+            category="Report",
+            labels={"result": "the whole report"},
+        ),
+        figures=report(
+            directory("<results>/figures"),
+            patterns=["{figure}.svg"],
+            caption="captions/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+        provenance=report(
+            "<results>/provenance.json",
+            caption="captions/provenance.rst",
+            category="Report",
+            labels={"result": "what made it"},
+        ),
     log:
         "<logs>/report.log",
     benchmark:

@@ -24,7 +24,8 @@ def charts(run: Run) -> dict[str, Any]:
 
 
 def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
-    for selector in run.ran(dataset):
+    compared = [name for name in run.ran(dataset) if name != run.baseline]
+    for selector in compared:
         yield from _of_blanket(run, dataset, selector)
     stability = run.in_order(run.rows(run.tables["stability"], dataset=dataset)).dropna(subset=["stability"])
     if len(stability):
@@ -38,14 +39,13 @@ def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
             chart = plots.cost_against_score(scores, runtime, metric, model, cost=cost, baseline=run.baseline)
             yield f"score-against-{name}", chart
     agreement = run.rows(run.tables["agreement"], dataset=dataset)
-    compared = [name for name in run.ran(dataset) if name != run.baseline]
     if len(compared) > 1:
         yield "agreement", plots.agreement(agreement, compared)
 
 
 def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, Any]]:
     blanket = run.blanket(dataset, selector)
-    if len(blanket) and selector != run.baseline:
+    if len(blanket):
         target = str(run.cards[dataset]["target"]["name"])
         shown = blanket[["feature", "role", "importance", "frequency"]]
         yield f"blanket/{selector}", plots.blanket_graph(shown, target)
