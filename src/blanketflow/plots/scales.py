@@ -10,6 +10,8 @@ import pandas as pd
 
 #: Where the largest value is this many times the smallest, values are drawn on a logarithmic axis.
 _LOG_RATIO = 10
+#: Up to so many powers of ten, the numbers between them are marked too.
+_FEW_POWERS = 4
 #: 100, 1k, 10k: as short as a tick can be.
 _SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
 
@@ -39,14 +41,16 @@ class Scale:
         return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, **more)
 
     def axis(self) -> alt.Axis:
-        """Return its axis: powers of ten where there are several."""
+        """Return its axis: powers of ten where there are many, with 2 and 5 times them where there are few."""
         if self.kind == "linear":
             return alt.Axis(tickCount=6, format="~g")
         lowest = self.constant if self.kind == "symlog" else self.low
-        powers = [10.0**p for p in range(math.ceil(math.log10(lowest)), math.floor(math.log10(self.high)) + 1)]
+        exponents = range(math.floor(math.log10(lowest)), math.floor(math.log10(self.high)) + 1)
+        steps = (1, 2, 5) if len(exponents) <= _FEW_POWERS else (1,)
+        marks = [step * 10.0**p for p in exponents for step in steps]
         zero = [0.0] if self.kind == "symlog" else []
-        marked = {"values": zero + powers} if len(powers) > 1 else {"tickCount": 6}
-        return alt.Axis(labelExpr=_SHORT, **marked)
+        values = [*zero, *(mark for mark in marks if lowest <= mark <= self.high)]
+        return alt.Axis(labelExpr=_SHORT, **({"values": values} if len(values) > 1 else {"tickCount": 6}))
 
 
 def linear(values: pd.Series, at_least: float | None = None) -> Scale:
