@@ -11,7 +11,7 @@ import pytest
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
 
 from blanketflow import plots
-from blanketflow.report import charts, overview, render, scripts, text
+from blanketflow.report import across, charts, overview, render, scripts, text
 from blanketflow.report.methods import calibration, methods
 from blanketflow.selectors import get_method
 
@@ -80,6 +80,11 @@ def page(source):
         "log-loss, mean ± sd over 5 splits",
         "mean rank, n data sets",
         "95 % interval",
+        "Agreement between selectors",
+        "Do the selectors differ?",
+        "By accuracy of",
+        "Demšar (2006)",
+        "Vega-Embed",
         "stopped after 60 s",
         "fisher-z needs numeric features",
         "sound under faithfulness and correct tests",
@@ -196,6 +201,45 @@ def test_a_run_in_which_nothing_ended_well_still_has_its_report(run):
 def test_a_run_without_failures_says_so(run):
     clean = dataclasses.replace(run, outcomes=run.outcomes[:0], skipped=run.skipped[:0])
     assert "every stage ended well" in Page(render(clean, {})).text
+
+
+def test_one_data_set_has_no_ranks_and_the_page_says_why():
+    alone = report_run(datasets=("one",), models=("svm",))
+    assert not [name for name in charts(alone) if name.startswith("across/")]
+    assert (
+        "This run has one data set. Ranks, wins and the test whether selectors differ need several."
+        in Page(render(alone, {})).text
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "note", "said"),
+    [
+        (
+            0.001,
+            "",
+            "Over 12 data sets the 4 selectors differ (Friedman's χ² = 16.2, p = 0.001). Two of them whose mean ranks "
+            "are closer than 1.35 do not by Nemenyi's test at 5%.",
+        ),
+        (
+            0.2,
+            "one lacks b",
+            "the 4 selectors do not differ more than by chance (Friedman's χ² = 16.2, p = 0.200). Mean ranks would "
+            "have to be 1.35 apart by Nemenyi's test at 5%. One lacks b.",
+        ),
+        (float("nan"), "2 data sets are too few", "No test: 2 data sets are too few."),
+    ],
+)
+def test_friedmans_test_is_said_in_words(p, note, said):
+    statistic = float("nan") if p != p else 16.2
+    test = {"n_datasets": 12, "n_selectors": 4, "statistic": statistic, "p_value": p, "critical_difference": 1.354}
+    assert said in across.sentence(pd.Series(test | {"note": note}))
+
+
+def test_ten_data_sets_and_twenty_selectors_are_less_than_5_mb():
+    selectors = ("ppfs", *(f"selector-{at}" for at in range(2, 20)), "all")
+    large = report_run(selectors=selectors, datasets=tuple(f"data-{at}" for at in range(10)), n_features=100)
+    assert len(render(large).encode()) < 5_000_000
 
 
 def test_columns_without_rows_may_lack_types(run):
