@@ -49,8 +49,8 @@ test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debia
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
 lint: setup-test ## style of Python and Snakemake files
-	$(BIN)/ruff check src scripts tests benchmarks
-	$(BIN)/ruff format --check src scripts tests benchmarks
+	$(BIN)/ruff check src scripts tests benchmarks docs
+	$(BIN)/ruff format --check src scripts tests benchmarks docs
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 

@@ -23,7 +23,7 @@ def code_digest(*starts: Path) -> str:
     Parameters
     ----------
     *starts : Path
-        Python files.
+        Python files, and others that a result is made of.
     """
     found: set[Path] = set()
     pending = [start.resolve() for start in starts]
@@ -31,7 +31,7 @@ def code_digest(*starts: Path) -> str:
         path = pending.pop()
         if path not in found:
             found.add(path)
-            pending.extend(_imports(path))
+            pending.extend(_imports(path) if path.suffix == ".py" else ())
     parts = sorted((path.name, _content(path)) for path in found)
     return hashlib.blake2b("\n".join(f"{name} {digest}" for name, digest in parts).encode(), digest_size=12).hexdigest()
 

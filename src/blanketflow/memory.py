@@ -42,7 +42,7 @@ STAGES = {
     "aggregate": Holds(140, feature=1_000),
     "evaluate": Holds(450, cell=60),
     "tables": Holds(400),
-    "report": Holds(500),
+    "report": Holds(700),
 }
 OTHERWISE = Holds(320, cell=40, stored=30, feature=700)
 #: Bytes that reading an array takes a cell, where reading text takes those of `table`.

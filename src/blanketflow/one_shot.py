@@ -21,6 +21,9 @@ from .search.steps import Step
 from .selectors.base import members, worst_status
 from .selectors.run import FoldOutcome, fold_seed, run_fold
 
+#: Features of a blanket that a person is shown.
+MOST_LISTED = 40
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -79,14 +82,26 @@ class Selection:
         ]
         if self.status != "ok":
             lines.append(printable(f"{self.status}: {self.reason}"))
-        names = [printable(row["feature"]) for row in self.blanket]
+        names = [printable(row["feature"]) for row in self.listed]
         width = max(map(len, names), default=0)
-        for name, row in zip(names, self.blanket, strict=True):
+        for name, row in zip(names, self.listed, strict=True):
             lines.append(f"  {name:{width}}  {row['role']:15}  {self.why(row)}")
+        lines += [f"  {self.more}"] if self.more else []
         if self.several:
             lines.append(f"{len(self.blankets)} answers:")
             lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
         return "\n".join(lines)
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The rows of the blanket that a person is shown."""
+        return self.blanket[:MOST_LISTED]
+
+    @property
+    def more(self) -> str:
+        """What is said of the others."""
+        left = len(self.blanket) - MOST_LISTED
+        return f"... and {left} more (--json lists them)" if left > 0 else ""
 
     @property
     def several(self) -> bool:

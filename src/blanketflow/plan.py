@@ -22,6 +22,9 @@ from .grain import PART, Grains, fold_ids, id_of_test
 from .resources import Estimates
 from .suitability import wants_network, why_not
 
+#: What the report's page is made of beside Python.
+PAGE = Path(__file__).parent / "report" / "page"
+
 
 @dataclass(frozen=True)
 class Skip:
@@ -204,6 +207,8 @@ class Plan:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
         if script == "gather_ci_test":
             files.append(Path(self.scripts("ci_test.py")))  # the chunks are gone when this rule's digest is compared
+        if script == "report":
+            files += sorted(PAGE.iterdir())
         if script == "evaluate":
             files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)

@@ -143,3 +143,15 @@ def test_names_of_any_kind_and_missing_cells_pass_through_the_pipeline(tmp_path,
     read = pd.read_csv(tmp_path / "t.csv")
     assert sorted(source["BLANKET"]) == sorted(names)
     assert source["blanket_pipeline"](DecisionTreeClassifier()).fit(read, read["y"]).score(read, read["y"]) > 0.9
+
+
+def test_a_long_blanket_is_shown_in_part_and_counted(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 50)), columns=[f"x{j}" for j in range(50)])
+    frame.assign(y=frame.sum(axis=1)).to_csv(tmp_path / "wide.csv", index=False)
+    asked = ["select", str(tmp_path / "wide.csv"), "--target", "y", "--method", "all"]
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "  ... and 10 more (--json lists them)" and len(lines) == 42
+    assert main([*asked, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["blanket"]) == 50

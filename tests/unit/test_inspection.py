@@ -9,6 +9,7 @@ import pytest
 from blanketflow.core.table import Column
 from blanketflow.inspection import inspect_columns, inspect_table, suggest_targets
 from blanketflow.inspection.leakage import told_by
+from blanketflow.inspection.suits import Suits, suggested_method
 from blanketflow.plan import make_plan
 
 RNG = np.random.default_rng(5)
@@ -127,3 +128,11 @@ def test_targets_are_suggested(spec):
 
 def test_a_source_that_names_its_target_needs_no_suggestion():
     assert inspect_columns({"source": "sklearn:wine"})[2] == "target"
+
+
+def test_the_method_to_begin_with_is_one_whose_search_is_quick():
+    def suggested(seconds, test):
+        return suggested_method([Suits("hiton-mb", "g2", None, seconds), Suits("iamb", "g2", None, 0.1)], test)
+
+    assert suggested(5.0, "fisher-z") == "hiton-mb"
+    assert suggested(3600.0, "fisher-z") == suggested(5.0, "lr-mixed") == "iamb"

@@ -2,11 +2,13 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from blanketflow import plan
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError
 from blanketflow.cost import grow_shrink_seconds, marginal_seconds
 from blanketflow.data.sources import read_source
@@ -261,6 +263,18 @@ def test_code_is_that_of_the_models_that_methods_and_tests_name():
     assert knn == code({"type": "knn", "n_neighbors": 3})
     assert all(one != other for one, other in zip(knn, tree, strict=True))
     assert code("sklearn.naive_bayes:GaussianNB") != knn
+
+
+def test_a_changed_page_of_the_report_is_changed_code(tmp_path, monkeypatch):
+    scripts = Path(__file__).parents[2] / "scripts"
+    made = make_plan(
+        {"datasets": {"d": {"source": "simulate:clinic"}}, "selectors": {"gs": {"method": "gs"}}}, scripts.joinpath
+    )
+    before = {name: made.code(name) for name in ("report", "tables")}
+    page = shutil.copytree(plan.PAGE, tmp_path / "page")
+    (page / "style.css").write_text("body { color: red }")
+    monkeypatch.setattr(plan, "PAGE", page)
+    assert made.code("report") != before["report"] and made.code("tables") == before["tables"]
 
 
 def test_an_unknown_model_of_any_ci_test_is_refused():

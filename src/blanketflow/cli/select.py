@@ -66,9 +66,11 @@ def _draw(found: Selection) -> None:
     heading(lines[0])
     if found.status != "ok":
         show(lines[1])
-    rows = [(row["feature"], row["role"], found.why(row)) for row in found.blanket]
+    rows = [(row["feature"], row["role"], found.why(row)) for row in found.listed]
     if rows:
         show_table(["feature", "role", "why"], rows)
+        if found.more:
+            show(found.more)
     else:
         show("No feature: nothing was found to depend on the target. Try a larger alpha, or another CI test.")
     if found.several:

@@ -10,7 +10,7 @@ from typing import Any
 from ..data.sources import read_columns, read_source
 from .columns import ColumnSummary, summarise, tokens
 from .findings import Finding, class_counts, of_columns, of_table, suspected_leaks
-from .suits import Suits, suggested_test, what_suits
+from .suits import Suits, suggested_method, suggested_test, what_suits
 
 __all__ = ["ColumnSummary", "Finding", "Inspection", "Suits", "inspect_columns", "inspect_table", "suggest_targets"]
 
@@ -109,7 +109,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         tests=tests,
         methods=methods,
         suggested_test=test,
-        suggested_method="iamb" if test == "lr-mixed" else "hiton-mb",  # regressions are slow: few tests
+        suggested_method=suggested_method(methods, test),
     )
 
 

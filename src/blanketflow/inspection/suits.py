@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from ..data.peek import Facts
 from ..plan import Plan, make_plan
 from ..suitability import why_not_test
 
+#: CPU seconds that a first search may take.
+SOON = 60.0
 #: Where only the truth of simulated data answers, there is nothing to suggest for a table of one's own.
 _OF_TRUTH = ("oracle", "population", "true-blanket")
 
@@ -81,6 +83,13 @@ def suggested_test(facts: Facts) -> str:
     if facts.task == CLASSIFICATION and not has_numbers:
         return "g2"
     return "lr-mixed" if why_not_test(facts, get_ci_test("fisher-z")) else "fisher-z"
+
+
+def suggested_method(methods: Sequence[Suits], test: str) -> str:
+    """Return the method to begin with: hiton-mb where its search is quick, else iamb, which tests less."""
+    searches = {suits.id: suits.seconds for suits in methods if suits.seconds is not None}
+    is_quick = test != "lr-mixed" and searches.get("hiton-mb", SOON) < SOON  # its regressions are slow
+    return "hiton-mb" if is_quick else "iamb"
 
 
 def _test(facts: Facts, name: str) -> Suits:
