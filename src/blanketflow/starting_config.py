@@ -25,7 +25,7 @@ SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
     "all": ({"method": "all"}, "all features: what the others are measured against"),
 }
 #: Selectors that would take longer, in CPU seconds, are left out (as comments).
-TOO_LONG = 3600.0
+TOO_LONG = 600.0
 #: Columns that a comment names.
 _NAMED = 30
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
