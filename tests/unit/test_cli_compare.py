@@ -54,3 +54,18 @@ def test_mistakes_end_in_one_message(wine, more, message, capsys):
     assert main(["compare", "wine.csv", "--target", "target", *more]) == 1
     err = capsys.readouterr().err
     assert message in err and err.count("\n") == 1
+
+
+def test_a_stopped_search_is_told_once(wine, capsys):
+    asked = ["compare", "wine.csv", "--target", "target", "--methods", "hiton-mb", "--models", "tree"]
+    assert main([*asked, "--evaluation", "2", "--folds", "0", "--time-limit", "0.001"]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("wine")]
+    assert len(told) == 1
+    assert told[0].startswith("wine hiton-mb: timeout on 3 splits, the time limit of 0.001 s (time_limit) was reached")
+
+
+@pytest.mark.parametrize("more, is_told", [(["gs"], True), (["gs/fisher-z"], False), (["mrmr"], False)])
+def test_numbers_put_into_bins_are_pointed_out(wine, more, is_told, capsys):
+    asked = ["compare", "wine.csv", "--target", "target", "--models", "tree", "--evaluation", "0", "--folds", "0"]
+    assert main([*asked, "--methods", *more, "--data-set", "task=regression"]) == 0
+    assert ("g2 puts numbers into bins" in capsys.readouterr().err) == is_told

@@ -56,8 +56,8 @@ ALLOWED = {
     "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
-    "cli": {"core", "artefacts", "jobs", "one_shot", "catalogue", "comparing", "exports"}
-    | {"inspection", "starting_config"},
+    "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparing", "exports"}
+    | {"inspection", "starting_config", "suitability"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparing"},
 }
 #: Third-party packages that a part may import at all.

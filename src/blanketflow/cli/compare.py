@@ -9,6 +9,7 @@ import typer
 
 from ..core.errors import ConfigError
 from ..core.printable import printable
+from .advice import advise_test
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, is_terminal, note, show, show_json, show_table
 
@@ -36,6 +37,9 @@ def compare(
     ] = None,
     evaluation: Annotated[int, typer.Option(help="outer folds of the honest estimate; 0 for none", min=0)] = 5,
     folds: Annotated[int, typer.Option(help="inner folds whose blankets are combined; 0 for none", min=0)] = 5,
+    time_limit: Annotated[
+        float | None, typer.Option(help="most seconds of growing, and of shrinking, on one fold", min=0.001)
+    ] = None,
     data_set: DataSet = None,
     seed: Seed = 2026,
     cores: Annotated[int, typer.Option(help="tasks at a time; -1 for all cores", min=-1)] = 1,
@@ -51,16 +55,20 @@ def compare(
     from ..comparing import compare_config
     from ..starting_config import dataset_id
 
+    asked = methods or ["hiton-mb", "ppfs", "mrmr"]
+    limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {
         "seed": seed,
         "datasets": {dataset_id(table): dataset_spec(table, target, data_set or ()) for table in tables},
         "splits": {"evaluation": evaluation},
         "folds": folds,
-        "selectors": dict(map(_selector, [*(methods or ["hiton-mb", "ppfs", "mrmr"]), "all"])),
+        "selectors": {name: spec | limits for name, spec in map(_selector, asked)} | {"all": {"method": "all"}},
     }
     if len(raw["datasets"]) < len(tables):
         raise ConfigError(f"some of the tables have one name ({', '.join(raw['datasets'])}): rename a file.")
     raw |= {"models": models} if models else {}
+    for spec in raw["datasets"].values():
+        advise_test(asked, spec, "write a method as iamb/fisher-z")
     found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
     if report is not None:
         found.report(report)
@@ -98,8 +106,26 @@ def _show(found: Any) -> None:
         names = list(map(printable, part["feature"][:_FEATURES]))
         more = f" and {len(part) - _FEATURES} more" if len(part) > _FEATURES else ""
         show(f"  {dataset} {selector}: {', '.join(names)}{more}")
-    for line in [*found.skipped.itertuples(), *found.outcomes.itertuples()]:
-        note(f"{line.dataset} {line.selector}: {getattr(line, 'status', 'skipped')}, {line.reason}")
+    for line in found.skipped.itertuples():
+        note(f"{line.dataset} {line.selector}: skipped, {line.reason}")
+    for line in _ended(found.outcomes):
+        note(line)
+
+
+def _ended(outcomes: pd.DataFrame) -> list[str]:
+    """Return what did not end well, once for each pair and status."""
+    # A search that ended without a blanket leaves nothing to evaluate: that is not told again.
+    unselected = {(o.dataset, o.selector) for o in outcomes.itertuples() if o.stage == "select"}
+    by: dict[tuple[str, str, str], list[Any]] = {}
+    for one in outcomes.itertuples():
+        if one.stage == "select" or (one.dataset, one.selector) not in unselected:
+            by.setdefault((one.dataset, one.selector, one.status), []).append(one)
+    lines = []
+    for (dataset, selector, status), several in by.items():
+        n_splits = len({one.split for one in several})
+        on = f" on {n_splits} splits" if n_splits > 1 else ""
+        lines.append(f"{dataset} {selector}: {status}{on}, {several[0].reason}")
+    return lines
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import ConfigError
+from .advice import advise_test
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
 from .terminal import heading, is_terminal, pour, show, show_json, show_table
 
@@ -49,6 +50,8 @@ def select(
     if ci_test is None and given:
         ci_test = look_up("blanketflow.selectors", method, "method").default_test
     test = {"type": ci_test, **given} if ci_test else {}
+    if not ci_test:
+        advise_test([method], dataset, "--ci-test fisher-z")
     found = find(dataset, {"method": method, **settings(options or ())}, test, seed)
     if to is not None:
         pour(found.as_blanket(table).text(to))

@@ -96,7 +96,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were looked at one by one"
         findings.append(Finding("note", (), message, "Leave columns out with drop to see others."))
     facts, tests, methods = what_suits(spec)
-    test = suggested_test(facts)
+    test = suggested_test(facts, summaries)
     return Inspection(
         target=raw.target.name,
         task=raw.task.name,

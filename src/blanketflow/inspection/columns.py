@@ -23,7 +23,7 @@ _FEWEST = 10
 #: Values looked at to tell dates and free text.
 _SAMPLE = 100
 #: Whole numbers of so few values may be codes of labels.
-_MOST_CODES = 10
+MOST_CODES = 10
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _number_looks_like(column: Column, present: np.ndarray, values: np.ndarray) 
         return "identifier"
     if len(values) >= max(2 * _FEWEST, 0.9 * n) and tokens(column.name) & ID_WORDS:
         return "identifier"
-    is_code = column.kind == INTEGER and 3 <= len(values) <= _MOST_CODES and n >= 5 * len(values)
+    is_code = column.kind == INTEGER and 3 <= len(values) <= MOST_CODES and n >= 5 * len(values)
     return _group(column.name, len(values), n) or ("code" if is_code else "")
 
 

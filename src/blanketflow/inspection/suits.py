@@ -14,6 +14,7 @@ from ..cost import marginal_seconds
 from ..data.peek import Facts
 from ..plan import Plan, make_plan
 from ..suitability import why_not_test
+from .columns import MOST_CODES, ColumnSummary
 
 #: CPU seconds that a first search may take.
 SOON = 60.0
@@ -77,9 +78,9 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suits], list[Suits]
     return facts, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
 
 
-def suggested_test(facts: Facts) -> str:
+def suggested_test(facts: Facts, columns: Sequence[ColumnSummary]) -> str:
     """Return the CI test to begin with: the fastest one that is calibrated for such columns (docs/ci-tests.md)."""
-    has_numbers = bool({NUMERIC, INTEGER} & set(facts.kinds))
+    has_numbers = any(c.kind == NUMERIC or (c.kind == INTEGER and c.n_distinct > MOST_CODES) for c in columns)
     if facts.task == CLASSIFICATION and not has_numbers:
         return "g2"
     return "lr-mixed" if why_not_test(facts, get_ci_test("fisher-z")) else "fisher-z"
