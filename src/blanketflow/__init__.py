@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .all_blankets import Blankets
     from .ci.base import CITest
-    from .comparing import compare as compare
+    from .comparison.run import compare as compare
     from .estimator import MarkovBlanketSelector
 
 __version__ = "0.1.0"
@@ -196,7 +196,7 @@ def _cards(found: Any, **more: Any) -> pd.DataFrame:
 def __getattr__(name: str) -> Any:
     """Return `compare`, which help and completion show with its parameters, or a selector class such as ``PPFS``."""
     if name == "compare":
-        from .comparing import compare
+        from .comparison.run import compare
 
         return compare
     if not name.startswith("_") and name[0].isupper():

@@ -48,17 +48,13 @@ ALLOWED = {
     "collect": {"artefacts"},
     "tabulate": {"collect", "result_tables"},
     "finished_run": {"core", "collect", "report"},
-    "local_run": {"core", "artefacts", "ci", "data", "finished_run", "grain", "jobs", "plan", "selectors", "stages"}
-    | {"report", "tabulate"},
-    "comparison": {"artefacts", "comparison_charts", "report"},
-    "comparison_charts": {"core", "plots", "report"},
-    "comparison_config": {"core", "ci", "data", "estimator", "selectors"},
-    "comparing": {"comparison", "comparison_config", "config", "data", "local_run", "plan"},
+    "comparison": {"core", "artefacts", "ci", "config", "data", "estimator", "finished_run", "grain", "jobs", "plan"}
+    | {"plots", "report", "selectors", "stages", "tabulate"},
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
-    "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparing", "exports"}
+    "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparison", "exports"}
     | {"inspection", "starting_config", "suitability"},
-    "__init__": {"core", "ci", "estimator", "all_blankets", "comparing"},
+    "__init__": {"core", "ci", "estimator", "all_blankets", "comparison"},
 }
 #: Third-party packages that a part may import at all.
 ONLY_NUMPY = ("core",)

@@ -11,7 +11,7 @@ from workflow_runs import configure, snakemake
 
 import blanketflow as bf
 from blanketflow import collect
-from blanketflow.comparing import compare_config
+from blanketflow.comparison.run import compare_config
 
 pytestmark = pytest.mark.workflow
 

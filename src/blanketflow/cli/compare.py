@@ -52,7 +52,7 @@ def compare(
     stability. A method has its own CI test and its defaults; iamb/fisher-z gives it another test. For options, write a
     config by init.
     """
-    from ..comparing import compare_config
+    from ..comparison.run import compare_config
     from ..starting_config import dataset_id
 
     asked = methods or ["hiton-mb", "ppfs", "mrmr"]

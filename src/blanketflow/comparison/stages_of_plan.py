@@ -11,27 +11,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .artefacts import Provenance, write_columns, write_json
-from .ci.base import CITest
-from .core.parameters import Configurable
-from .data.card import make_card
-from .data.raw import RawTable
-from .data.splits import TYPES, make_splits
-from .data.storage import write_table
-from .finished_run import finished_run
-from .grain import PART, fold_ids
-from .jobs import fewer_collections
-from .plan import Plan
-from .selectors.base import Method
-from .stages.aggregation import Blanket, aggregate_split
-from .stages.decisions import grow_fold, shrink_fold
-from .stages.evaluation import evaluate_blankets
-from .stages.fold import Fold
-from .stages.marginal import ci_test_fold
-from .tabulate import tabulate
+from ..artefacts import Provenance, write_columns, write_json
+from ..ci.base import CITest
+from ..core.parameters import Configurable
+from ..data.card import make_card
+from ..data.raw import RawTable
+from ..data.splits import TYPES, make_splits
+from ..data.storage import write_table
+from ..finished_run import finished_run
+from ..grain import PART, fold_ids
+from ..jobs import fewer_collections
+from ..plan import Plan
+from ..selectors.base import Method
+from ..stages.aggregation import Blanket, aggregate_split
+from ..stages.decisions import grow_fold, shrink_fold
+from ..stages.evaluation import evaluate_blankets
+from ..stages.fold import Fold
+from ..stages.marginal import ci_test_fold
+from ..tabulate import tabulate
 
 if TYPE_CHECKING:
-    from .report import Run
+    from ..report import Run
 
 # A failure is told by its status and reason; its traceback is for whoever listens to this logger.
 logging.getLogger("blanketflow").addHandler(logging.NullHandler())

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from .artefacts import write_text
-from .comparison_charts import Charts, blanket_of, dataset_of
+from ..artefacts import write_text
+from .charts import Charts, blanket_of, dataset_of
 
 if TYPE_CHECKING:
-    from .report import Run
+    from ..report import Run
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ class Comparison:
 
     def report(self, path: str | Path) -> Path:
         """Write the report, one HTML page that opens offline, and return its path."""
-        from .report import render
+        from ..report import render
 
         write_text(path, render(self.run))
         return Path(path)

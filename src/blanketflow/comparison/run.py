@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .comparison import Comparison
-from .comparison_config import data_sets, selectors_and_tests
-from .config import read_config
-from .data.peek import facts_of
-from .data.quality import with_findings
-from .data.raw import RawTable, assemble
-from .data.sources import read_source
-from .local_run import run_plan
-from .plan import Plan, make_plan, plan_of, table_seed
+from ..config import read_config
+from ..data.peek import facts_of
+from ..data.quality import with_findings
+from ..data.raw import RawTable, assemble
+from ..data.sources import read_source
+from ..plan import Plan, make_plan, plan_of, table_seed
+from .asked import data_sets, selectors_and_tests
+from .result import Comparison
+from .stages_of_plan import run_plan
 
 
 def compare(

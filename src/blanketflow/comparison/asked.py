@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .ci.base import CITest
-from .core.errors import BlanketflowError, ConfigError
-from .core.registry import discover
-from .core.table import Column
-from .data.in_memory import SOURCE, columns_in_memory
-from .estimator import SHARED, MarkovBlanketSelector
-from .selectors.external import WRAPPED
+from ..ci.base import CITest
+from ..core.errors import BlanketflowError, ConfigError
+from ..core.registry import discover
+from ..core.table import Column
+from ..data.in_memory import SOURCE, columns_in_memory
+from ..estimator import SHARED, MarkovBlanketSelector
+from ..selectors.external import WRAPPED
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
 _OF_ALL = {"task": "task", "random_state": "random_state"}

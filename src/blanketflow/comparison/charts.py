@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .core.errors import ConfigError, did_you_mean
+from ..core.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .report import Run
+    from ..report import Run
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Charts:
 
     def score_by_selector(self, dataset: str | None = None, metric: str | None = None) -> Any:
         """Draw the score of each selector beside that of all features, for each model."""
-        from . import plots
+        from .. import plots
 
         scores, metric, _ = self._scores(dataset, metric)
         return plots.score_by_selector(scores, metric, self.run.baseline)
@@ -35,7 +35,7 @@ class Charts:
         self, dataset: str | None = None, metric: str | None = None, model: str | None = None
     ) -> Any:
         """Draw how small the blankets are against how well a model predicts from them."""
-        from . import plots
+        from .. import plots
 
         return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline)
 
@@ -47,7 +47,7 @@ class Charts:
         cost: str = "selection_seconds",
     ) -> Any:
         """Draw what selection took, seconds or ``n_tests``, against how well a model predicts from it."""
-        from . import plots
+        from .. import plots
 
         scores, metric, model = self._scores(dataset, metric, model)
         runtime = self.run.rows(self.run.tables["runtime"], dataset=dataset_of(self.run, dataset))
@@ -55,7 +55,7 @@ class Charts:
 
     def selection_frequency(self, selector: str, dataset: str | None = None) -> Any:
         """Draw which fold of the final split chose which feature."""
-        from . import plots
+        from .. import plots
 
         dataset = dataset_of(self.run, dataset)
         own = {"dataset": dataset, "selector": selector, "split": "full"}
@@ -64,35 +64,35 @@ class Charts:
 
     def blanket_graph(self, selector: str, dataset: str | None = None) -> Any:
         """Draw the final blanket around the target: parents and children, spouses, importance."""
-        from . import plots
+        from .. import plots
 
         dataset = dataset_of(self.run, dataset)
         return plots.blanket_graph(blanket_of(self.run, selector, dataset), self.run.cards[dataset]["target"]["name"])
 
     def stability_by_selector(self, dataset: str | None = None) -> Any:
         """Draw Nogueira's stability index of each selector with its interval."""
-        from . import plots
+        from .. import plots
 
         dataset = dataset_of(self.run, dataset)
         return plots.stability_by_selector(self.run.rows(self.run.tables["stability"], dataset=dataset))
 
     def agreement(self, dataset: str | None = None) -> Any:
         """Draw how alike the final blankets of every two selectors are."""
-        from . import plots
+        from .. import plots
 
         dataset = dataset_of(self.run, dataset)
         return plots.agreement(self.run.rows(self.run.tables["agreement"], dataset=dataset), self.run.ran(dataset))
 
     def wins(self, metric: str | None = None, model: str | None = None) -> Any:
         """Draw on how many data sets each selector beats each other one."""
-        from . import plots
+        from .. import plots
 
         metric, model = self._measure(metric, model)
         return plots.wins(self.run.rows(self.run.tables["wins"], metric=metric, model=model), list(self.run.selectors))
 
     def critical_difference(self, metric: str | None = None, model: str | None = None) -> Any:
         """Draw the mean ranks over the data sets, with bars over those that do not differ by Nemenyi's test."""
-        from . import plots
+        from .. import plots
 
         metric, model = self._measure(metric, model)
         own = {"metric": metric, "model": model}

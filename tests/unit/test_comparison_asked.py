@@ -2,7 +2,7 @@ import pytest
 from sklearn.feature_selection import SelectKBest
 
 import blanketflow as bf
-from blanketflow.comparison_config import selectors_and_tests
+from blanketflow.comparison.asked import selectors_and_tests
 from blanketflow.config import read_config
 from blanketflow.core.errors import ConfigError
 
