@@ -26,6 +26,22 @@ class Comparison:
     ----------
     run : blanketflow.report.Run
         Everything that the report shows.
+    tables : dict of str to DataFrame
+        Every result table by name; the attributes scores, blankets, stability, agreement, ranks, wins, friedman,
+        runtime and truth are these.
+    folds, outcomes, skipped : DataFrame
+        What each fold took; what did not end well; which pairs do not suit each other, and why.
+    plot : blanketflow.comparison.charts.Charts
+        The charts.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+    >>> found.tables.keys() >= {"scores", "blankets", "stability"}
+    True
     """
 
     run: Run
@@ -103,15 +119,57 @@ class Comparison:
     def blanket(self, selector: str, dataset: str | None = None) -> list[str]:
         """Return the features of a selector's final blanket, most important first.
 
+        Parameters
+        ----------
+        selector : str
+            Its id.
+        dataset : str, optional
+            Its id, where there are several.
+
+        Returns
+        -------
+        list of str
+
         Raises
         ------
         ConfigError
             If there is no such selector or data set, or the selector has no final blanket there; the message says why.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+        >>> "flavanoids" in found.blanket("gs")
+        True
         """
         return list(blanket_of(self.run, selector, dataset_of(self.run, dataset))["feature"])
 
     def report(self, path: str | Path) -> Path:
-        """Write the report, one HTML page that opens offline, and return its path."""
+        """Write the report, one HTML page that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.report(f"{folder}/wine.html").stat().st_size > 900_000  # what draws the charts is in it
+        True
+        """
         from ..report import render
 
         write_text(path, render(self.run))
@@ -123,6 +181,20 @@ class Comparison:
         """Return one row a data set and selector: size of the final blanket, and the score of each model.
 
         Scores are mean ± standard deviation over the evaluation splits, of the data set's leading metric.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by data set and selector; all cells are text but the sizes.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=2, folds=0)
+        >>> found.summary().index.tolist(), found.summary().columns.tolist()
+        ([('table', 'gs'), ('table', 'all')], ['features', 'tree, accuracy'])
         """
         rows = []
         for dataset in self.run.cards:
