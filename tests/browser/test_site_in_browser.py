@@ -35,17 +35,6 @@ def test_no_page_asks_the_network_for_anything(site):
         assert not re.search(r"(?:url\(|@import )[\"']?https?:", style.read_text(encoding="utf-8")), style
 
 
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if shutil.which("chromium") is None:
-        pytest.skip("chromium is not on the PATH")
-    with api.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
 @pytest.mark.parametrize("page", ["index.html", "methods/hiton-mb.html", "choosing.html", "results.html"])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_a_page_fits_and_has_no_errors(site, browser, page, width, scheme):
