@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .all_blankets import Blankets
-    from .ci.base import CITest
+    from .all_blankets import blankets as blankets
+    from .ci import get_ci_test as get_ci_test
     from .comparison.run import compare as compare
     from .estimator import MarkovBlanketSelector
 
@@ -58,84 +58,6 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
     from .estimator import estimator_class
 
     return estimator_class(look_up("blanketflow.selectors", name, "method"))(**parameters)
-
-
-def get_ci_test(name: str, **options: Any) -> CITest:
-    """Return a configured CI test by id.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
-    **options
-        Options of the test; `list_ci_tests` shows them with their ranges.
-
-    Returns
-    -------
-    CITest
-        Bind it to a table to ask it.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such test.
-    ParameterError
-        If an option is unknown or out of range.
-    ConfigError
-        If the class cannot be imported or is no CI test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.repeat([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], 10, axis=0)
-    >>> test = get_ci_test("g2", dof="nominal").bind(X)
-    >>> test.test("x0", "x1").p_value < 0.05, test.test("x0", "x2").p_value < 0.05
-    (True, False)
-    """
-    from .ci import get_ci_test as get
-
-    return get(name, **options)
-
-
-def blankets(X: Any, method: Any = "hiton-mb", ci_test: Any = None, **options: Any) -> Blankets:
-    """Find the Markov blanket of every column of a table, each in turn as the target.
-
-    Parameters
-    ----------
-    X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        Without missing cells. Text, boolean and categorical columns are discrete.
-    method : str or Method
-        A causal method's id, or a configured method.
-    ci_test : str, CITest or None
-        A test's id, or a configured test; None for the method's own.
-    **options
-        Options of the method, such as ``alpha`` and ``max_k``; and ``targets`` (columns whose blankets are wanted),
-        ``random_state``, ``time_limit`` (seconds a target) and ``max_tests``.
-
-    Returns
-    -------
-    Blankets
-        By target, with the graph that they form.
-
-    Raises
-    ------
-    UnsupportedError
-        If the method has no CI test, or the test cannot take a column.
-    ParameterError, UnknownNameError
-        If a name or an option is wrong.
-    DataError
-        If the table has fewer than two columns, or incomplete ones.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> found = blankets(load_iris(as_frame=True).data, method="iamb", ci_test="fisher-z", alpha=0.01)
-    >>> found["petal width (cm)"][0]
-    'petal length (cm)'
-    """
-    from .all_blankets import blankets as find
-
-    return find(X, method, ci_test, **options)
 
 
 def list_selectors() -> pd.DataFrame:
@@ -193,12 +115,16 @@ def _cards(found: Any, **more: Any) -> pd.DataFrame:
     return frame.assign(**more)
 
 
-def __getattr__(name: str) -> Any:
-    """Return `compare`, which help and completion show with its parameters, or a selector class such as ``PPFS``."""
-    if name == "compare":
-        from .comparison.run import compare
+#: Functions of other modules: loaded when first asked for, with their own parameters and docstrings.
+_ELSEWHERE = {"get_ci_test": ".ci", "blankets": ".all_blankets", "compare": ".comparison.run"}
 
-        return compare
+
+def __getattr__(name: str) -> Any:
+    """Return a function that lies elsewhere, or a selector class such as ``PPFS``."""
+    if name in _ELSEWHERE:
+        from importlib import import_module
+
+        return getattr(import_module(_ELSEWHERE[name], __name__), name)
     if not name.startswith("_") and name[0].isupper():
         from .estimator import estimator_by_class_name
 
@@ -209,4 +135,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "compare"])
+    return sorted([*globals(), *_ELSEWHERE])

@@ -186,6 +186,8 @@ def blankets(
         If the method has no CI test, or the test cannot take a column.
     ParameterError, UnknownNameError
         If a name or an option is wrong.
+    DataError
+        If the table has fewer than two columns, or incomplete ones.
 
     Examples
     --------

@@ -12,14 +12,14 @@ __all__ = ["BoundTest", "CITest", "get_ci_test"]
 
 
 def get_ci_test(name: str, **options: Any) -> CITest:
-    """Return a configured CI test.
+    """Return a configured CI test by id.
 
     Parameters
     ----------
     name : str
-        An id such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
+        Such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
     **options
-        Options of the test; `blanketflow.list_ci_tests` shows them.
+        Options of the test; `blanketflow.list_ci_tests` shows them with their ranges.
 
     Returns
     -------
@@ -37,8 +37,11 @@ def get_ci_test(name: str, **options: Any) -> CITest:
 
     Examples
     --------
-    >>> get_ci_test("g2", dof="nominal").dof
-    'nominal'
+    >>> import numpy as np
+    >>> X = np.repeat([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]], 10, axis=0)
+    >>> test = get_ci_test("g2", dof="nominal").bind(X)
+    >>> test.test("x0", "x1").p_value < 0.05, test.test("x0", "x2").p_value < 0.05
+    (True, False)
     """
     test_class = look_up("blanketflow.ci", name, "CI test")
     if not (isinstance(test_class, type) and issubclass(test_class, CITest)):
