@@ -1,5 +1,6 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench setup-docs run test test-cluster lint docs bench calibrate clean
+.PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-cluster test-faults test-versions fuzz soak \
+	lint audit sbom docs bench calibrate clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +40,12 @@ $(VENV)/.installed-docs: $(VENV)/.installed envs/requirements-docs.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-docs.lock
 	touch $@
 
+setup-audit: $(VENV)/.installed-audit ## the same plus what looks for known vulnerabilities and lists what is installed
+
+$(VENV)/.installed-audit: $(VENV)/.installed envs/requirements-audit.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-audit.lock
+	touch $@
+
 run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
@@ -47,6 +54,24 @@ test: setup-test lint ## every check there is
 
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
+
+test-faults: setup-test ## stop runs by signals at 50 random moments; make test does it at six
+	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest tests/faults
+
+test-versions: setup-test ## the same results with the oldest and newest Python, numpy, pandas and scikit-learn that are allowed
+	$(BIN)/python tests/versions/compare.py
+
+fuzz: setup-test ## search for MINUTES=60 for input that breaks the readers of tables, configs and BIF files
+	$(BIN)/python tests/fuzz/search.py --minutes $(MINUTES)
+
+soak: setup-test ## 200 small runs one after the other, then one of 5,000 jobs: memory, open files, files left behind
+	$(BIN)/python tests/soak/soak.py
+
+audit: setup-audit ## known vulnerabilities of what is locked
+	envs/audit $(BIN)
+
+sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
+	envs/make-sbom $(BIN)
 
 lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/ruff check src scripts tests benchmarks docs
