@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .bad_input import bad_input_page
 from .cards import card_pages
 from .results import results_page
 from .sources import simulated_page
@@ -14,15 +15,23 @@ from .sources import simulated_page
 __all__ = ["pages", "write_pages"]
 
 
+#: The table of cases lies with the tests that run them.
+_CASES = Path(__file__).parents[3] / "tests" / "bad_input.yaml"
+
+
 def pages() -> dict[str, str]:
-    """Return the text of every generated page by its path in the folder of the documentation.
+    """Return the text of every generated page by its path in the folder of the documentation; in a clone only.
 
     Examples
     --------
     >>> "methods/gs.md" in pages()
     True
     """
-    return card_pages() | {"results.md": results_page(), "simulated.md": simulated_page()}
+    return card_pages() | {
+        "results.md": results_page(),
+        "simulated.md": simulated_page(),
+        "bad-input.md": bad_input_page(_CASES),
+    }
 
 
 def write_pages(folder: str | Path) -> None:

@@ -1,0 +1,104 @@
+"""Bad input, by table: every case of tests/bad_input.yaml ends as it says there."""
+
+import copy
+from pathlib import Path
+
+import bad_files
+import pytest
+import yaml
+
+from blanketflow.core.errors import BlanketflowError
+from blanketflow.data.sources import read_source
+from blanketflow.inspection import inspect_table
+from blanketflow.plan import make_plan
+
+TABLE = yaml.safe_load((Path(__file__).parents[1] / "bad_input.yaml").read_text(encoding="utf-8"))
+CASES = [case for section in TABLE["sections"] for case in section["cases"]]
+OUTCOMES = ("refused", "fails", "warns", "reads")
+
+
+def configured(case):
+    """The good configuration with what is wrong in it."""
+    config = copy.deepcopy(TABLE["good"]["config"])
+    for keys, value in case.get("config", {}).items():
+        place = config
+        *path, last = keys.split(" > ")
+        for key in path:
+            place = place.setdefault(key, {})
+        if value == "none":
+            del place[last]
+        else:
+            place[last] = value
+    return config
+
+
+def write_files(case, folder):
+    for name, content in (TABLE["good"]["files"] | case.get("files", {})).items():
+        path = folder / name
+        if isinstance(content, str):
+            path.write_bytes(content.encode("utf-8"))
+        elif "hex" in content:
+            path.write_bytes(bytes.fromhex(content["hex"]))
+        elif "text" in content:
+            path.write_bytes(content["text"].encode(content["encoding"]))
+        else:
+            getattr(bad_files, content["made"])(path)
+
+
+def read_study(config):
+    return read_source("study", config["datasets"]["study"], seed=0)
+
+
+@pytest.fixture
+def config(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files(case, tmp_path)
+    return configured(case)
+
+
+def of(outcome):
+    cases = [case for case in CASES if outcome in case]
+    return pytest.mark.parametrize("case", cases, ids=[case["case"] for case in cases])
+
+
+def test_every_case_has_a_name_of_its_own_and_one_outcome():
+    names = [case["case"] for case in CASES]
+    assert len(names) == len(set(names))
+    assert [case["case"] for case in CASES if len(set(OUTCOMES) & set(case)) != 1] == []
+
+
+def assert_says(caught, message):
+    assert str(caught.value) == message
+    assert message.isprintable()  # one line, and nothing that a terminal would obey
+
+
+@of("refused")
+def test_refused_before_any_job(case, config):
+    with pytest.raises(BlanketflowError) as caught:
+        make_plan(config, "scripts/{}".format)
+    assert_says(caught, case["refused"])
+
+
+@of("fails")
+def test_refused_when_the_table_is_read(case, config):
+    make_plan(config, "scripts/{}".format)
+    with pytest.raises(BlanketflowError) as caught:
+        read_study(config)
+    assert_says(caught, case["fails"])
+
+
+@of("warns")
+def test_found_by_inspect(case, config):
+    make_plan(config, "scripts/{}".format)
+    found = inspect_table(config["datasets"]["study"]).findings
+    assert case["warns"] in [f"{finding.message}. {finding.advice}" for finding in found]
+
+
+@of("reads")
+def test_read_rightly(case, config):
+    make_plan(config, "scripts/{}".format)
+    raw = read_study(config)
+    for name, values in case["reads"].items():
+        column = raw.target if name == raw.target.name else raw.features[name]
+        read = [column.levels[code] for code in column.values] if column.levels else column.numbers().tolist()
+        assert read == values
