@@ -2,7 +2,6 @@
 
 import sys
 
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -13,25 +12,13 @@ conda: "envs/plan.yaml"
 
 
 sys.path.append(f"{workflow.current_basedir.get_path_or_uri(secret_free=True)}/src")
-from blanketflow.core.errors import BlanketflowError
-from blanketflow.plan import make_plan
-
-# The example config is used unless another one is given, and is never merged with it.
-if not workflow.overwrite_configfiles:
-
-    configfile: "config.yaml"
 
 
 report: "rules/captions/workflow.rst"
 
 
 include: "rules/files.smk"
-
-
-try:
-    plan = make_plan(config, script_file, fetch)
-except BlanketflowError as error:
-    raise WorkflowError(str(error)) from None
+include: "rules/plan.smk"
 
 
 pathvars:

@@ -1,6 +1,6 @@
 # What the other files of this folder share: wildcards of the plan, and the paths that depend on it.
 #
-# inputs:  the plan, made by the Snakefile
+# inputs:  the plan, made by plan.smk
 # outputs: none
 
 from blanketflow.grain import any_of, fold_ids

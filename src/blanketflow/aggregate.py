@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from .core.errors import ParameterError, did_you_mean
+from .core.shown import shown
 
 #: Rules by name; ``frequency`` takes a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
@@ -50,8 +51,8 @@ def check_rule(rule: str | Mapping[str, float], where: str) -> None:
             raise ParameterError(f"{where}: aggregate as a mapping must be 'frequency: share' with 0 < share <= 1.")
     elif rule == "frequency":
         raise ParameterError(f"{where}: aggregate frequency needs its share, as in 'frequency: 0.6'.")
-    elif rule not in RULES:
-        raise ParameterError(f"{where}: unknown aggregate {rule!r}. {did_you_mean(str(rule), RULES)}")
+    elif not isinstance(rule, str) or rule not in RULES:
+        raise ParameterError(f"{where}: unknown aggregate {shown(rule)}. {did_you_mean(str(rule), RULES)}")
 
 
 def _as_number(value: object) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +11,21 @@ from typing import Any
 from .aggregate import check_rule
 from .ci import get_ci_test
 from .ci.base import CITest
-from .config_keys import DATASET, SELECTOR, SPLITS, TOP
+from .config_keys import DATASET, MOST_PARTS, SELECTOR, SPLITS, TOP
 from .core.errors import BlanketflowError, ConfigError, did_you_mean
 from .core.parameters import Parameter
 from .core.registry import discover
+from .core.shown import shown
 from .evaluate.metrics import METRICS
+from .identifiers import PART, entries
 from .models import get_model
+from .output_folder import check_apart, checked_output
 from .selectors import get_method
 from .selectors.base import Method
 from .selectors.run import check_pair
 
-IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
+#: How deep a configuration may be nested, and how many values it may hold, all aliases written out.
+MOST_DEPTH, MOST_VALUES = 20, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -88,26 +92,40 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     ConfigError
         If a key is unknown or a value wrong; the message names the key and the way out.
     """
+    _check_size(raw)
     top = _section("config", raw, TOP)
     for key in ("datasets", "selectors"):
-        if not isinstance(top[key], Mapping) or not top[key]:
+        if top[key] is None or top[key] == {}:
             raise ConfigError(f"config: {key} must name at least one entry, as 'id: {{key: value}}'.")
-    datasets = {name: _dataset(name, spec) for name, spec in _entries("datasets", top["datasets"])}
+    for key in ("splits", "ci_tests"):
+        top[key] = {} if top[key] is None else top[key]  # a heading with nothing below it
+    datasets = {name: checked_dataset(name, spec) for name, spec in entries("datasets", top["datasets"])}
     _check_rule(top["aggregate"], "config")
-    ci_tests = {name: _ci_test(name, spec) for name, spec in _entries("ci_tests", top["ci_tests"] or {})}
-    selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in _entries("selectors", top["selectors"])}
-    splits = _section("config: splits", top["splits"] or {}, SPLITS)
+    ci_tests = {name: _ci_test(name, spec) for name, spec in entries("ci_tests", top["ci_tests"])}
+    selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in entries("selectors", top["selectors"])}
+    splits = _section("config: splits", top["splits"], SPLITS)
     _check_splits(splits, datasets)
     if top["chunks"] and top["grain"] in ("split", "dataset"):
         raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
-    for folds in {top["folds"], *(selector.folds for selector in selectors.values())}:
+    for where, folds in [
+        ("config", top["folds"]),
+        *((f"config: selector {s.id!r}", s.folds) for s in selectors.values()),
+    ]:
         if folds == 1:
-            raise ConfigError("config: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
+            raise ConfigError(f"{where}: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
     if splits["evaluation"] and not any(s.method.card.id == "all" for s in selectors.values()):
+        if "all" in selectors:
+            raise ConfigError(
+                "config: selector 'all' is the baseline of all features, which every evaluation has. Rename yours."
+            )
         selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
-    types = {name: spec["type"] for name, spec in (top["ci_tests"] or {}).items()}
+    output = checked_output(top["output"])
+    for name, spec in datasets.items():
+        if spec["path"] is not None:
+            check_apart(output, name, spec["path"])
+    types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}
     return Config(
-        output=top["output"].rstrip("/") or "/",
+        output=output,
         seed=top["seed"],
         datasets=datasets,
         splits=splits,
@@ -125,13 +143,29 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     )
 
 
+def _check_size(raw: Any) -> None:
+    """Refuse what YAML's anchors can make of a few lines: lists within themselves, and lists of millions of lists."""
+    n_values, level = 0, [raw]
+    for _ in range(MOST_DEPTH):
+        n_values += len(level)
+        if n_values > MOST_VALUES:
+            raise ConfigError(
+                f"config: more than {MOST_VALUES:,} values. An anchor (&name, *name) may repeat too much."
+            )
+        held = (v.values() if isinstance(v, Mapping) else v for v in level if isinstance(v, Mapping | list | tuple))
+        level = list(itertools.islice(itertools.chain.from_iterable(held), MOST_VALUES + 1))
+        if not level:
+            return
+    raise ConfigError(f"config: nested more than {MOST_DEPTH} deep. An anchor (&name, *name) may hold itself.")
+
+
 def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]]) -> dict[str, Any]:
     """Return a section with defaults, refusing unknown keys and values out of range."""
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{where} must be a mapping 'key: value', but is {raw!r}.")
+        raise ConfigError(f"{where} must be a mapping 'key: value', but is {shown(raw)}.")
     for key in raw:
         if key not in keys:
-            raise ConfigError(f"{where}: unknown key {key!r}. {did_you_mean(key, keys)}")
+            raise ConfigError(f"{where}: unknown key {shown(key)}. {did_you_mean(key, keys)}")
     values = {key: raw.get(key, default) for key, (default, _) in keys.items()}
     for key in raw:
         try:
@@ -141,19 +175,8 @@ def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]]) ->
     return values
 
 
-def _entries(section: str, raw: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    if not isinstance(raw, Mapping):
-        raise ConfigError(f"config: {section} must be a mapping 'id: {{key: value}}', but is {raw!r}.")
-    for name in raw:
-        if not IDENTIFIER.fullmatch(str(name)):
-            raise ConfigError(
-                f"config: {section} has the id {name!r}; ids are lower-case letters, digits and hyphens, "
-                "since they name files."
-            )
-    return [(str(name), spec) for name, spec in raw.items()]
-
-
-def _dataset(name: str, raw: Any) -> dict[str, Any]:
+def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
+    """Return the keys of a data set with defaults; raises as `read_config` does."""
     where = f"config: data set {name!r}"
     spec = _section(where, raw, DATASET)
     if (spec["source"] is None) == (spec["path"] is None):
@@ -165,6 +188,8 @@ def _check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str,
     """Refuse splits that ask for nothing, and test rows that do not go with them."""
     if not splits["final"] and not splits["evaluation"]:
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
+    if splits["evaluation"] * splits["repeats"] > MOST_PARTS:
+        raise ConfigError(f"config: splits.evaluation times splits.repeats is more than {MOST_PARTS:,}. Use fewer.")
     by_test_rows = splits["evaluation"] == 1
     if by_test_rows and splits["repeats"] > 1:
         raise ConfigError("config: splits.evaluation: 1 has the same test rows each time. Remove splits.repeats.")
@@ -184,27 +209,41 @@ def _check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str,
 
 
 def _ci_test(name: str, raw: Any) -> CITest:
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("type"), str):
-        raise ConfigError(f"config: ci_tests.{name} needs a type. {did_you_mean(name, discover('blanketflow.ci'))}")
+    known, where = discover("blanketflow.ci"), f"config: ci_tests.{name}"
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{where} needs a type, such as {{type: g2}}, but is {shown(raw)}.")
+    if not isinstance(raw.get("type"), str):
+        raise ConfigError(f"{where} needs a type{_found(raw, 'type')}. {did_you_mean(name, known)}")
+    if name.endswith(PART):
+        raise ConfigError(f"{where}: ids of CI tests do not end in {PART}, which results append. Rename it.")
+    if name in known and raw["type"] != name:
+        raise ConfigError(f"{where} has the type {shown(raw['type'])}, but the name of another CI test. Rename it.")
     # YAML reads a bare `null` as nothing, and `hsic` has an option of that name.
-    options = {"null" if key is None else key: value for key, value in raw.items() if key != "type"}
+    options = {"null" if key is None else str(key): value for key, value in raw.items() if key != "type"}
     try:
         test = get_ci_test(raw["type"], **options)
         if "model" in test.parameters():
             get_model(test.model)
     except BlanketflowError as error:
-        raise ConfigError(f"config: ci_tests.{name}: {error}") from error
+        raise ConfigError(f"{where}: {error}") from error
     return test
+
+
+def _found(raw: Mapping[str, Any], key: str) -> str:
+    """Return in words what a key holds instead of a name."""
+    return f", but {key} is {shown(raw[key])}" if key in raw else ""
 
 
 def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, CITest]) -> Selector:
     where = f"config: selector {name!r}"
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("method"), str):
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{where} needs a method, such as {{method: gs}}, but is {shown(raw)}.")
+    if not isinstance(raw.get("method"), str):
         known = discover("blanketflow.selectors")
-        raise ConfigError(f"{where} needs a method. {did_you_mean(name, known)}")
+        raise ConfigError(f"{where} needs a method{_found(raw, 'method')}. {did_you_mean(name, known)}")
     own = {key: raw[key] for key in raw if key in SELECTOR}
     shared = _section(where, own, SELECTOR)
-    options = {key: value for key, value in raw.items() if key not in SELECTOR}
+    options = {str(key): value for key, value in raw.items() if key not in SELECTOR}
     try:
         method = get_method(shared["method"], where, options)
         test_id = _test_of(method, shared["ci_test"], ci_tests)
@@ -242,7 +281,7 @@ def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> 
         if asked is not None:
             raise ConfigError(f"{method.card.id} uses no CI test: remove ci_test.")
         return None
-    wanted = asked or method.default_test
+    wanted = method.default_test if asked is None else asked
     if wanted not in ci_tests:
         if wanted not in discover("blanketflow.ci"):
             known = [*ci_tests, *discover("blanketflow.ci")]
@@ -255,7 +294,8 @@ def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> 
 
 def _models(asked: Any) -> list[str]:
     if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
-        raise ConfigError(f"config: models must be a list of names, such as [tree, svm], but is {asked!r}.")
+        raise ConfigError(f"config: models must be a list of names, such as [tree, svm], but is {shown(asked)}.")
+    _check_distinct("models", asked)
     for name in asked:
         try:
             get_model(name)
@@ -268,11 +308,18 @@ def _metrics(asked: Any) -> list[str] | str:
     if asked == "auto":
         return asked
     if not isinstance(asked, list) or not asked:
-        raise ConfigError(f"config: metrics must be auto or a list of names, but is {asked!r}.")
+        raise ConfigError(f"config: metrics must be auto or a list of names, but is {shown(asked)}.")
     for name in asked:
-        if name not in METRICS:
-            raise ConfigError(f"config: unknown metric {name!r}. {did_you_mean(name, METRICS)}")
+        if not isinstance(name, str) or name not in METRICS:
+            raise ConfigError(f"config: unknown metric {shown(name)}. {did_you_mean(name, METRICS)}")
+    _check_distinct("metrics", asked)
     return asked
+
+
+def _check_distinct(key: str, names: list[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"config: {key} lists {twice!r} twice. Remove one.")
 
 
 def canonical_json(value: Any) -> str:

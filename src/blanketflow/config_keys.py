@@ -7,15 +7,20 @@ from typing import Any
 from .core.formats import FORMATS
 from .core.parameters import Parameter
 
+#: Every part of a split has jobs of its own, which the plan lists.
+MOST_PARTS = 10_000
 GRAINS = ("auto", "fold", "split", "dataset")
 
 #: Top-level keys with their defaults.
 TOP: dict[str, tuple[Any, Parameter]] = {
     "output": ("results", Parameter("text", "Folder of all results.")),
-    "seed": (2026, Parameter("integer", "Every random number is derived from it.", at_least=0)),
+    "seed": (2026, Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1)),
     "datasets": (None, Parameter("any", "Data sets by id.")),
     "splits": ({}, Parameter("any", "Outer partitions: final blanket and honest evaluation.")),
-    "folds": (5, Parameter("integer", "Inner folds whose blankets are aggregated; 0 for none.", at_least=0)),
+    "folds": (
+        5,
+        Parameter("integer", "Inner folds whose blankets are aggregated; 0 for none.", at_least=0, at_most=MOST_PARTS),
+    ),
     "fold_rows": (
         "train",
         Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=("train", "part")),
@@ -80,16 +85,24 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (
         5,
-        Parameter("integer", "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.", at_least=0),
+        Parameter(
+            "integer",
+            "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.",
+            at_least=0,
+            at_most=MOST_PARTS,
+        ),
     ),
-    "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1)),
+    "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1, at_most=1000)),
     "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
     "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
 }
 SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
     "ci_test": (None, Parameter("text", "Id out of ci_tests, or of a test with its default options.", nullable=True)),
-    "folds": (None, Parameter("integer", "Inner folds of this selector.", at_least=0, nullable=True)),
+    "folds": (
+        None,
+        Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),
+    ),
     "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=("train", "part"), nullable=True)),
     "aggregate": (None, Parameter("any", "Its aggregation rule.")),
     "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),

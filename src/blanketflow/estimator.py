@@ -141,6 +141,8 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         if self.task_ not in method.card.tasks:
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
         target = target_column(target, self.task_)
+        if len(np.unique(target.values)) < 2:
+            raise DataError("y has one class only, or one value, and tells nothing. Give rows of at least two.")
         seed = self._seed()
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
         limits = Limits(self.time_limit, self.max_tests)

@@ -13,14 +13,13 @@ from functools import cached_property
 from .config import Config, Selector
 from .cost import grow_shrink_seconds, marginal_seconds
 from .data.peek import Facts
+from .identifiers import PART
 
 FOLD, SPLIT, DATASET, CHUNK = "fold", "split", "dataset", "chunk"
 #: Folds of more cells have jobs of their own.
 SMALL_FOLD = 5_000_000
 #: A chunk works at least about so many seconds, and holds at most so many cells of 8 bytes and more.
 CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
-#: Suffix of a test's id in artefacts where folds are the parts themselves.
-PART = "-part"
 
 
 def fold_ids(n_folds: int) -> list[str]:

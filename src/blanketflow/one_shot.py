@@ -13,6 +13,7 @@ from .config import read_config
 from .core.errors import ConfigError
 from .core.limits import Limits
 from .core.printable import printable
+from .core.shown import shown
 from .data.impute import impute
 from .data.sources import read_source
 from .data.splits import rows_of_folds
@@ -221,5 +222,10 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ConfigError(f"{pair!r} is no setting: write key=value, such as alpha=0.01.")
-        found[key] = yaml.safe_load(value)
+        try:
+            found[key] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{shown(pair)}: the value is no YAML. Put it in quotes, as in {key}='\"text\"'."
+            ) from error
     return found

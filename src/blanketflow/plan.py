@@ -18,9 +18,10 @@ from .data.peek import Facts, peek
 from .data.remote import with_copies
 from .data.splits import check_folds
 from .digest import code_digest
-from .grain import PART, Grains, fold_ids, id_of_test
+from .grain import Grains, fold_ids, id_of_test
+from .identifiers import PART
 from .resources import Estimates
-from .suitability import wants_network, why_not
+from .suitability import wants_network, why_no_evaluation, why_not
 
 #: What the report's page is made of beside Python.
 PAGE = Path(__file__).parent / "report" / "page"
@@ -269,6 +270,9 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
         if not folds:
             reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
             raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
+        reason = why_no_evaluation(facts[dataset], config)
+        if reason:
+            raise ConfigError(f"config: data set {dataset!r}: {reason}.")
         check_folds(facts[dataset], config.splits, folds, dataset)
     return plan
 

@@ -19,7 +19,8 @@ from .cost import (
     work_of,
 )
 from .data.peek import Facts
-from .grain import PART, Grains
+from .grain import Grains
+from .identifiers import PART
 from .memory import CHOSEN, memory_mb
 
 #: MB of the Snakemake that a scheduler's job starts, which starts the script.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .config import IDENTIFIER
 from .config_keys import DATASET, SELECTOR, SPLITS, TOP
 from .core.parameters import Parameter
 from .core.registry import discover
+from .identifiers import IDENTIFIER, LONGEST_ID
 
 
 def schema_text() -> str:
@@ -35,7 +35,7 @@ def json_schema() -> dict[str, Any]:
         return [*out, plug_in]
 
     shared = {key: parameter.schema() for key, (_, parameter) in SELECTOR.items() if key != "method"}
-    names = {"propertyNames": {"pattern": f"^{IDENTIFIER.pattern}$"}, "type": "object"}
+    names = {"propertyNames": {"pattern": f"^{IDENTIFIER.pattern}$", "maxLength": LONGEST_ID}, "type": "object"}
     sections = {
         "datasets": {**names, "minProperties": 1, "additionalProperties": closed(DATASET)},
         "splits": closed(SPLITS),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .config import IDENTIFIER
 from .core.cards import CLASSIFICATION
 from .core.printable import printable
+from .identifiers import IDENTIFIER, LONGEST_ID
 from .inspection import Inspection
 from .plan import Plan, make_plan
 from .run_time import pair_seconds, run_seconds
@@ -96,7 +96,7 @@ def dataset_id(path: str) -> str:
     """
     name = path.rpartition(":")[2].replace("\\", "/").rstrip("/").rpartition("/")[2]
     stem = name.partition(".")[0] or name
-    cleaned = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
+    cleaned = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:LONGEST_ID]
     return cleaned if IDENTIFIER.fullmatch(cleaned) else "table"
 
 

@@ -8,7 +8,10 @@ from typing import Any
 from .ci import CITest
 from .config import Config, Selector
 from .core.cards import CATEGORICAL
+from .core.errors import did_you_mean
 from .data.peek import Facts
+from .evaluate.metrics import resolve_metrics
+from .models import get_model
 
 #: Models are not trained on all features of larger tables.
 MOST_CELLS_OF_ALL = 250_000_000
@@ -23,6 +26,10 @@ def why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
         return f"models of all {facts.n_features} features would take more than {MOST_CELLS_OF_ALL * 8 / 1e9:.0f} GB"
     if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
         return "the true Markov blanket is not known"
+    if method.card.id == "true-blanket" and facts.feature_names is not None:
+        missing = [name for name in method.options()["blanket"] if name not in facts.feature_names]
+        if missing:
+            return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
     if selector.ci_test is None:
         return None
     test = config.ci_tests[selector.ci_test]
@@ -52,6 +59,17 @@ def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:
         return None
     limit = f" of more than {card.max_classes} levels" if CATEGORICAL in excluded and card.max_classes else ""
     return f"{card.id} takes no {' or '.join(excluded)} features{limit}"
+
+
+def why_no_evaluation(facts: Facts, config: Config) -> str | None:
+    """Return why no blanket of a data set can be judged as the config asks, or None if some can."""
+    if not config.splits["evaluation"]:
+        return None
+    if config.models and not any(facts.task in get_model(name).card.tasks for name in config.models):
+        return f"none of the models {', '.join(config.models)} does {facts.task}. Add one, such as tree"
+    if not resolve_metrics(config.metrics, facts.task):
+        return f"none of the metrics {', '.join(config.metrics)} is one of {facts.task}. Add one, or set metrics: auto"
+    return None
 
 
 def wants_network(options: Mapping[str, Any]) -> bool:

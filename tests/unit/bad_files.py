@@ -1,6 +1,16 @@
 """Files of tests/bad_input.yaml that are too large or too odd to be written there: each function writes one."""
 
+import datetime
+import decimal
+import gzip
+import os
+import pickle
+import socket
+import zipfile
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 
 def study(path):
@@ -16,3 +26,231 @@ def study(path):
 def garbage(path):
     """Bytes that are no text."""
     path.write_bytes(b"\x80\xff" + np.random.default_rng(3).integers(0, 256, 4000, dtype=np.uint8).tobytes())
+
+
+def good_rows():
+    """A small good table as CSV: its header and 12 rows."""
+    return ["a,b,outcome", *(f"{i},{i * 7 % 12},{'yx'[i % 2]}" for i in range(1, 13))]
+
+
+def good_text():
+    """A small good table as CSV."""
+    return "\n".join(good_rows()) + "\n"
+
+
+def huge(path):
+    """A file of 100 MB that takes no room."""
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+
+
+def folder(path):
+    """A folder."""
+    path.mkdir()
+
+
+def fifo(path):
+    """A named pipe into which nobody writes: opening it would wait for ever."""
+    os.mkfifo(path)
+
+
+def unix_socket(path):
+    """A socket."""
+    with socket.socket(socket.AF_UNIX) as endpoint:
+        endpoint.bind(path.name)  # the folder is the current one; its full path may be too long for a socket
+
+
+def dangling_link(path):
+    """A link to nothing."""
+    path.symlink_to("moved.csv")
+
+
+def zip_of_csv(path):
+    """A zip archive with a table in it."""
+    _zip(path, {"table.csv": good_text()})
+
+
+def workbook(path):
+    """What an office program writes: a zip archive of XML files."""
+    _zip(path, {"xl/workbook.xml": "<workbook/>", "[Content_Types].xml": "<Types/>"})
+
+
+def _zip(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def a_pickle(path):
+    """A pickle."""
+    path.write_bytes(pickle.dumps({"a": [1, 2]}))
+
+
+def one_array(path):
+    """An array of numpy, without its target."""
+    with open(path, "wb") as file:
+        np.save(file, np.eye(4))
+
+
+def cut_gzip(path):
+    """A gzip file whose end is missing, as after a broken download."""
+    path.write_bytes(gzip.compress(good_text().encode())[:-12])
+
+
+def cut_far_behind(path):
+    """A gzip file whose end is missing, too large to be looked at whole beforehand."""
+    rng = np.random.default_rng(3)
+    rows = [f"{a},{b},{'yx'[a % 2]}" for a, b in rng.integers(0, 10**6, (100_000, 2)).tolist()]
+    path.write_bytes(gzip.compress("\n".join(["a,b,outcome", *rows]).encode())[:-12])
+
+
+def flipped_gzip(path):
+    """A gzip file with a wrong bit in what it holds: its checksum does not fit."""
+    content = bytearray(gzip.compress(good_text().encode(), compresslevel=0))
+    content[40] ^= 1
+    path.write_bytes(content)
+
+
+def empty_gzip(path):
+    """A gzip file of nothing."""
+    path.write_bytes(gzip.compress(b""))
+
+
+def twice_gzip(path):
+    """A gzip file of a gzip file."""
+    path.write_bytes(gzip.compress(gzip.compress(good_text().encode())))
+
+
+def joined_gzip(path):
+    """Two gzip files one behind the other, which is a gzip file."""
+    head, body = good_rows()[:4], good_rows()[4:]
+    path.write_bytes(b"".join(gzip.compress(("\n".join(part) + "\n").encode()) for part in (head, body)))
+
+
+def late_latin_1(path):
+    """A table of which only the last of many lines is not UTF-8."""
+    rows = [f"{i % 97},{i % 89},{'yx'[i % 2]}\n" for i in range(120_000)]
+    path.write_bytes("".join(["a,b,outcome\n", *rows, "1,2,größe\n"]).encode("latin-1"))
+
+
+def many_names(path):
+    """100,000 rows, each with a text of its own."""
+    rows = (f"{i % 5},n{i},{'yx'[i % 2]}" for i in range(100_000))
+    path.write_text("\n".join(["a,name,outcome", *rows]) + "\n", encoding="utf-8")
+
+
+def long_name(path):
+    """A column whose name has 10,000 characters."""
+    path.write_text(good_text().replace("a,", "a" * 10_000 + ",", 1), encoding="utf-8")
+
+
+def leaky(path):
+    """40 rows; `code` is the outcome in other words, `outcome_score` is named after it, `twin` repeats `a`."""
+    rows = (f"{i * 7 % 11},{i * 7 % 11},{'pq'[i % 2]},{i * 3 % 13},{'yx'[i % 2]}" for i in range(40))
+    path.write_text("\n".join(["a,twin,code,outcome_score,outcome", *rows]) + "\n", encoding="utf-8")
+
+
+def forty(path):
+    """40 rows of columns that are met in studies: what each holds is its name."""
+    heads = "row,date,time,remark,centre,stage,large,none,number,spelt"
+    texts = (
+        f"{i},2024-02-{i % 28 + 1:02},{i % 24:02}:15,the patient number {i} came again,{i % 8},{i % 4},{2**53 + i},,"
+        f"{i * 5 % 17},{'MmF'[i % 3]}"
+        for i in range(1, 41)
+    )
+    lines = [f"{text},{'ill' if i * i % 7 < 3 else 'well'}" for i, text in enumerate(texts)]
+    path.write_text("\n".join([f"{heads},outcome", *lines]) + "\n", encoding="utf-8")
+
+
+def parquet(path, n_rows=12, **more):
+    """A Parquet file of columns `a`, `outcome` and more."""
+    columns = {"a": list(range(n_rows)), **more, "outcome": ["yx"[i % 2] for i in range(n_rows)]}
+    pq.write_table(pa.table(columns), path)
+
+
+def cut_parquet(path):
+    """A Parquet file without its end, where it says what it holds."""
+    parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def flipped_parquet(path):
+    """A Parquet file with a wrong bit in a cell and checksums of its pages, as blanketflow's own have them."""
+    table = pa.table({"a": pa.array([123456789] * 12), "outcome": ["x", "y"] * 6})
+    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+    content = bytearray(path.read_bytes())
+    content[content.index((123456789).to_bytes(8, "little") * 12) + 3] ^= 1
+    path.write_bytes(content)
+
+
+def empty_parquet(path):
+    """A Parquet file without rows."""
+    pq.write_table(pa.table({"a": pa.array([], pa.int64()), "outcome": pa.array([], pa.string())}), path)
+
+
+def twin_parquet(path):
+    """A Parquet file of two columns called `a`, which its format allows."""
+    pq.write_table(
+        pa.Table.from_arrays([pa.array(range(12))] * 2 + [pa.array(["x", "y"] * 6)], ["a", "a", "outcome"]), path
+    )
+
+
+def lists_parquet(path):
+    """A Parquet file with a list in each cell of a column."""
+    parquet(path, b=[[1, 2]] * 12)
+
+
+def times_parquet(path):
+    """A Parquet file with times in a column."""
+    parquet(path, b=[datetime.datetime(2024, 1, 1 + i) for i in range(12)])
+
+
+def decimals_parquet(path):
+    """A Parquet file with decimal numbers, as databases have them."""
+    parquet(path, b=[decimal.Decimal(i) / 4 for i in range(12)])
+
+
+def texts_parquet(path):
+    """A Parquet file with numbers as text."""
+    parquet(path, b=[str(i) for i in range(12)])
+
+
+def npz(path, **more):
+    """A matrix X with its y, as numpy saves them, or what replaces them."""
+    np.savez(path, **{"X": np.arange(24.0).reshape(12, 2), "y": np.array(["x", "y"] * 6)} | more)
+
+
+def cut_npz(path):
+    """An .npz file without its end."""
+    npz(path)
+    path.write_bytes(path.read_bytes()[:-50])
+
+
+def short_npz(path):
+    """An .npz file with fewer targets than rows."""
+    npz(path, y=np.array(["x", "y"] * 3))
+
+
+def objects_npz(path):
+    """An .npz file whose y is an array of Python objects, which is a pickle."""
+    npz(path, y=np.array(["x", "y"] * 6, dtype=object))
+
+
+def lone_npz(path):
+    """An .npz file without y."""
+    np.savez(path, X=np.arange(24.0).reshape(12, 2))
+
+
+def no_x_npz(path):
+    """An .npz file whose matrix is not called X."""
+    np.savez(path, data=np.eye(12), y=np.array(["x", "y"] * 6))
+
+
+def infinite_npz(path):
+    """An .npz file with an infinite cell."""
+    npz(path, X=np.array([[np.inf, 1.0], [2.0, 3.0]] * 6))
+
+
+def matlab_73(path):
+    """The head of a MATLAB file of version 7.3."""
+    path.write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM" + bytes(500))

@@ -89,7 +89,7 @@ def test_the_winning_fold_speaks_first_for_a_role():
         ({"frequency": True}, "0 < share <= 1"),
         ({"share": 0.5}, "must be 'frequency: share'"),
         ({}, "must be 'frequency: share'"),
-        (None, "unknown aggregate None"),
+        (None, "unknown aggregate null"),
     ],
 )
 def test_bad_rules_say_what_is_wrong(rule, message):

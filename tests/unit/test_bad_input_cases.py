@@ -1,20 +1,25 @@
 """Bad input, by table: every case of tests/bad_input.yaml ends as it says there."""
 
 import copy
+import functools
+import sys
 from pathlib import Path
 
 import bad_files
 import pytest
 import yaml
 
+from blanketflow.config_file import read_config_file
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.data.sources import read_source
 from blanketflow.inspection import inspect_table
+from blanketflow.output_folder import check_folder
 from blanketflow.plan import make_plan
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / "bad_input.yaml").read_text(encoding="utf-8"))
 CASES = [case for section in TABLE["sections"] for case in section["cases"]]
-OUTCOMES = ("refused", "fails", "warns", "reads")
+CONFIG = "my.yaml"
+OUTCOMES = ("refused", "fails", "warns", "reads", "means")
 
 
 def configured(case):
@@ -33,7 +38,8 @@ def configured(case):
 
 
 def write_files(case, folder):
-    for name, content in (TABLE["good"]["files"] | case.get("files", {})).items():
+    own = {CONFIG: case["yaml"]} if "yaml" in case else {}
+    for name, content in (TABLE["good"]["files"] | case.get("files", {}) | own).items():
         path = folder / name
         if isinstance(content, str):
             path.write_bytes(content.encode("utf-8"))
@@ -45,15 +51,25 @@ def write_files(case, folder):
             getattr(bad_files, content["made"])(path)
 
 
+def planned(case):
+    """The configuration, and its plan: all that is checked before any job."""
+    config = read_config_file(CONFIG) if "yaml" in case else configured(case)
+    check_folder(make_plan(config, "scripts/{}".format).config.output)
+    return config
+
+
 def read_study(config):
     return read_source("study", config["datasets"]["study"], seed=0)
 
 
 @pytest.fixture
-def config(case, tmp_path, monkeypatch):
+def folder(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # for plug-ins
     write_files(case, tmp_path)
-    return configured(case)
+    yield
+    for name in case.get("files", {}):
+        sys.modules.pop(Path(name).stem, None)
 
 
 def of(outcome):
@@ -73,32 +89,41 @@ def assert_says(caught, message):
 
 
 @of("refused")
-def test_refused_before_any_job(case, config):
+def test_refused_before_any_job(case, folder):
     with pytest.raises(BlanketflowError) as caught:
-        make_plan(config, "scripts/{}".format)
+        planned(case)
     assert_says(caught, case["refused"])
 
 
 @of("fails")
-def test_refused_when_the_table_is_read(case, config):
-    make_plan(config, "scripts/{}".format)
+def test_refused_when_the_table_is_read(case, folder):
+    config = planned(case)
     with pytest.raises(BlanketflowError) as caught:
         read_study(config)
     assert_says(caught, case["fails"])
 
 
 @of("warns")
-def test_found_by_inspect(case, config):
-    make_plan(config, "scripts/{}".format)
+def test_found_by_inspect(case, folder):
+    config = planned(case)
     found = inspect_table(config["datasets"]["study"]).findings
     assert case["warns"] in [f"{finding.message}. {finding.advice}" for finding in found]
 
 
 @of("reads")
-def test_read_rightly(case, config):
-    make_plan(config, "scripts/{}".format)
+def test_read_rightly(case, folder):
+    config = planned(case)
     raw = read_study(config)
     for name, values in case["reads"].items():
         column = raw.target if name == raw.target.name else raw.features[name]
-        read = [column.levels[code] for code in column.values] if column.levels else column.numbers().tolist()
+        labels = (*column.levels, None)  # code -1, a missing cell, finds the last entry
+        numbers = [None if value != value else value for value in column.numbers().tolist()]
+        read = [labels[code] for code in column.values] if column.levels else numbers
         assert read == values
+
+
+@of("means")
+def test_means_what_it_says(case, folder):
+    config = planned(case)
+    for keys, value in case["means"].items():
+        assert functools.reduce(lambda place, key: place[key], keys.split(" > "), config) == value

@@ -23,7 +23,8 @@ WAY = Parameter("choice", "A way.", choices=("fast", "slow"))
         (WAY, ["fast"], ["quick", None, 1, ["fast"]]),
         (Parameter("flag", ""), [True, False], [1, 0, "true", None]),
         (Parameter("text", ""), ["", "a"], [1, None]),
-        (Parameter("names", ""), [[], ("a",), {"a": "b"}], ["a", 1, None]),
+        (Parameter("names", ""), [[], ("a",)], ["a", 1, None, {"a": "b"}, [["a"]], [1]]),
+        (Parameter("roles", ""), [[], ("a",), {"a": "b"}], ["a", 1, None, {1: "b"}]),
         (Parameter("any", ""), [1, None, "x"], []),
     ],
 )
@@ -115,4 +116,4 @@ def test_scikit_learn_reaches_in():
 def test_did_you_mean():
     assert did_you_mean("gz2", ["g2", "fisher-z"]) == "Did you mean 'g2'?"
     assert did_you_mean("zzz", ["b", "a"]) == "Known: a, b."
-    assert did_you_mean("zzz", map(str, range(100, 140))).endswith("128, 129, ....")
+    assert did_you_mean("zzz", map(str, range(100, 140))).endswith("128, 129, ...")

@@ -37,7 +37,9 @@ MOST_TERMS = 2**20
 class DiscreteTest(CITest):
     """A test on level codes, with the options that say what the levels of a numeric column are."""
 
-    bins: int = integer(5, "Bins of a numeric column; one of no more different values keeps them.", at_least=2)
+    bins: int = integer(
+        5, "Bins of a numeric column; one of no more different values keeps them.", at_least=2, at_most=10_000
+    )
     binning: str = choice(
         "quantile",
         "How numeric columns are binned: quantile (equal counts), uniform (equal widths), kmeans (nearest of one-"

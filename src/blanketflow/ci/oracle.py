@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from ..core.errors import DataError, ParameterError
 from ..core.graph import DAG
 from ..core.parameters import anything
 from ..core.results import CIResults
+from ..core.shown import shown
 from ..core.table import Table
 from .base import CITest
 from .truth import certain_results
@@ -52,6 +53,14 @@ class Oracle(CITest):
     arcs: Any = anything(None, "Pairs (parent, child) of names.")
     network: Any = anything(None, "A network with a graph, instead of arcs; filled in for simulated data.")
 
+    def check(self, where: str | None = None) -> None:
+        """Raise an error of ours also if the arcs are no pairs of names, or the network is none."""
+        super().check(where)
+        if self.arcs is not None:
+            DAG(self._pairs()).topological_order()
+        if self.network is not None and not isinstance(self.network, str) and not hasattr(self.network, "dag"):
+            raise ParameterError(f"oracle: network is {shown(self.network)}, but must be a network with a graph.")
+
     def prepare(self, table: Table, seed: int, target: int | None) -> _OracleEngine:
         """Return the engine; `seed` is not used."""
         return _OracleEngine(self._dag(table.names), table)
@@ -59,9 +68,7 @@ class Oracle(CITest):
     def _dag(self, names: Sequence[str]) -> DAG:
         if (self.arcs is None) == (self.network is None):
             raise ParameterError("oracle: give either arcs (pairs of parent and child) or network, and not both.")
-        arcs = self.network.dag().arcs if self.arcs is None else self.arcs
-        if isinstance(arcs, str) or not all(not isinstance(arc, str) and len(arc) == 2 for arc in arcs):
-            raise ParameterError(f"oracle: arcs is {arcs!r}, but must be a list of pairs (parent, child).")
+        arcs = self.network.dag().arcs if self.arcs is None else self._pairs()
         nodes = dict.fromkeys(str(node) for arc in arcs for node in arc)
         if nodes and nodes.keys().isdisjoint(names):
             raise DataError(
@@ -69,6 +76,17 @@ class Oracle(CITest):
                 f"{', '.join([*nodes][:10])}. Name the columns of X, and y, as the nodes."
             )
         return DAG(arcs, dict.fromkeys([*names, *nodes]))
+
+    def _pairs(self) -> Sequence[tuple[str, str]]:
+        """Return the arcs, if they are pairs of names."""
+        are_listed = isinstance(self.arcs, Sequence | Set) and not isinstance(self.arcs, str)
+        if not are_listed or not all(_is_pair(arc) for arc in self.arcs):
+            raise ParameterError(f"oracle: arcs is {shown(self.arcs)}, but must be a list of pairs (parent, child).")
+        return list(self.arcs)
+
+
+def _is_pair(arc: Any) -> bool:
+    return isinstance(arc, list | tuple) and len(arc) == 2 and all(isinstance(name, str | int) for name in arc)
 
 
 class _OracleEngine:

@@ -61,7 +61,7 @@ class PPI(CITest):
         measures=("p-value",),
     )
 
-    n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2)
+    n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2, at_most=100_000)
     model: Any = anything(
         "tree", "The model: tree (own CART), another model id, 'module:Class', or a scikit-learn estimator."
     )

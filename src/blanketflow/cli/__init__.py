@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BlanketflowError as error:
         complain(str(error))
         return FAILED
+    except MemoryError as error:
+        complain(f"there is not enough memory ({error}). Use fewer rows, columns or repeats, or a larger machine.")
+        return FAILED
     except KeyboardInterrupt:
         complain("stopped.")
         return 128 + 2  # as a shell says of a command that SIGINT ended

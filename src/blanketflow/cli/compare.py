@@ -55,6 +55,10 @@ def compare(
     from ..comparison.run import compare_config
     from ..starting_config import dataset_id
 
+    if cores == 0:
+        raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")
+    if report is not None and (report.is_dir() or not report.parent.is_dir()):
+        raise ConfigError(f"--report is {report}, but must name a file in a folder that is there.")
     asked = methods or ["hiton-mb", "ppfs", "mrmr"]
     limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {
@@ -66,6 +70,8 @@ def compare(
     }
     if len(raw["datasets"]) < len(tables):
         raise ConfigError(f"some of the tables have one name ({', '.join(raw['datasets'])}): rename a file.")
+    if len(raw["selectors"]) < len({*asked, "all"}) or len(set(asked)) < len(asked):
+        raise ConfigError("--methods names one method twice. Remove one.")
     raw |= {"models": models} if models else {}
     for spec in raw["datasets"].values():
         advise_test(asked, spec, "write a method as iamb/fisher-z")

@@ -92,11 +92,14 @@ def files(incomplete: str) -> list[str]:
 
 def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
     """Return the keys of a data set in config.yaml: of a file, or of a source such as ``sklearn:wine``."""
+    from ..config import checked_dataset
     from ..one_shot import settings
 
     is_source = not Path(table).exists() and ":" in table
     given = {"target": target} if target is not None else {}
-    return {"source" if is_source else "path": table, **given, **settings(more)}
+    spec = {"source" if is_source else "path": table, **given, **settings(more)}
+    checked_dataset("table", spec)
+    return spec
 
 
 TABLE = "a table's file or URL, or a source such as sklearn:wine or openml:61 (docs/sources.md)"
@@ -107,4 +110,4 @@ DataSet = Annotated[
     typer.Option("--data-set", metavar="KEY=VALUE", help="keys of a data set in a config, such as drop=[id]"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
-Seed = Annotated[int, typer.Option(help="where random numbers come from")]
+Seed = Annotated[int, typer.Option(help="where random numbers come from", min=0)]

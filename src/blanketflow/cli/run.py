@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ..core.errors import ConfigError, did_you_mean
+from ..core.errors import ConfigError
 from .terminal import complain, is_terminal
 
 #: Options by which Snakemake does something else than run jobs, or is asked for its own output.
@@ -133,17 +133,20 @@ def _workflow(arguments: Sequence[str]) -> list[str]:
 
 
 def _check_configs(arguments: Sequence[str]) -> None:
-    """Raise `ConfigError` if a config that is named is not there: Snakemake would show a traceback."""
-    for path in _named(arguments).configfile:
-        if not Path(path).is_file():
-            beside = [found.name for found in Path(path).parent.glob("*.yaml")]
-            hint = did_you_mean(Path(path).name, beside) if beside else "Write one by blanketflow init."
-            raise ConfigError(f"there is no config {path}. {hint}")
+    """Raise `ConfigError` if a config of our workflow cannot be read: Snakemake would show a traceback of some."""
+    from ..config_file import check_config_files
+
+    named = _named(arguments)
+    snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES
+    used = next((path for path in map(Path, snakefiles) if path.is_file()), None)
+    if used is not None and used.resolve() == _OURS:  # the configs of another workflow are its own affair
+        check_config_files(named.configfile or [Path(named.directory) / "config.yaml"])
 
 
 def _named(arguments: Sequence[str]) -> argparse.Namespace:
     """Return what Snakemake's arguments say of configs and folders."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--snakefile", "-s")
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
     parser.add_argument("--directory", "-d", default=".")
@@ -156,6 +159,7 @@ def _output_folder(arguments: Sequence[str]) -> Path:
 
     named, output = _named(arguments), "results"
     for path in named.configfile or ["config.yaml"]:
-        output = yaml.safe_load(Path(path).read_text(encoding="utf-8")).get("output", output)
+        own = yaml.safe_load(Path(path).read_text(encoding="utf-8-sig"))
+        output = own.get("output", output) if isinstance(own, dict) else output
     given = dict(setting.partition("=")[::2] for setting in named.config)
     return Path(named.directory) / given.get("output", output)

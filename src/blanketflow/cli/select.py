@@ -48,7 +48,7 @@ def select(
     dataset = dataset_spec(table, target, data_set or ())
     given = settings(test_options or ())
     if ci_test is None and given:
-        ci_test = look_up("blanketflow.selectors", method, "method").default_test
+        ci_test = getattr(look_up("blanketflow.selectors", method, "method"), "default_test", None)
     test = {"type": ci_test, **given} if ci_test else {}
     if not ci_test:
         advise_test([method], dataset, "--ci-test fisher-z")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import read_config
+from ..data.number_texts import number_texts
 from ..data.peek import facts_of
 from ..data.quality import with_findings
 from ..data.raw import RawTable, assemble
@@ -130,7 +131,10 @@ def compare(
     }
     config = read_config(raw)
     tables = {
-        data.name: with_findings(assemble(data.name, config.datasets[data.name], data.columns, data.spec["target"]))
+        data.name: with_findings(
+            assemble(data.name, config.datasets[data.name], data.columns, data.spec["target"]),
+            number_texts(data.columns),
+        )
         for data in given
     }
     facts = {name: facts_of(table) for name, table in tables.items()}

@@ -19,7 +19,8 @@ from ..data.raw import RawTable
 from ..data.splits import TYPES, make_splits
 from ..data.storage import write_table
 from ..finished_run import finished_run
-from ..grain import PART, fold_ids
+from ..grain import fold_ids
+from ..identifiers import PART
 from ..jobs import fewer_collections
 from ..plan import Plan
 from ..selectors.base import Method

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from .cards import BOOLEAN, INTEGER, NUMERIC
 from .errors import DataError
 from .matrix_columns import MatrixColumns
 from .sparse_columns import SparseColumns
-from .table import Column, Table, column_from_array
+from .table import Column, Table, column_from_array, is_missing
+
+_NUMBERS = (int, float, np.number, Decimal)
 
 
 def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
@@ -48,12 +51,16 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """Return an object column of numbers as numbers."""
+    """Return an object column of numbers as numbers; None and NaN among them are missing."""
     if values.dtype.kind != "O":
         return values
-    if all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values.tolist()):
-        return np.array(values.tolist())
-    return values
+    cells = values.tolist()
+    known = [v for v in cells if not is_missing(v)]
+    if not known or not all(isinstance(v, _NUMBERS) and not isinstance(v, bool) for v in known):
+        return values
+    if len(known) == len(cells) and all(isinstance(v, (int, np.integer)) for v in known):
+        return np.array(cells)
+    return np.array([np.nan if is_missing(v) else float(v) for v in cells])
 
 
 def _from_series(name: str, series: Any) -> Column:
@@ -65,7 +72,7 @@ def _from_series(name: str, series: Any) -> Column:
         return Column(name, kind, series.to_numpy(dtype=np.float64, na_value=np.nan))
     if hasattr(dtype, "numpy_dtype") and dtype.kind in "iufb":  # pandas' nullable dtypes
         return column_from_array(name, series.to_numpy(dtype=dtype.numpy_dtype))
-    return column_from_array(name, series.to_numpy())
+    return column_from_array(name, _plain(series.to_numpy()))
 
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:

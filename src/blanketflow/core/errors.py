@@ -5,9 +5,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .printable import printable
+
 
 class BlanketflowError(Exception):
-    """Base of every error that blanketflow raises on purpose."""
+    r"""Base of every error that blanketflow raises on purpose.
+
+    Its message is one line that a terminal shows as it is, whatever it quotes of a file or of another package's words.
+
+    Examples
+    --------
+    >>> print(BlanketflowError("column 'a\nb' holds text"))
+    column 'a\nb' holds text
+    """
+
+    def __str__(self) -> str:
+        return printable(Exception.__str__(self))  # KeyError, which one of these is too, would print a repr
 
 
 class ConfigError(BlanketflowError):
@@ -29,8 +42,6 @@ class UnsupportedError(BlanketflowError, ValueError):
 class UnknownNameError(BlanketflowError, KeyError):
     """No method, test, model or column has this name."""
 
-    __str__ = Exception.__str__  # KeyError would print the message's repr
-
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a sentence that offers the closest known names, or lists them when none is close.
@@ -41,10 +52,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     "Did you mean 'fisher-z'?"
     >>> did_you_mean("x", ["g2", "fisher-z"])
     'Known: fisher-z, g2.'
+    >>> did_you_mean("x", [])
+    'There is none.'
     """
     known = sorted(str(k) for k in known)
-    close = difflib.get_close_matches(str(name), known, n=2, cutoff=0.6)
-    if close:
-        return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
     shown = known[:30]
-    return "Known: " + ", ".join(shown) + (", ..." if len(known) > len(shown) else "") + "."
+    listed = "Known: " + ", ".join(shown) + (", ..." if len(known) > len(shown) else ".")
+    return closest(name, known) or (listed if known else "There is none.")
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that offers the closest known names; nothing when none is close."""
+    # Comparing takes the product of the lengths: what is very long is no slip of the pen.
+    close = difflib.get_close_matches(str(name)[:200], sorted(str(k) for k in known), n=2, cutoff=0.6)
+    return "Did you mean " + " or ".join(repr(c) for c in close) + "?" if close else ""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .cards import Card
-from .errors import ParameterError, did_you_mean
+from .errors import ConfigError, ParameterError, closest, did_you_mean
+from .shown import meant, shown
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Parameter:
     Parameters
     ----------
     kind : str
-        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``names``, ``feature-counts`` (how many features to
-        keep: a whole number, a list of these, or "auto") or ``any``.
+        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``names``, ``roles`` (names, or a mapping of them),
+        ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
     at_least, at_most : float, optional
@@ -48,12 +49,14 @@ class Parameter:
         if value is None and self.nullable:
             return
         if not (self._right_kind(value) and self._within_bounds(value)):
-            hint = " " + did_you_mean(value, self.choices) if self.choices and isinstance(value, str) else ""
-            raise ParameterError(f"{where}: {name} is {value!r}, but must be {self.wanted()}.{hint}")
+            near = closest(value, self.choices) if isinstance(value, str) else ""
+            hint = f" {near}" if near else meant(value, self.kind)
+            raise ParameterError(f"{where}: {name} is {shown(value)}, but must be {self.wanted()}.{hint}")
 
     def _right_kind(self, value: Any) -> bool:
         if self.kind == "number":
-            return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+            is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+            return is_number and (isinstance(value, numbers.Integral) or math.isfinite(value))
         if self.kind == "integer":
             return isinstance(value, numbers.Integral) and not isinstance(value, bool)
         if self.kind == "choice":
@@ -62,8 +65,10 @@ class Parameter:
             return isinstance(value, bool)
         if self.kind == "text":
             return isinstance(value, str)
-        if self.kind == "names":
-            return isinstance(value, Mapping | Sequence) and not isinstance(value, str)
+        if self.kind in ("names", "roles"):
+            listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+            listed |= self.kind == "roles" and isinstance(value, Mapping)
+            return listed and all(isinstance(name, str) for name in value)
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
         return True
@@ -90,12 +95,13 @@ class Parameter:
             "flag": "true or false",
             "text": "a text",
             "names": "a list of names",
+            "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }
         names["choice"] = "one of " + ", ".join(self.choices)
         text = names.get(self.kind, "a valid value")
         bounds = [
-            f"{word} {bound:g}"
+            f"{word} {bound if isinstance(bound, int) else f'{bound:g}'}"
             for word, bound in (
                 ("above", self.above),
                 ("at least", self.at_least),
@@ -189,11 +195,17 @@ class Configurable:
         ------
         ParameterError
             If a name is unknown or a value is out of range; the message begins with `where`.
+        ConfigError
+            If the class is not complete.
         """
+        missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
+        missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]
+        if missing:
+            raise ConfigError(f"{where}: {cls.__module__}:{cls.__qualname__} lacks {' and '.join(missing)}: add them.")
         known = cls.parameters()
         for name in options:
             if name not in known:
-                raise ParameterError(f"{where}: {cls.card.id} has no option {name!r}. {did_you_mean(name, known)}")
+                raise ParameterError(f"{where}: {cls.card.id} has no option {shown(name)}. {did_you_mean(name, known)}")
         instance = cls(**options)
         instance.check(where)
         return instance

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
 from .parameters import Configurable
+from .printable import printable
 
 
 def _modules(package_name: str) -> Iterator[str]:
@@ -75,17 +76,35 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
         return found
     known = discover(package_name)
     if identifier not in known:
-        raise UnknownNameError(f"unknown {what} {identifier!r}. {did_you_mean(identifier, known)}")
+        way_out = (
+            did_you_mean(identifier, known) if "." not in identifier else "Write a class as 'package.module:Class'."
+        )
+        raise UnknownNameError(f"unknown {what} {identifier!r}. {way_out}")
     return known[identifier]
 
 
 def import_name(dotted: str) -> type:
-    """Import ``"package.module:Name"``. This runs the code of that module."""
+    """Import ``"package.module:Name"``. This runs the code of that module.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be imported, or its code fails or ends the process.
+    """
     module_name, _, attribute = dotted.partition(":")
     try:
         return getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"{dotted!r} cannot be imported ({error}). Write it as 'package.module:ClassName' and make sure "
-            "that the package is installed in the environment that runs blanketflow."
-        ) from error
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        way_out = (
+            "Write it as 'package.module:ClassName' and make sure that the package is installed in the environment "
+            "that runs blanketflow."
+        )
+        raise ConfigError(f"{dotted!r} cannot be imported ({_in_one_line(error)}). {way_out}") from error
+    except (Exception, SystemExit) as error:  # whatever the code of others does
+        why = f"{type(error).__name__}: {_in_one_line(error)}"
+        raise ConfigError(f"{dotted!r} cannot be imported, since its code fails ({why}). Mend that module.") from error
+
+
+def _in_one_line(error: BaseException) -> str:
+    where = f" ({getattr(error, 'path', None)})"  # that of the module, which its name tells already
+    return printable(" ".join(str(error).replace(where, "").split()))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
 from functools import cached_property
 
 import numpy as np
@@ -70,6 +71,10 @@ class Column:
         if isinstance(self.values, SparseValues):
             return self.values.dense()
         return np.asarray(self.values, dtype=np.float64)
+
+    def cells(self) -> np.ndarray:
+        """Return the column as it is held, dense: whole numbers beyond 2**53, which floats would round, are exact."""
+        return self.values.dense() if isinstance(self.values, SparseValues) else self.values
 
     @property
     def is_discrete(self) -> bool:
@@ -216,11 +221,31 @@ def column_from_array(name: str, values: np.ndarray) -> Column:
         return Column(name, NUMERIC, values)
     if values.dtype.kind == "c":
         raise DataError(f"column {name!r}: Complex data not supported. Split it into its real and imaginary parts.")
-    labels = np.array([None if _is_missing(v) else str(v) for v in values.tolist()], dtype=object)
+    if values.dtype.kind in "mM":
+        raise DataError(f"column {name!r} holds {_TIMES}")
+    if values.dtype.kind == "O":
+        _check_objects(name, values)
+    labels = np.array([None if is_missing(v) else str(v) for v in values.tolist()], dtype=object)
     return categorical(name, labels)
 
 
-def _is_missing(value: object) -> bool:
+_TIMES = "dates or times. Make numbers of them, such as days since a start, or drop it."
+
+
+def _check_objects(name: str, values: np.ndarray) -> None:
+    """Raise `DataError` if an array of objects holds what is no label."""
+    for value in values.tolist():
+        if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)) and not is_missing(value):
+            raise DataError(f"column {name!r} holds {_TIMES}")
+        if isinstance(value, (list, dict, set, np.ndarray)):
+            raise DataError(
+                f"column {name!r} holds {type(value).__name__!r} objects, but cells must be numbers, texts or truth "
+                "values. Make one column of each part."
+            )
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a cell is None, NaN or pandas' NA or NaT."""
     # pandas' NA answers comparisons with itself, so types come first.
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
@@ -242,8 +267,11 @@ def sort_labels(labels: Iterable[str]) -> list[str]:
     >>> sort_labels({"10", "9"})
     ['9', '10']
     """
-    labels = list(labels)
+    labels = sorted(labels)
     try:
-        return sorted(labels, key=lambda label: (float(label), label))
+        values = [float(label) for label in labels]
     except ValueError:
-        return sorted(labels)
+        return labels
+    if any(value != value for value in values):
+        return labels  # NaN has no place among numbers: the order would be that of the set, another in each process
+    return [label for _, label in sorted(zip(values, labels, strict=True))]

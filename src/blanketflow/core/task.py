@@ -46,7 +46,7 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
         return Task(asked, "as asked")
     if column.kind in (CATEGORICAL, BOOLEAN):
         return Task(CLASSIFICATION, f"target {column.name!r} is {column.kind}")
-    values = column.numbers()
+    values = column.cells()
     distinct = len(np.unique(values))
     if distinct <= 2:
         return Task(CLASSIFICATION, f"target {column.name!r} has {distinct} distinct values")
@@ -62,6 +62,6 @@ def target_column(column: Column, task: str) -> Column:
         return Column(column.name, NUMERIC, column.numbers())
     if column.kind == CATEGORICAL:
         return column
-    values = column.numbers()
+    values = column.cells()
     labels = [str(int(v)) if v == int(v) else repr(float(v)) for v in values.tolist()]
     return categorical(column.name, np.array(labels, dtype=object))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,10 +18,12 @@ from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
 from ..core.wide_columns import WideColumns
-from .raw import setting
+from .raw import check_width, setting
 from .text import read_text
 
 ZIP_MAGIC = b"PK\x03\x04"
+#: What numpy and zipfile raise of a damaged or foreign archive; RuntimeError is of one that is encrypted.
+_DAMAGED = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 
 
@@ -131,6 +135,8 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
             raise DataError(f"{name}: 'X' in {path} has shape {shape}, but must have rows and columns.")
         if dtype.kind not in "biuf":
             raise DataError(f"{name}: 'X' in {path} has dtype {dtype}, but must hold numbers.")
+        if n_stored is not None:
+            check_width(f"{name}: {path}", shape[1], n_stored)
         names: Sequence[str] = NumberedNames(shape[1])
         if "feature_names" in archive:
             names = [str(feature) for feature in archive["feature_names"].tolist()]
@@ -139,7 +145,10 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
         y = archive.get("y")
     target = _target(name, path, spec, y)
     if len(target.values) != shape[0]:
-        raise DataError(f"{name}: {path} has {shape[0]} rows, but its target {target.name!r} has {len(target.values)}.")
+        raise DataError(
+            f"{name}: {path} has {shape[0]} rows, but its target {target.name!r} has {len(target.values)}. "
+            "Give one for each row."
+        )
     kind = {"b": BOOLEAN, "f": NUMERIC}.get(dtype.kind, INTEGER)
     return ArrayHeader(shape[0], names, kind, target, n_stored)
 
@@ -149,7 +158,10 @@ def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None
     if y is not None:
         if y.ndim != 1:
             raise DataError(f"{name}: 'y' in {path} has shape {y.shape}, but must have one dimension.")
-        return column_from_array(wanted, y)
+        try:
+            return column_from_array(wanted, y)
+        except DataError as error:
+            raise DataError(f"{name}: {path}: {error}") from error
     companion = Path(spec.get("target_path") or path.with_suffix(".y.csv"))
     if not companion.is_file():
         raise DataError(
@@ -169,6 +181,9 @@ def _array_header(path: Path, member: str) -> tuple[tuple[int, ...], np.dtype]:
         version = np.lib.format.read_magic(handle)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(handle)
+        held = archive.getinfo(member).file_size - handle.tell()
+    if math.prod(shape) * dtype.itemsize > held:
+        raise ValueError(f"{member} states the shape {shape}, but holds {held} bytes")
     return shape, dtype
 
 
@@ -179,5 +194,7 @@ def _opened(name: str, path: Path) -> Iterator[Any]:
             yield archive
     except DataError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{name}: {path} is not a readable .npz file of plain arrays ({error}).") from error
+    except _DAMAGED as error:
+        what = "Save text as numpy.array(y, dtype=str)" if "pickle" in str(error) else "Fetch or save it again"
+        said = str(error).rstrip(".")
+        raise DataError(f"{name}: {path} is not a readable .npz file of plain arrays ({said}). {what}.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -60,59 +61,76 @@ def column_to_arrow(column: Column) -> Any:
     return pa.array(values.astype(bool) if column.kind == BOOLEAN else values, mask=gaps)
 
 
-def read_parquet(name: str, path: Path) -> list[Column]:
-    """Return the columns of a Parquet file.
+def read_parquet(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
+    """Return the columns of a Parquet file; see `columns_from_arrow` for those to drop.
 
     Raises
     ------
     DataError
         If it cannot be read or a column has a type that is neither number, boolean nor text.
     """
-    return _columns(name, path, None)[0]
+    return _columns(name, path, drop, None)[0]
 
 
-def read_parquet_head(name: str, path: Path) -> Head:
+def read_parquet_head(name: str, path: Path, drop: Collection[str] = ()) -> Head:
     """Return the columns of the first rows, of about `HEAD_CELLS` cells; raises as `read_parquet` does."""
-    columns, n_rows = _columns(name, path, HEAD_CELLS)
+    columns, n_rows = _columns(name, path, drop, HEAD_CELLS)
     return Head(columns, n_rows / max(1, len(columns[0].values)) if columns else 1.0)
 
 
-def _columns(name: str, path: Path, n_cells: int | None) -> tuple[list[Column], int]:
+def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) -> tuple[list[Column], int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             n_rows, width = file.metadata.num_rows, len(file.schema_arrow)
             if n_cells is None or n_rows * width <= n_cells:
                 table = file.read()
             else:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
                 table = pa.Table.from_batches([batch])
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name}: {path} is not a readable Parquet file ({error}).") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{name}: {path} is not a readable Parquet file ({_said(error)}). Fetch or write it again."
+        ) from error
     if not n_rows:
         raise DataError(f"{name}: {path} has no rows.")
-    return columns_from_arrow(name, table), n_rows
+    return columns_from_arrow(name, table, drop), n_rows
 
 
-def columns_from_arrow(name: str, table: Any) -> list[Column]:
-    """Return the columns of an Arrow table.
+def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> list[Column]:
+    """Return the columns of an Arrow table; of those to drop whose type cannot be read, only the names.
 
     Raises
     ------
     DataError
-        If it has no rows, or a column is neither numbers nor booleans nor text.
+        If it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
     """
+    import pyarrow as pa
+
     if not table.num_rows:
         raise DataError(f"{name}: the table has no rows.")
     try:
-        return [column_from_arrow(c, joined(table.column(i))) for i, c in enumerate(table.column_names)]
+        table.validate(full=True)  # offsets, codes and UTF-8 are read as they stand in the file
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: the table is damaged ({_said(error)}). Write it again.") from error
+    try:
+        return [_column(c, table.column(i), c in drop) for i, c in enumerate(table.column_names)]
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
 
 
-def read_ipc(name: str, path: Path) -> list[Column]:
+def _column(name: str, chunked: Any, is_dropped: bool) -> Column:
+    try:
+        return column_from_arrow(name, joined(chunked))
+    except DataError:
+        if not is_dropped:
+            raise
+    return Column(name, NUMERIC, np.broadcast_to(np.nan, len(chunked)))
+
+
+def read_ipc(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
     """Return the columns of an Arrow IPC file or stream, such as Feather; raises as `read_parquet` does."""
     import pyarrow as pa
 
@@ -122,9 +140,14 @@ def read_ipc(name: str, path: Path) -> list[Column]:
             raw.seek(0)
             with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
                 table = reader.read_all()
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{name}: {path} is not a readable Arrow file ({error}). Write it again.") from error
-    return columns_from_arrow(name, table)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: {path} is not a readable Arrow file ({_said(error)}). Write it again.") from error
+    return columns_from_arrow(name, table, drop)
+
+
+def _said(error: Exception) -> str:
+    """Return the first sentence of what Arrow says: the others repeat it or speak of its source code."""
+    return str(error).partition("\n")[0].partition(". ")[0].rstrip(".")
 
 
 def joined(chunked: Any) -> Any:

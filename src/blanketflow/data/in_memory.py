@@ -44,6 +44,8 @@ def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Se
     (['numeric', 'categorical'], 'target')
     """
     table = as_table(X)
+    if not len(table):
+        raise DataError(f"{name}: X has no columns.")
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
         table = Table([_as_in_a_file(column) for column in table.columns])
     table, target = _joined(name, table, y, "target")

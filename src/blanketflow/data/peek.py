@@ -22,13 +22,13 @@ from .arrow import read_parquet_head
 from .at_once import missing_by_column
 from .bundled import TARGET, bundled_facts
 from .cache import cache_folder, storing
+from .column_names import check_names
 from .download import with_downloads
 from .raw import (
     RawTable,
     as_categorical,
     assemble,
     check_finite,
-    check_names,
     check_settings,
     feature_names,
     missing_cells,
@@ -141,7 +141,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec))
     if source.kind == "parquet":
-        head = read_parquet_head(name, source.path)
+        head = read_parquet_head(name, source.path, setting(spec, "drop"))
     elif source.kind == "csv":
         head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none")
     else:

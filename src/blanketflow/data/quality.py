@@ -19,14 +19,15 @@ _MIN_IDENTIFIER_LEVELS = 50
 _SHOWN = 5
 
 
-def with_findings(raw: RawTable) -> RawTable:
-    """Return a raw table with its constant and duplicate columns listed, and notes on them."""
+def with_findings(raw: RawTable, number_texts: Sequence[tuple[str, str]] = ()) -> RawTable:
+    """Return a raw table with its constant and duplicate columns listed, and notes on them and on `number_texts`."""
     features = raw.features
     varies = ~is_constant(features.columns)  # constants are reported as such, not as copies of each other
     constant = tuple(features.names[at] for at in np.flatnonzero(~varies).tolist())
     duplicates = tuple(_duplicates(features.columns, varies))
-    identifiers = [column.name for column in features.one_of_each() if _is_identifier(column, features.n_rows)]
-    notes = list(raw.notes)
+    meant, n_rows = {name for name, _ in number_texts}, features.n_rows
+    identifiers = [c.name for c in features.one_of_each() if c.name not in meant and _is_identifier(c, n_rows)]
+    notes = [*raw.notes, *(f"column {name!r} {what}" for name, what in number_texts[:_SHOWN])]
     if constant:
         notes.append(f"{len(constant)} constant columns: {_some(constant)}")
     if duplicates:
@@ -34,7 +35,7 @@ def with_findings(raw: RawTable) -> RawTable:
         notes.append(f"{len(duplicates)} columns repeat an earlier one: {_some(pairs)}")
     if identifiers:
         notes.append(f"{_some(identifiers)}: nearly every row has its own text; an identifier belongs under drop")
-    return replace(raw, constant=constant, duplicates=duplicates, notes=notes)
+    return replace(raw, constant=constant, duplicates=duplicates, notes=notes, number_texts=tuple(number_texts))
 
 
 def content_digest(column: Column) -> bytes:

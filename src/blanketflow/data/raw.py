@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, CLASSIFICATION, TASKS
+from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.table import Column, SparseValues, Table, categorical, sort_labels
-from ..core.task import Task, infer_task, target_column
+from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .at_once import first_infinite, missing_by_column, names_of, only
+from .column_names import check_names, which_column
+from .number_texts import what_is_held
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
@@ -25,6 +27,10 @@ DEFAULTS: Mapping[str, Any] = {
     "test_rows": 0,
 }
 MISSING_POLICIES = ("impute", "drop", "error")
+#: Whole numbers beyond this are not told apart by a float.
+MOST_WHOLE = 2.0**53
+#: A sparse table of more columns must hold a cell for every `EMPTY_COLUMNS` of them.
+MOST_COLUMNS, EMPTY_COLUMNS = 5_000_000, 10
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class RawTable:
         What a person should know of this table.
     n_test : int
         How many of the last rows are there to test on: what is left of the source's last `test_rows`.
+    number_texts : tuple of (str, str)
+        Columns of text that seem to be meant as numbers, and what they hold.
     """
 
     features: Table
@@ -65,6 +73,7 @@ class RawTable:
     duplicates: tuple[tuple[str, str], ...] = ()
     notes: list[str] = field(default_factory=list)
     n_test: int = 0
+    number_texts: tuple[tuple[str, str], ...] = ()
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -73,17 +82,13 @@ def setting(spec: Mapping[str, Any], key: str) -> Any:
     return DEFAULTS[key] if value is None else value
 
 
-def check_names(name: str, names: Sequence[str]) -> None:
-    """Raise `DataError` if column names are blank or repeated."""
-    if all(names) and len(set(names)) == len(names):
-        return
-    seen: set[str] = set()
-    for position, column in enumerate(names, 1):
-        if not column:
-            raise DataError(f"{name}: column {position} has no name. Give every column a name in the header.")
-        if column in seen:
-            raise DataError(f"{name}: column name {column!r} occurs more than once. Rename one of them.")
-        seen.add(column)
+def check_width(where: str, width: int, n_cells: int) -> None:
+    """Raise `DataError` if a sparse table states far more columns than it has cells: a slip, and no memory for it."""
+    if width > max(MOST_COLUMNS, EMPTY_COLUMNS * n_cells):
+        raise DataError(
+            f"{where} states {width:,} columns, but holds {n_cells:,} cells. One of its indices or its stated shape "
+            "may be wrong: mend it, or number the columns without such gaps."
+        )
 
 
 def check_settings(name: str, spec: Mapping[str, Any]) -> None:
@@ -110,8 +115,13 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     asked += [("groups", groups)] if groups is not None else []
     for key, column in asked:
         if column not in known:
+            if len(known) == 1:
+                raise DataError(
+                    f"{name}: {key} names the column {column!r}, but there is only one, {names[0][:80]!r}. If that is "
+                    "several, separate them by commas, semicolons, tabs or |."
+                )
             raise DataError(
-                f"{name}: {key} names the column {column!r}, which is not there. {did_you_mean(column, known)}"
+                f"{name}: {key} names the column {column!r}, which is not there. {which_column(str(column), known)}"
             )
     if target in drop or target == groups:
         raise DataError(
@@ -120,7 +130,8 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     apart = {target, groups, *drop}
     kept = [column for column in names if column not in apart]
     if not kept:
-        raise DataError(f"{name}: no features are left beside the target {target!r}. Drop fewer columns.")
+        what = "Drop fewer columns." if drop else "The table needs at least one more column."
+        raise DataError(f"{name}: no features are left beside the target {target!r}. {what}")
     return kept
 
 
@@ -158,8 +169,10 @@ def assemble(
     names = names_of(columns)
     check_names(name, names)
     kept = set(feature_names(name, spec, names, target))
-    columns = _recoded(columns, set(setting(spec, "categorical")))
+    columns = _recoded(name, columns, set(setting(spec, "categorical")))
     y = columns[names.index(target)]
+    if not y.n_rows:
+        raise DataError(f"{name}: the table has no rows.")
     features = Table(only(columns, kept))
     infinite = first_infinite(features.columns)
     for column in (*([infinite] if infinite else []), y):
@@ -199,23 +212,49 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
     """
     if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
+    _check_target_texts(name, spec, column)
     try:
         task = infer_task(column, setting(spec, "task"))
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
+    if task.name == CLASSIFICATION:
+        check_told_apart(name, column)
     target = used_levels(target_column(column, task.name))
     if task.name == CLASSIFICATION and len(target.levels) < 2 and whole:
         raise DataError(
             f"{name}: the target {column.name!r} has one class only, {target.levels[0]!r}. "
             "Classification needs two: choose another target or add rows."
         )
+    if task.name == CLASSIFICATION and len(target.levels) > max(MAX_NUMERIC_CLASSES, target.n_rows / 2):
+        what = (
+            "set task: regression" if column.kind in (INTEGER, NUMERIC) else "an identifier, a date or a text is none"
+        )
+        raise DataError(
+            f"{name}: the target {column.name!r} has {len(target.levels)} classes in {target.n_rows} rows, such as "
+            f"{target.levels[0]!r}: most have one row. Choose another target; {what}."
+        )
     return target, task
 
 
-def _recoded(columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
+def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> None:
+    """Raise `DataError` if a target of numbers would be taken as classes for some stray text in it."""
+    is_asked = setting(spec, "task") == CLASSIFICATION or column.name in setting(spec, "categorical")
+    if is_asked or len(column.levels) <= MAX_NUMERIC_CLASSES:
+        return
+    if what := what_is_held(column):
+        raise DataError(
+            f"{name}: the target {column.name!r} {what}. Write plain numbers, or leave cells that are not known empty; "
+            "if these are classes, set task: classification."
+        )
+
+
+def _recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
     """Return columns of which some have their values as labels."""
     if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
-        return replace(columns, more=tuple(_recoded(columns.more, names)))
+        return replace(columns, more=tuple(_recoded(name, columns.more, names)))
+    for column in columns if names else ():
+        if column.name in names and column.kind == INTEGER:
+            check_told_apart(name, column)
     return [as_categorical(column) if column.name in names else column for column in columns]
 
 
@@ -224,8 +263,7 @@ def as_categorical(column: Column) -> Column:
     if column.kind == CATEGORICAL:
         return column
     labels = [
-        None if np.isnan(v) else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v)
-        for v in column.numbers().tolist()
+        None if v != v else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v) for v in column.cells().tolist()
     ]
     return categorical(column.name, np.array(labels, dtype=object))
 
@@ -248,6 +286,16 @@ def missing_cells(column: Column) -> np.ndarray:
     if column.kind == CATEGORICAL:
         return column.values < 0
     return np.isnan(column.numbers())
+
+
+def check_told_apart(name: str, column: Column) -> None:
+    """Raise `DataError` if cells that differ may have become one number: whole ones that a float rounds."""
+    values = column.cells()
+    if column.kind != CATEGORICAL and values.dtype.kind == "f" and (abs(values) >= MOST_WHOLE).any():
+        raise DataError(
+            f"{name}: column {column.name!r} holds whole numbers beyond 2**53, which are rounded and would be mixed up "
+            "where they have more than 18 digits or cells are missing: list it under categorical, or write it as text."
+        )
 
 
 def check_finite(name: str, column: Column) -> None:
@@ -285,7 +333,8 @@ def _group_numbers(name: str, column: Column) -> np.ndarray:
     n_missing = int(np.count_nonzero(missing_cells(column)))
     if n_missing:
         raise DataError(f"{name}: the groups column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
-    return np.unique(column.numbers(), return_inverse=True)[1].astype(np.int64)
+    check_told_apart(name, column)
+    return np.unique(column.cells(), return_inverse=True)[1].astype(np.int64)
 
 
 def _listed(names: Iterable[str], most: int = 5) -> str:

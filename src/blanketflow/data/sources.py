@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +25,7 @@ from .formats.nips2003 import read_nips2003
 from .formats.orange import read_orange
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
+from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .quality import with_findings
 from .raw import RawTable, assemble, setting
@@ -94,18 +97,43 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     kind = tell_format(name, path, spec)
     if spec.get("query") and kind not in ("duckdb", "sqlite"):
         raise ConfigError(f"{name}: {path} is no database: remove query.")
+    if spec.get("target_path") and kind != "npz":
+        raise ConfigError(f"{name}: target_path is of .npz tables, and {path} is none: remove it.")
     return Source(kind, "", path)
 
 
 def _existing(name: str, path: Path, key: str) -> Path:
-    if not path.is_file():
-        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = f" {did_you_mean(path.name, beside)}" if beside else ""
+    """Return the path of a file that is there, or raise `DataError`; nothing is opened, since a pipe would block."""
+    try:
+        found = path.stat().st_mode
+    except (OSError, ValueError) as error:  # such as a folder that may not be entered, or a name that is too long
+        raise DataError(_why_not_there(name, path, key, error)) from error
+    if stat.S_ISDIR(found):
+        raise DataError(f"{name}: {path} is a folder. Name a file in it under the key {key}.")
+    if not stat.S_ISREG(found):
         raise DataError(
-            f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
-            f"(docs/module.md).{hint}"
+            f"{name}: {path} is a pipe, socket or device, and tables are read more than once. Write it to a file first."
         )
     return path
+
+
+def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}..."
+        return f"{name}: {shown} cannot be read ({getattr(error, 'strerror', None) or error}). Check the key {key}."
+    if path.is_symlink():
+        return f"{name}: {path} is a link to {os.readlink(path)}, which is not there. Mend the link."
+    if any(sign in str(path) for sign in ("~", "$")):
+        hint = " Neither ~ nor variables are filled in: write the path in full."
+    elif not path.parent.is_dir():
+        hint = f" There is no folder {path.parent} either."
+    else:
+        beside = [entry.name for entry in path.parent.iterdir()]
+        hint = f" {did_you_mean(path.name, beside)}" if beside else ""
+    return (
+        f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
+        f"(docs/module.md).{hint}"
+    )
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
@@ -162,7 +190,8 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     _check_digest(name, source, spec)
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
-    raw = with_findings(assemble(name, spec, columns, target_name(name, spec, columns, loaded.target)))
+    raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target))
+    raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
     raw.notes.extend([*loaded.notes, *_downloads(spec)])
     return raw
 
@@ -200,9 +229,9 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
         "openml": lambda: read_openml(name, source.identifier),
         "csv": lambda: Loaded(read_text(name, path, setting(spec, "categorical"), spec.get("header") != "none")),
-        "parquet": lambda: Loaded(read_parquet(name, path)),
+        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
         "npz": lambda: Loaded(read_npz(name, path, spec), TARGET),
-        "arrow": lambda: Loaded(read_ipc(name, path)),
+        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"))),
         "arff": lambda: read_arff(name, path),
         "svmlight": lambda: read_svmlight(name, path),
         "matlab": lambda: read_matlab(name, path, spec),

@@ -328,13 +328,17 @@ def _check_size(where: str, n_folds: int, n_rows: int, counts: Mapping[str, int]
     if n_folds < 2:
         raise DataError(f"{where}: {n_folds} folds are asked for, but a partition needs at least 2.")
     if n_folds > n_rows:
-        raise DataError(f"{where}: {n_rows} rows, fewer than the {n_folds} folds: use fewer folds.")
+        raise DataError(f"{where}: {_of(n_rows, 'row')}, fewer than the {n_folds} folds: use fewer folds.")
     if n_groups is not None and n_folds > n_groups:
-        raise DataError(f"{where}: {n_groups} groups, fewer than the {n_folds} folds: use fewer folds or other groups.")
+        raise DataError(
+            f"{where}: {_of(n_groups, 'group')}, fewer than the {n_folds} folds: use fewer folds or other groups."
+        )
     if counts and n_folds > min(counts.values()):
         label = min(counts, key=lambda c: counts[c])
-        rows = "1 row" if counts[label] == 1 else f"{counts[label]} rows"
-        raise DataError(
-            f"{where}: class {label!r} has {rows}, fewer than the {n_folds} folds: use fewer folds, drop or merge the "
-            "class, or set stratify: false"
-        )
+        few = f"class {label!r} has {_of(counts[label], 'row')}, fewer than the {n_folds} folds"
+        ways_out = "use fewer folds, drop or merge the class, or set stratify: false"
+        raise DataError(f"{where}: {few}: {ways_out}.")
+
+
+def _of(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -49,7 +49,7 @@ def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> 
         If the file is no database, or the query fails.
     """
     ask = _duckdb if kind == "duckdb" else _sqlite
-    return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec))))
+    return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec)), spec.get("drop") or ()))
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:

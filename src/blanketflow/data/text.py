@@ -8,24 +8,41 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column, sort_labels
-from .raw import check_names
+from .column_names import check_names
 from .text_file import GZIP_MAGIC, decompressed, opened, readable
 
 #: Cells that count as missing in text files.
-MISSING_MARKERS = ("", "NA", "NaN", "nan", "N/A", "n/a", "null", "NULL", "None", "?")
+MISSING_MARKERS = (
+    "",
+    "?",
+    "NA",
+    "N/A",
+    "n/a",
+    "<NA>",
+    "#N/A",
+    "#NA",
+    "NaN",
+    "nan",
+    "-NaN",
+    "-nan",
+    "null",
+    "NULL",
+    "None",
+)
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 DELIMITERS = ",;\t|"
 
-_SAMPLE_BYTES = 64_000
+_SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
 _BATCH_ROWS = 4096
 _MIN_HEAD_LINES = 20
 _MISSING = frozenset(MISSING_MARKERS)
@@ -61,9 +78,10 @@ def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool
         If the file is not UTF-8, is damaged, or its rows differ in length.
     """
     with opened(name, path) as raw:
-        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES), header)
+        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES).lstrip(b"\r\n"), header)
         raw.seek(0)
-        return _parse(name, io.TextIOWrapper(raw, encoding="utf-8-sig", newline=""), delimiter, as_text, header)
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as lines:
+            return _parse(name, lines, delimiter, as_text, header)
 
 
 def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> Head:
@@ -76,7 +94,7 @@ def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool
             head, ended = head + more, len(more) < HEAD_BYTES
         lines = head if ended else head[: head.rfind(b"\n") + 1]
         text = io.StringIO(lines.decode("utf-8-sig"), newline="")
-        delimiter = _find_delimiter(head[:_SAMPLE_BYTES], header)
+        delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
         columns = _parse(name, text, delimiter, as_text, header, cut=not ended)
         return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
 
@@ -116,13 +134,17 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
     array([ 3.,  4., nan])
     """
     texts = [text.strip() for text in texts]
+    if "\0" in "".join(texts):
+        raise DataError(
+            f"{name}: column {column!r} holds NUL bytes: the file is damaged or no UTF-8 text. Write it again."
+        )
     present = [text for text in texts if text not in _MISSING]
     kind = CATEGORICAL if as_text else _kind_of_texts(present)
     if kind == CATEGORICAL:
         if not as_text and all(map(_DECIMAL_COMMA, present)):
             raise DataError(
-                f"{name}: column {column!r} holds numbers with decimal commas. Write them with decimal points, "
-                "or list the column under categorical."
+                f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
+                "with decimal points and nothing between thousands, or list the column under categorical."
             )
         levels = sort_labels(set(present))
         place = {level: code for code, level in enumerate(levels)}
@@ -152,15 +174,16 @@ def _parse(
     name: str, lines: Iterable[str], delimiter: str, as_text: Collection[str], has_header: bool, cut: bool = False
 ) -> list[Column]:
     is_blank = delimiter == " "
-    reader = csv.reader(map(str.strip, lines) if is_blank else lines, delimiter=delimiter, skipinitialspace=is_blank)
-    first = next(reader, [])
-    while not has_header and not first and (first := next(reader, None)) is not None:
-        pass  # blank lines above the first row
+    lines = map(str.strip, lines) if is_blank else lines
+    # Strict, since a quote that is not closed else makes one cell of all rows up to the next quote.
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
+    quoted = _well_quoted(name, reader, cut)
+    first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may stand above it
     if not first:
         raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
     header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
     check_names(name, header)
-    rows = _checked_rows(name, reader, len(header), cut)
+    rows = _checked_rows(name, quoted, reader, header, cut)
     return columns_of_rows(name, header, rows if has_header else itertools.chain([first], rows), as_text)
 
 
@@ -189,25 +212,68 @@ def columns_of_rows(
     ]
 
 
-def _checked_rows(name: str, reader: Iterator[list[str]], width: int, cut: bool) -> Iterator[list[str]]:
-    for row in reader:
+def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
+    """Yield the rows of a CSV reader; a row whose quotes are wrong is told by the line where it begins."""
+    line = 1
+    try:
+        for row in reader:
+            yield row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if cut and next(reader, None) is None:
+            return  # the head ends within a quoted cell
+        raise DataError(
+            f"{name}: line {line}: a quote is not closed, or text stands behind a closing one ({error}). Write quotes "
+            "within a cell twice, or remove them."
+        ) from error
+
+
+def _checked_rows(
+    name: str, rows: Iterator[list[str]], reader: Any, header: Sequence[str], cut: bool
+) -> Iterator[list[str]]:
+    width, is_first = len(header), True
+    for row in rows:
         if len(row) == width:
             yield row
         elif row:
-            line = reader.line_num  # type: ignore[attr-defined]
-            if cut and next(reader, None) is None:
+            line = reader.line_num
+            if cut and next(rows, None) is None:
                 return  # the head ends within a quoted cell
-            raise DataError(f"{name}: line {line} has {len(row)} cells, but the header has {width}. Mend that line.")
+            hint = _way_out(len(row), width) if is_first or width == 1 else "Mend that line."
+            raise DataError(f"{name}: line {line} has {len(row)} cells, but the header has {width}. {hint}")
+        is_first = is_first and not row
+
+
+def _way_out(n_cells: int, width: int) -> str:
+    """Return what to do where already the first row does not fit the header: it is seldom that row alone."""
+    if width == 1:
+        return "The header must be the first line: remove what stands above it."
+    if n_cells == width + 1:
+        return (
+            "If all rows have one more, they begin with row names (in R: write.csv(..., row.names = FALSE)), end "
+            "with a separator, or have decimal commas; else mend that line."
+        )
+    return "Mend that line, or the header if all rows are so."
 
 
 def _find_delimiter(sample: bytes, has_header: bool = True) -> str:
+    """Return the delimiter in the first line that splits the first rows best; a blank only in files without header."""
     text = sample.decode("utf-8-sig", errors="ignore")
     header = text.partition("\n")[0] if has_header else text.lstrip().partition("\n")[0].rstrip()
-    if not has_header and " " in header and not any(delimiter in header for delimiter in DELIMITERS):
-        return " "
-    try:
-        found = csv.Sniffer().sniff(text, delimiters=DELIMITERS).delimiter
-    except csv.Error:
-        found = ""
-    # The sniffer can fail or be led astray by cells; a delimiter that the header lacks is none.
-    return found if found and found in header else max(DELIMITERS, key=header.count)
+    found = [delimiter for delimiter in DELIMITERS if delimiter in header]
+    if not found:
+        return " " if " " in header and not has_header else DELIMITERS[0]
+    return found[0] if len(found) == 1 else max(found, key=lambda delimiter: _fit(text, delimiter))
+
+
+def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
+    """Return how well a delimiter splits a text: whether at all, the share of rows as long as the first, its cells.
+
+    csv.Sniffer knows more, but its regular expressions take minutes of a file with many quotes.
+    """
+    widths: list[int] = []
+    with suppress(csv.Error):  # said when the file is read
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        widths.extend(itertools.islice((len(row) for row in reader if row), _SAMPLE_ROWS))
+    first = widths[0] if widths else 0
+    return first > 1, widths.count(first) / max(len(widths), 1), first

@@ -48,12 +48,23 @@ def readable(name: str, path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8 and try again."
-        ) from error
+        raise DataError(f"{name}: {path} is not UTF-8 text{_where(path)}. Save it as UTF-8 and try again.") from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{name}: {path} is a damaged gzip file ({error}). Fetch or compress it again.") from error
+        said = str(error).rstrip(".")
+        raise DataError(f"{name}: {path} is a damaged gzip file ({said}). Fetch or compress it again.") from error
     except csv.Error as error:
         raise DataError(f"{name}: {path} is not a readable CSV file ({error}).") from error
     except OSError as error:
         raise DataError(f"{name}: {path} cannot be read ({error.strerror or error}). Check the key path.") from error
+
+
+def _where(path: Path, most: int = 20) -> str:
+    """Return where the first bytes stand that are not UTF-8; nothing if they are not found again."""
+    with open(path, "rb") as stored, decompressed(stored) as raw:
+        for number, line in enumerate(raw, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                near = line[max(0, error.start - most) : error.start + most].decode("latin-1").strip()
+                return f" (line {number}{f', {near!r} if it is Latin-1' if near.isprintable() else ''})"
+    return ""

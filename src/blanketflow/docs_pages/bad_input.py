@@ -14,7 +14,10 @@ OUTCOMES = {
     "fails": "by the job that reads the table",
     "warns": "by `blanketflow inspect`; the run goes on",
     "reads": "read",
+    "means": "read",
 }
+#: What is read after all.
+AS_MEANT = ("reads", "means")
 
 
 def bad_input_page(path: Path) -> str:
@@ -43,8 +46,8 @@ def bad_input_page(path: Path) -> str:
 
 def _outcome(case: Mapping[str, Any]) -> tuple[str, str]:
     (key,) = set(OUTCOMES) & set(case)
-    said = case.get("why", "as it is meant") if key == "reads" else _code(case[key])
-    return (f"{said} {case['why']}" if "why" in case and key != "reads" else said), OUTCOMES[key]
+    said = case.get("why", "as it is meant") if key in AS_MEANT else _code(case[key])
+    return (f"{said} {case['why']}" if "why" in case and key not in AS_MEANT else said), OUTCOMES[key]
 
 
 def _code(text: str) -> str:

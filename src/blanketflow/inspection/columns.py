@@ -9,6 +9,8 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.table import Column
+from ..data.formats.loaded import MOST_WHOLE
+from ..data.number_texts import what_is_held
 
 #: Words of names, as tokens: ``patient_id`` and ``PatientID`` hold `id`, ``humid`` does not.
 ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
@@ -17,6 +19,7 @@ GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hosp
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
+    r"|\d{1,2}:\d{2}(:\d{2})?\S*"
 )
 #: Fewer distinct values show nothing.
 _FEWEST = 10
@@ -40,8 +43,8 @@ class ColumnSummary:
     values : str
         Range of numbers, or the first labels.
     looks_like : str
-        ``row-number``, ``identifier``, ``date``, ``text``, ``group``, ``code`` (whole numbers that may be labels) or
-        nothing.
+        ``row-number``, ``identifier``, ``date``, ``text``, ``number`` (text that is meant as numbers), ``large`` (whole
+        numbers of which the last digits are lost), ``group``, ``code`` (whole numbers that may be labels) or nothing.
     """
 
     name: str
@@ -70,7 +73,7 @@ def summarise(column: Column) -> ColumnSummary:
         levels = [column.levels[code] for code in used[used >= 0].tolist()]
         shown = ", ".join(levels[:4]) + (", ..." if len(levels) > 4 else "")
         missing, distinct = column.n_missing(), len(levels)
-        like = _text_looks_like(column.name, levels, column.n_rows - missing)
+        like = "number" if what_is_held(column) else _text_looks_like(column.name, levels, column.n_rows - missing)
     else:
         present = column.numbers()
         present = present[~np.isnan(present)]
@@ -97,6 +100,8 @@ def _number_looks_like(column: Column, present: np.ndarray, values: np.ndarray) 
     is_whole = bool(np.all(present == np.round(present))) if n else False
     if not is_whole or column.kind == BOOLEAN:
         return ""
+    if n and max(-values[0], values[-1]) >= MOST_WHOLE:
+        return "large"
     steps = np.diff(present)
     if n >= _FEWEST and len(np.unique(steps)) == 1 and abs(steps[0]) == 1:
         return "row-number"

@@ -20,6 +20,8 @@ FEW_OF_A_CLASS = 10
 SMALL_CLASS = 0.1
 #: With more of its cells missing, a column is mostly imputed.
 MOSTLY_MISSING = 0.5
+#: More labels are names, and not looked through for twins.
+_MOST_LABELS = 1_000
 #: Fewer rows show no leakage.
 _FEWEST_ROWS = 10
 _SHOWN = 5
@@ -32,8 +34,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        ``leakage``, ``identifier``, ``date``, ``text``, ``group``, ``code``, ``constant``, ``duplicate``, ``missing``,
-        ``few-rows``, ``imbalance``, ``wide`` or ``note``.
+        ``leakage``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``, ``code``, ``constant``,
+        ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
     columns : tuple of str
         The columns that it is about, if any.
     message : str
@@ -65,12 +67,46 @@ def suspected_leaks(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     return found
 
 
+def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
+    """Return the columns of text that are meant as numbers, and those with labels that differ in spelling only."""
+    found = []
+    for name, what in raw.number_texts:
+        advice = (
+            "Write plain numbers with decimal points, and leave cells that are not known empty; if these are labels, "
+        )
+        found.append(Finding("number", (name,), f"{printable(name)} {what}", f"{advice}list it under categorical."))
+    for column in [raw.target, *columns]:
+        if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
+            shown = " and ".join(repr(printable(label)) for label in pair)
+            message = f"{_listed([column.name])} has labels that differ in case or blanks only, such as {shown}"
+            found.append(Finding("spelling", (column.name,), message, "If they mean the same, write them the same."))
+    return found
+
+
+def _spelled_twice(levels: Sequence[str]) -> tuple[str, str] | None:
+    seen: dict[str, str] = {}
+    for level in levels:
+        other = seen.setdefault("".join(level.split()).casefold(), level)
+        if other != level:
+            return other, level
+    return None
+
+
 def of_columns(summaries: Sequence[ColumnSummary], n_rows: int) -> list[Finding]:
     """Return what the columns look like: identifiers, dates, texts, groups, codes; and what is missing."""
     advices = {
         ("row-number", "identifier"): ("identifier", "may number or name the rows", "List under drop."),
-        ("date",): ("date", "hold dates as text", "Make numbers of them, such as days since a start, or drop them."),
+        ("date",): (
+            "date",
+            "hold dates or times as text",
+            "Make numbers of them, such as days since a start, or drop them.",
+        ),
         ("text",): ("text", "hold free text", "Drop them, or make features of them first."),
+        ("large",): (
+            "identifier",
+            "hold whole numbers beyond 2**53, of which the last digits are lost",
+            "If they are labels, list them under categorical; if they name the rows, under drop.",
+        ),
         ("group",): (
             "group",
             "may say which rows belong together",

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.errors import ConfigError
 from ..core.registry import look_up
+from ..core.shown import shown
 from .base import Model
 from .outside import OutsideModel
 
@@ -49,6 +50,8 @@ def get_model(spec: Any) -> Model:
             raise ConfigError(f"model {dict(spec)!r} has no type. Write it as {{type: svm, C: 10}}.")
     elif isinstance(spec, str):
         name, options = spec, {}
+    elif spec is None or isinstance(spec, bool | int | float | list | tuple):
+        raise ConfigError(f"a model is an id such as tree, or {{type: tree, option: ...}}, but not {shown(spec)}.")
     else:
         return OutsideModel.of_instance(spec)
     found = look_up("blanketflow.models", name, "model")

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import Card
-from ..core.errors import ParameterError, UnsupportedError
+from ..core.errors import BlanketflowError, ParameterError, UnsupportedError
+from ..core.printable import printable
 from ..core.registry import import_name
+from ..core.shown import shown
 from ..search.steps import Step
 from .base import Method, Problem
 
 #: `Wrapped` as a configuration names it.
 WRAPPED = f"{__name__}:Wrapped"
+#: What is said of something else.
+NO_SELECTOR = "has no fit or no get_support: name a scikit-learn selector, or a subclass of Method."
 
 
 class External(Method):
@@ -38,7 +42,16 @@ class External(Method):
         return dict(self._options)
 
     def check(self, where: str | None = None) -> None:
-        """Leave the options to the class itself."""
+        """Raise an error of ours unless the class takes the options and makes a selector."""
+        try:
+            selector = self.build()
+        except BlanketflowError:
+            raise
+        except Exception as error:  # whatever the class does with its options
+            why = printable(f"{type(error).__name__}: {error}")
+            raise ParameterError(f"{self.path} cannot be made with options {shown(self._options)} ({why}).") from error
+        if not hasattr(selector, "fit") or not hasattr(selector, "get_support"):
+            raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
 
     def build(self) -> Any:
         """Return the selector, not fitted."""
@@ -48,9 +61,7 @@ class External(Method):
         """Fit the selector and admit what it supports, most important first."""
         selector = self.build()
         if not hasattr(selector, "get_support"):
-            raise UnsupportedError(
-                f"{self.path} has no get_support: name a scikit-learn selector, or a subclass of Method."
-            )
+            raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
         target = problem.table[problem.target]
         y = np.array(target.levels)[target.values] if target.levels else target.numbers()
         selector.fit(problem.table.matrix(problem.features), y)

@@ -46,8 +46,8 @@ def read_arff(name: str, path: Path) -> Loaded:
             read = _sparse if first else _dense
             return Loaded(read(name, path, attributes, found["data"]))
     except _arff.ArffException as error:
-        error.line = decoder._current_line
-        raise DataError(f"{name}: {path}: {_cut(str(error))}.{_way_out(error)}") from error
+        said = error.message.replace("%d", str(decoder._current_line), 1)  # str(error) fails where a line holds a %
+        raise DataError(f"{name}: {path}: {_cut(said)}.{_way_out(error)}") from error
     except (ValueError, IndexError) as error:
         if isinstance(error, (DataError, UnicodeDecodeError)):
             raise
@@ -94,7 +94,7 @@ def _dense(name: str, path: Path, attributes: Sequence[tuple[str, Any]], rows: I
                 text.append(cell)
             else:
                 held.append(np.nan if cell is None else cell)
-    if not any(map(len, numbers if attributes and numbers[0] is not None else texts)):
+    if not any(len(text if held is None else held) for held, text in zip(numbers, texts, strict=True)):
         raise DataError(f"{name}: {path} has no rows. They stand below @data.")
     return [
         categorical(attribute, np.array(text, dtype=object))

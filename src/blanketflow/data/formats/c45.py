@@ -35,6 +35,8 @@ def read_c45(name: str, path: Path) -> Loaded:
     DataError
         If the .names file is prose, or the two files disagree; the message names the line.
     """
+    if not path.with_suffix(".names").is_file():
+        raise DataError(f"{name}: {path} needs {path.with_suffix('.names')} beside it, which declares its columns.")
     classes, attributes = read_names(name, path.with_suffix(".names"))
     target = CLASS
     if len(classes) == 1 and classes[0] in attributes:
@@ -81,7 +83,7 @@ def read_names(name: str, path: Path) -> tuple[list[str], dict[str, str | list[s
 
 
 def _kind(name: str, path: Path, line: int, text: str) -> str | list[str]:
-    word, *rest = text.split()
+    word, *rest = text.split() or [""]
     if word.startswith("=") or word in ("date", "time", "timestamp"):
         raise DataError(f"{name}: {path}, line {line}: {text!r} is not supported. Declare it as ignore.")
     if word == _DISCRETE and len(rest) == 1 and rest[0].isdecimal():

@@ -13,10 +13,8 @@ from ...core.convert import as_table
 from ...core.errors import DataError
 from ...core.table import Column
 from ...core.wide_columns import WideColumns
+from ..raw import MOST_WHOLE
 from ..text import column_of_texts
-
-#: Whole numbers beyond this are not told apart by a float.
-MOST_WHOLE = 2.0**53
 
 
 class Loaded(NamedTuple):

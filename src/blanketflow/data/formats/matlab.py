@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import numpy as np
 from ...core.errors import DataError, did_you_mean
 from ...core.table import Column, categorical, column_from_array
 from .loaded import Loaded, as_whole, matrix_columns, number_column
+from .mat5 import read_mat5
 
 #: Where the features' names are looked for.
 NAMES = "feature_names"
+_HDF = 7
 
 
 def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
@@ -58,19 +61,39 @@ def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
 
 
 def _variables(name: str, path: Path) -> dict[str, Any]:
+    try:
+        content = path.read_bytes()
+        version = _version(content)
+        if version == _HDF:
+            raise DataError(
+                f"{name}: {path} is a MATLAB file of version 7.3, which is not read. Save it again in MATLAB by "
+                "save(file, '-v7')."
+            )
+        found = _read_mat4(content) if version == 4 else read_mat5(content)
+    except DataError:
+        raise
+    except (ValueError, OSError, zlib.error, MemoryError) as error:
+        raise DataError(f"{name}: {path} is not a readable MATLAB file ({error}). Fetch or save it again.") from error
+    return {variable: value for variable, value in found.items() if variable and not variable.startswith("__")}
+
+
+def _version(content: bytes) -> int:
+    """Return 4, 5 (to 7) or `_HDF`; raises ValueError if the file is of none."""
+    if 0 in content[:4]:
+        return 4  # a number below 5,000 in four bytes, where the others begin with a text
+    version = content[124:126][:: -1 if content[126:128] == b"MI" else 1]
+    if version not in (b"\x00\x01", b"\x00\x02"):
+        raise ValueError("its header states no known version")
+    return 5 if version == b"\x00\x01" else _HDF
+
+
+def _read_mat4(content: bytes) -> dict[str, Any]:
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
     try:
-        found = loadmat(path)
-    except NotImplementedError as error:
-        raise DataError(
-            f"{name}: {path} is a MATLAB file of version 7.3, which is not read. Save it again in MATLAB by "
-            "save(file, '-v7')."
-        ) from error
-    except (MatReadError, ValueError, TypeError, OSError, EOFError, zlib.error, MemoryError) as error:
-        raise DataError(f"{name}: {path} is not a readable MATLAB file ({error}). Fetch or save it again.") from error
-    return {variable: value for variable, value in found.items() if not variable.startswith("__")}
+        return loadmat(BytesIO(content))
+    except Exception as error:  # it raises what a damaged file leads to: IndexError, KeyError, ...
+        raise ValueError(str(error)) from error
 
 
 def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.errors import DataError
 from ..bundled import TARGET
+from ..raw import check_width
 from ..text_file import opened_text
 from .loaded import Loaded, as_whole, matrix_columns, number_column, shown
 
@@ -72,7 +73,7 @@ class _Rows:
                         )
                 try:
                     self._add(words, indices, values)
-                except ValueError as error:
+                except (ValueError, OverflowError) as error:
                     raise self._wrong(number, f"{shown(line)} holds no {self._wanted()}.") from error
                 self._check(number, indices[starts[-1] :])
                 starts.append(len(indices))
@@ -81,6 +82,7 @@ class _Rows:
         if self.form == "cells":
             return np.array(values).reshape(len(starts) - 1, -1)
         width = self.width or max(indices, default=0)
+        check_width(f"{self.name}: {self.path}", width, len(indices))
         X = csr_matrix((np.array(values), np.array(indices) - 1, np.array(starts)), shape=(len(starts) - 1, width))
         X.data = as_whole(X.data)
         return X
@@ -147,7 +149,7 @@ def _param(name: str, param: Path) -> tuple[str | None, int | None]:
     kind, width = facts.get("data type", ""), facts.get("number of features", "")
     form = {"sparse-integer": "pairs", "sparse-binary": "indices", "sparse-real": "pairs"}.get(kind)
     form = form or ("cells" if kind in ("non-sparse", "dense") else None)
-    if form is None or not width.isdecimal():
+    if form is None or not re.fullmatch("0*[1-9][0-9]{0,14}", width):
         raise DataError(
             f"{name}: {param} must state 'Data type: sparse-integer', 'sparse-binary' or 'non-sparse' and 'Number of "
             "features: <n>'."

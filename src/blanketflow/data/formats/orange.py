@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.errors import DataError
 from ...core.table import Column, categorical
-from ..raw import check_names
+from ..column_names import check_names
 from ..text import MISSING_MARKERS, columns_of_rows
 from ..text_file import opened_text
 from .loaded import Loaded, continuous_column

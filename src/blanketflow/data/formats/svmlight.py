@@ -11,6 +11,7 @@ from ...core.cards import INTEGER
 from ...core.errors import DataError
 from ...core.table import Column
 from ..bundled import TARGET
+from ..raw import check_width
 from ..text_file import opened, opened_text
 from .loaded import Loaded, is_number, matrix_columns, number_column
 
@@ -41,6 +42,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
         raise DataError(f"{name}: {path}{_what_is_wrong(name, path) or f': {error}.'}") from error
     if not X.shape[0]:
         raise DataError(f"{name}: {path} has no rows.")
+    check_width(f"{name}: {path}", X.shape[1], X.nnz)
     more = [number_column(TARGET, y)]
     if len(queries):
         if len(queries) != len(y):

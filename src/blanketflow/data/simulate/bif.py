@@ -52,6 +52,7 @@ class _Reader:
         self.path, self.tokens = path, Tokens(path, text)
         self.levels: dict[str, list[str]] = {}
         self.nodes: dict[str, DiscreteNode] = {}
+        self.n_cells = 0
 
     def network(self, name: str) -> DiscreteNetwork:
         tokens = self.tokens
@@ -111,7 +112,11 @@ class _Reader:
             tokens.fail(f"the node {node!r} has a probability block already")
         if len({node, *parents}) <= len(parents):
             tokens.fail(f"the node {node!r} has a parent twice, or itself as a parent")
-        table = _Table(tokens, node, [self.levels[node], *(self.levels[parent] for parent in parents)])
+        levels = [self.levels[known] for known in (node, *parents)]
+        self.n_cells += math.prod(map(len, levels))
+        if self.n_cells > MOST_CELLS:  # a default fills a table of any size in a few words
+            tokens.fail(f"the table of {node!r} would have more than {MOST_CELLS:,} cells, those before it included")
+        table = _Table(tokens, node, levels)
         tokens.expect("{")
         while tokens.peek() != "}":
             table.statement()
@@ -130,8 +135,6 @@ class _Table:
         self.rows: dict[int, list[float]] = {}
         self.default: list[float] | None = None
         self.table: list[float] | None = None
-        if self.size * math.prod(self.shape) > MOST_CELLS:
-            tokens.fail(f"the table of {node!r} would have more than {MOST_CELLS:,} cells")
 
     def statement(self) -> None:
         tokens = self.tokens

@@ -19,7 +19,7 @@ from .network import Network, Node
 EXACT = 1e-9
 #: How far they may be in a file: the bnlearn repository rounds to 7 digits, which leaves up to 3e-7.
 ROUNDED = 1e-6
-#: Cells of the largest table that is made, half a gigabyte.
+#: Cells of all tables that are made of a file, half a gigabyte.
 MOST_CELLS = 2**26
 
 

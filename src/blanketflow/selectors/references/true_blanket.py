@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...core.errors import DataError, did_you_mean
+from ...core.errors import DataError, ParameterError, did_you_mean
 from ...core.parameters import anything, choice
-from ...search.steps import MEMBER, PARENT_OR_CHILD, Step
+from ...core.shown import shown
+from ...search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step
 from ..base import Method, Problem
 
 
@@ -46,7 +47,7 @@ class TrueBlanket(Method):
     default_test: ClassVar[str | None] = None
 
     blanket: Mapping[str, str] | Sequence[str] = anything(
-        (), "Names of the blanket's features, or names with their roles.", kind="names"
+        (), "Names of the blanket's features, or names with their roles.", kind="roles"
     )
 
     part: str = choice(
@@ -54,6 +55,17 @@ class TrueBlanket(Method):
         "What to keep: the whole blanket, or only the target's parents-and-children.",
         ("blanket", "parents-and-children"),
     )
+
+    def check(self, where: str | None = None) -> None:
+        """Raise `ParameterError` also if a role is none."""
+        super().check(where)
+        roles = self.blanket.items() if isinstance(self.blanket, Mapping) else ()
+        for name, role in roles:
+            if role not in (PARENT_OR_CHILD, SPOUSE, MEMBER):
+                raise ParameterError(
+                    f"{where or type(self).__name__}: blanket gives {name!r} the role {shown(role)}, but a role is "
+                    f"{PARENT_OR_CHILD}, {SPOUSE} or {MEMBER}."
+                )
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the known blanket, in table order."""

@@ -1,0 +1,30 @@
+# The plan: from the config, or one line that says what is wrong with it.
+#
+# inputs:  the config
+# outputs: none
+
+from snakemake.exceptions import WorkflowError
+
+from blanketflow.config_file import check_config_files
+from blanketflow.core.errors import BlanketflowError
+from blanketflow.output_folder import check_folder
+from blanketflow.plan import make_plan
+
+# The example config is used unless another one is given, and is never merged with it. A module is configured by the
+# workflow that uses it, whose files are its own affair.
+try:
+    if not workflow.modifier.skip_configfile:
+        check_config_files(workflow.overwrite_configfiles or ["config.yaml"])
+except BlanketflowError as error:
+    raise WorkflowError(str(error)) from None
+
+if not workflow.overwrite_configfiles:
+
+    configfile: "config.yaml"
+
+
+try:
+    plan = make_plan(config, script_file, fetch)
+    check_folder(plan.config.output)
+except BlanketflowError as error:
+    raise WorkflowError(str(error)) from None

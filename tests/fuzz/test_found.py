@@ -1,0 +1,14 @@
+"""What a search found stays mended: every input in `found/` is given to its target again."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+FOUND = sorted(Path(__file__).with_name("found").glob("*/*"))
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_what_broke_a_reader_once_is_refused_or_read(path, monkeypatch):
+    monkeypatch.setenv("BLANKETFLOW_CACHE", "")  # the target sets its own; set back afterwards
+    importlib.import_module(f"fuzz_{path.parent.name}").one_input(path.read_bytes())
