@@ -41,6 +41,14 @@ def seal(path: Path) -> None:
         file.write(own + _HEAD.pack(len(sums), _sum_of_end(own, len(sums), footer)) + footer)
 
 
+def check(path: Path) -> None:
+    """Raise `DamagedError` if anything in a sealed file is not as it was written."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as source:
+        SealedFile(source).check()
+
+
 class SealedFile:
     """An open Parquet file, of which nothing is decoded before its checksum was found right.
 
@@ -68,13 +76,23 @@ class SealedFile:
 
     def read(self, columns: Sequence[str] | None = None) -> Any:
         """Return the rows as an Arrow table, of all columns or of some."""
-        self._check(range(self.metadata.num_row_groups), columns)
+        self.check(columns=columns)
         return self._file.read(columns=columns)
 
     def read_row_group(self, group: int, columns: Sequence[str] | None = None) -> Any:
         """Return the rows of a row group as an Arrow table, of all columns or of some."""
-        self._check([group], columns)
+        self.check([group], columns)
         return self._file.read_row_group(group, columns=columns)
+
+    def check(self, groups: Sequence[int] | None = None, columns: Sequence[str] | None = None) -> None:
+        """Raise `DamagedError` if something in row groups and columns, all or some, is not as it was written."""
+        groups = range(self.metadata.num_row_groups) if groups is None else groups
+        names = self.schema_arrow.names  # each has one column in Parquet, also a list
+        asked = range(len(names)) if columns is None else [at for at, name in enumerate(names) if name in set(columns)]
+        sums = [self._sums[group * len(names) + at] for group in groups for at in asked]
+        for (start, size), expected in zip(_places(self.metadata, groups, asked), sums, strict=True):
+            if crc32(self._at(start, size)) != expected:
+                raise DamagedError("its checksums are not those of its content")
 
     def _checked_sums(self) -> tuple[int, ...]:
         size = self._source.size()
@@ -85,15 +103,6 @@ class SealedFile:
         if magic != _MAGIC or _sum_of_end(own, n, self._at(place, length + _END.size)) != expected:
             raise DamagedError("its end is damaged, or not that of an artefact")
         return struct.unpack(f"<{n}I", own)
-
-    def _check(self, groups: Sequence[int], columns: Sequence[str] | None) -> None:
-        """Raise `DamagedError` if columns of some row groups are not as they were written."""
-        names = self.schema_arrow.names  # each has one column in Parquet, also a list
-        asked = range(len(names)) if columns is None else [at for at, name in enumerate(names) if name in set(columns)]
-        sums = [self._sums[group * len(names) + at] for group in groups for at in asked]
-        for (start, size), expected in zip(_places(self.metadata, groups, asked), sums, strict=True):
-            if crc32(self._at(start, size)) != expected:
-                raise DamagedError("its checksums are not those of its content")
 
     def _at(self, start: int, size: int) -> bytes:
         found = self._source.read_at(size, start) if start >= 0 else b""
