@@ -8,14 +8,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))  # runs are conf
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
-    """The folder of an undisturbed run that has every stage as a job of its own. Tests change a copy."""
+    """The folder of an undisturbed run with every stage, in few jobs. Tests change a copy."""
     from workflow_runs import configure, snakemake
 
     config = {
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 2},
         "folds": 0,
-        "grain": "fold",
+        "grain": "dataset",
         "selectors": {"mrmr": {"method": "mrmr", "n_features": 3}},
         "models": ["tree"],
     }
