@@ -29,6 +29,7 @@ class External(Method):
     """
 
     default_test = None
+    wraps_others = True
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
         self.path = path
