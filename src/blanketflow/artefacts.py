@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from . import __version__
-from .core.errors import BlanketflowError, DataError
+from .core.errors import ArtefactError, BlanketflowError
+from .core.folders import not_written
 from .seal import DamagedError, SealedFile, seal
 
 #: What a stage can say of itself, the most serious last.
@@ -75,18 +76,23 @@ class Provenance:
 def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
 
+    Raises `StorageError` if the file cannot be written.
+
     The process id is part of the name: after a SIGKILL a job's child lives on and may still write.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        raise not_written(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that can be read only, say
+            temporary.unlink(missing_ok=True)
 
 
 def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
@@ -187,7 +193,7 @@ def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[Sealed
 
     Raises
     ------
-    DataError
+    ArtefactError
         If the file is no Parquet, is truncated or corrupted, or was not written by blanketflow.
     """
     import pyarrow as pa
@@ -203,8 +209,8 @@ def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[Sealed
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: str | Path, error: Exception) -> DataError:
-    return DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.")
+def _unreadable(path: str | Path, error: Exception) -> ArtefactError:
+    return ArtefactError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.")
 
 
 def read_arrow(
@@ -239,7 +245,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
     Raises
     ------
-    DataError
+    ArtefactError
         If the file is missing or damaged.
     """
     try:

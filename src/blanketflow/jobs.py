@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from .artefacts import STATUSES, Provenance
-from .core.errors import BlanketflowError
+from .core.errors import ArtefactError, BlanketflowError, StorageError
+from .core.folders import OF_THE_DISK, not_written
 from .core.isolation import WorkFailed
 from .core.limits import LimitReached
+from .core.printable import printable
 
 logger = logging.getLogger("blanketflow")
 
@@ -39,10 +41,14 @@ def recorded(provenance: Provenance) -> Iterator[None]:
         provenance.status, provenance.reason = error.status, str(error)
     except LimitReached as limit:
         provenance.status, provenance.reason = "timeout", str(limit)
+    except (ArtefactError, StorageError):
+        raise  # no failure of the method: what it was given is damaged
     except WorkFailed as error:
         logger.exception("the stage failed")
         provenance.status, provenance.reason = "error", str(error)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in OF_THE_DISK:
+            raise
         logger.exception("the stage failed")
         provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
     finally:
@@ -70,8 +76,9 @@ def run_script(main: Callable[..., None], job: Any) -> None:
 
     Log records, and what libraries print, go to the job's log file.
     """
-    logging.basicConfig(filename=job.log[0], level=logging.INFO, format="%(levelname)s %(message)s")
-    sys.stdout = sys.stderr = open(job.log[0], "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+    log = _opened_log(job.log[0])
+    logging.basicConfig(stream=log, level=logging.INFO, format="%(levelname)s %(message)s")
+    sys.stdout = sys.stderr = log
     known: dict[str, Any] = {}
     for group, as_path in ((job.input, True), (job.output, True), (job.params, False), (job.wildcards, False)):
         for name, value in group.items():
@@ -87,6 +94,20 @@ def run_script(main: Callable[..., None], job: Any) -> None:
         logger.error(error)
         print(f"blanketflow: {error}", file=sys.__stderr__)
         sys.exit(1)
+    except OSError as error:
+        # Such as a full disk, on which the log cannot say it either.
+        logger.exception("the job failed")
+        print(f"blanketflow: {printable(f'{type(error).__name__}: {error}')}", file=sys.__stderr__)
+        sys.exit(1)
+
+
+def _opened_log(path: str) -> Any:
+    """Return the job's log, open for writing; if it cannot be, what would stand there is shown where Snakemake runs."""
+    try:
+        return open(path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)
+    except OSError as error:
+        print(f"blanketflow: {not_written(path, error)}", file=sys.__stderr__)
+        return sys.__stderr__
 
 
 def limit_threads(threads: int) -> None:
