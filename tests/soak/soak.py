@@ -120,22 +120,25 @@ def watched(folder, every, each=None):
     peak, begin = dict.fromkeys(COLUMNS, 0), time.time()
     if any((folder / ".snakemake/locks").glob("*")):  # of a soak that was killed
         subprocess.run([*call, "--unlock"], cwd=folder, env=environment() | more, capture_output=True, check=True)
-    with open(folder / "log", "w") as log, open(folder / "log") as lines:
-        with subprocess.Popen(call, cwd=folder, env=environment() | more, stdout=log, stderr=log) as process:
-            seen, jobs = psutil.Process(process.pid), 0
-            while process.poll() is None:
-                jobs += lines.read().count("\nFinished jobid:")
-                try:
-                    now = state(seen, begin, jobs)
-                except psutil.Error:  # it has just ended
-                    break
-                peak = {name: max(peak[name], now[name]) for name in COLUMNS}
-                if each:
-                    each(now)
-                try:
-                    process.wait(every)
-                except subprocess.TimeoutExpired:
-                    continue
+    with (
+        open(folder / "log", "w") as log,
+        open(folder / "log") as lines,
+        subprocess.Popen(call, cwd=folder, env=environment() | more, stdout=log, stderr=log) as process,
+    ):
+        seen, jobs = psutil.Process(process.pid), 0
+        while process.poll() is None:
+            jobs += lines.read().count("\nFinished jobid:")
+            try:
+                now = state(seen, begin, jobs)
+            except psutil.Error:  # it has just ended
+                break
+            peak = {name: max(peak[name], now[name]) for name in COLUMNS}
+            if each:
+                each(now)
+            try:
+                process.wait(every)
+            except subprocess.TimeoutExpired:
+                continue
     return process.returncode, peak | {"seconds": round(time.time() - begin, 1)}
 
 

@@ -1,6 +1,7 @@
 """The soak in short: `make soak` does it for 200 runs and 5,000 jobs."""
 
 import pytest
+
 import soak
 
 pytestmark = pytest.mark.workflow
