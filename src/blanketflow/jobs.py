@@ -15,7 +15,7 @@ from typing import Any
 
 from .artefacts import STATUSES, Provenance
 from .core.errors import BlanketflowError
-from .core.isolation import WorkFailed
+from .core.isolation import reason_of
 from .core.limits import LimitReached
 
 logger = logging.getLogger("blanketflow")
@@ -39,12 +39,9 @@ def recorded(provenance: Provenance) -> Iterator[None]:
         provenance.status, provenance.reason = error.status, str(error)
     except LimitReached as limit:
         provenance.status, provenance.reason = "timeout", str(limit)
-    except WorkFailed as error:
-        logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", str(error)
     except Exception as error:
         logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+        provenance.status, provenance.reason = "error", reason_of(error)
     finally:
         provenance.seconds = time.perf_counter() - begin
 
