@@ -16,7 +16,7 @@ from typing import Any
 from .artefacts import STATUSES, Provenance
 from .core.errors import ArtefactError, BlanketflowError, StorageError
 from .core.folders import OF_THE_DISK, not_written
-from .core.isolation import WorkFailed
+from .core.isolation import reason_of
 from .core.limits import LimitReached
 from .core.printable import printable
 
@@ -43,14 +43,11 @@ def recorded(provenance: Provenance) -> Iterator[None]:
         provenance.status, provenance.reason = "timeout", str(limit)
     except (ArtefactError, StorageError):
         raise  # no failure of the method: what it was given is damaged
-    except WorkFailed as error:
-        logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", str(error)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in OF_THE_DISK:
             raise
         logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+        provenance.status, provenance.reason = "error", reason_of(error)
     finally:
         provenance.seconds = time.perf_counter() - begin
 

@@ -21,9 +21,10 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from . import errors
-from .errors import BlanketflowError
+from .errors import BlanketflowError, WrongAnswerError
 from .limits import LimitReached
 from .plain import from_bytes, to_bytes
+from .printable import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
 #: Seconds beyond its limit, at least, after which work that does not stop by itself is ended.
@@ -38,6 +39,16 @@ _MOST = 4000
 
 class WorkFailed(BlanketflowError):
     """Work in a process of its own failed, or ended the process; the message says how."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return why something failed, in one line: what kind of error, unless its message says how a method failed.
+
+    >>> reason_of(KeyError("a")), reason_of(WorkFailed("it ended"))
+    ("KeyError: 'a'", 'it ended')
+    """
+    plain = isinstance(error, WorkFailed | WrongAnswerError)
+    return str(error) if plain else printable(f"{type(error).__name__}: {error}")
 
 
 def ends_after(time_limit: float) -> float:

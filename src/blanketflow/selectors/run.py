@@ -15,6 +15,7 @@ from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table
 from ..search.steps import Answer, Step, standing
+from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
 
@@ -143,7 +144,7 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
     problem.begin_stage()
     steps: list[Step] = []
     try:
-        for found in method.grow(problem):
+        for found in checked.admissions(method.grow(problem), problem):
             steps.append(found)
     except LimitReached as limit:
         if not method.anytime:
@@ -165,7 +166,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     problem.begin_stage()
     decisions: list[Step] = []
     try:
-        for found in method.shrink(problem, candidates):
+        for found in checked.decisions(method.shrink(problem, candidates), problem):
             decisions.append(found)
     except LimitReached as limit:
         if not method.anytime:
@@ -173,6 +174,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         problem.say("timeout", f"shrink stopped: {limit}")
         decided = {decision.feature for decision in decisions}
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
+    checked.check_answers(problem)
     return decisions
 
 
