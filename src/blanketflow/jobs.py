@@ -16,6 +16,7 @@ from typing import Any
 from .artefacts import STATUSES, Provenance
 from .core.errors import ArtefactError, BlanketflowError, StorageError
 from .core.folders import OF_THE_DISK, not_written
+from .core.isolation import reason_of
 from .core.limits import LimitReached
 from .core.printable import printable
 
@@ -46,7 +47,7 @@ def recorded(provenance: Provenance) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in OF_THE_DISK:
             raise
         logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+        provenance.status, provenance.reason = "error", reason_of(error)
     finally:
         provenance.seconds = time.perf_counter() - begin
 

@@ -47,6 +47,10 @@ class UnsupportedError(BlanketflowError, ValueError):
     """A test or method was asked to work on a kind of column or task that its card excludes."""
 
 
+class WrongAnswerError(BlanketflowError):
+    """A method, test or model returned what cannot be an answer; the message names what."""
+
+
 class UnknownNameError(BlanketflowError, KeyError):
     """No method, test, model or column has this name."""
 
