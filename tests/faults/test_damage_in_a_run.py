@@ -18,13 +18,13 @@ from blanketflow.stages.fold import Fold
 pytestmark = pytest.mark.workflow
 
 DATA, FULL = "results/data/wine", "results/select/wine/full/mrmr"
-GROW, SHRINK = f"{FULL}/fold-0/grow.parquet", f"{FULL}/fold-0/shrink.parquet"
-MARGINAL = "results/ci_test/wine/full/fold-0/g2.parquet"
+GROW, SHRINK = f"{FULL}/fold-1of2/grow.parquet", f"{FULL}/fold-1of2/shrink.parquet"
+MARGINAL = "results/ci_test/wine/full/fold-1of2/g2.parquet"
 
 
 @pytest.fixture
-def folder(small, tmp_path):
-    return shutil.copytree(small, tmp_path / "run")
+def folder(finished, tmp_path):
+    return shutil.copytree(finished, tmp_path / "run")
 
 
 def damage(path):
@@ -36,22 +36,24 @@ def damage(path):
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def test_a_job_refuses_a_damaged_file_and_deleting_it_mends_the_run(folder, small):
+def test_a_job_refuses_a_damaged_file_and_deleting_it_mends_the_run(folder, finished):
     damage(folder / GROW)
     assert planned(folder) == []  # nothing that Snakemake looks at has changed
-    failed = snakemake(folder, "--cores", "2", "--forcerun", "aggregate_dataset", check=False)
+    blanket = f"{FULL}/blanket.parquet"
+    (folder / blanket).unlink()
+    failed = snakemake(folder, "--cores", "2", blanket, check=False)
     said = f"blanketflow: {GROW} is not a readable blanketflow artefact"
     assert failed.returncode == 1 and failed.stdout.count(said) == 1, failed.stdout
     assert "Delete it and run again." in failed.stdout
-    assert not (folder / FULL / "blanket.parquet").exists()
+    assert not (folder / blanket).exists()
     (folder / GROW).unlink()
-    snakemake(folder, "--cores", "2")
-    assert_equal_results(contents(folder / "results"), contents(small / "results"))
+    snakemake(folder, "--cores", "2", blanket)
+    assert_equal_results(contents(folder / "results"), contents(finished / "results"))
 
 
 def fold(folder, artefact):
-    table, splits = folder / DATA / "table.parquet", folder / DATA / "splits-0.parquet"
-    return Fold(table, splits, "wine", "full", "0", provenance(folder / artefact)["spec"])
+    table, splits = folder / DATA / "table.parquet", folder / DATA / "splits-2.parquet"
+    return Fold(table, splits, "wine", "full", "1of2", provenance(folder / artefact)["spec"])
 
 
 def grow(folder, to):
@@ -65,13 +67,13 @@ def shrink(folder, to):
 def aggregate(folder, to):
     spec = provenance(folder / FULL / "blanket.parquet")["spec"]
     stages = ([folder / path] for path in (MARGINAL, GROW, SHRINK))
-    aggregate_split(["0"], *stages, Blanket(to, to, to), spec)
+    aggregate_split(["1of2"], *stages, Blanket(to, to, to), spec)
 
 
 def evaluate(folder, to):
     blankets = [folder / f"results/select/wine/cv-{i}/mrmr/blanket.parquet" for i in (1, 2)]
     spec = provenance(folder / "results/evaluate/wine/mrmr.parquet")["spec"]
-    table, splits = folder / DATA / "table.parquet", folder / DATA / "splits-0.parquet"
+    table, splits = folder / DATA / "table.parquet", folder / DATA / "splits-2.parquet"
     evaluate_blankets(table, splits, blankets, to, "wine", spec)
 
 
@@ -85,12 +87,12 @@ def report(folder, to):
 
 #: Each stage with the files that it reads.
 READ = {
-    grow: [f"{DATA}/table.parquet", f"{DATA}/splits-0.parquet", MARGINAL],
+    grow: [f"{DATA}/table.parquet", f"{DATA}/splits-2.parquet", MARGINAL],
     shrink: [MARGINAL, GROW],  # mRMR cuts its ranking without looking at rows
     aggregate: [MARGINAL, GROW, SHRINK],
     evaluate: [
         f"{DATA}/table.parquet",
-        f"{DATA}/splits-0.parquet",
+        f"{DATA}/splits-2.parquet",
         "results/select/wine/cv-1/mrmr/blanket.parquet",
     ],
     report: [

@@ -65,6 +65,7 @@ def run(
 
 def _run(arguments: Sequence[str], plain: bool) -> int:
     """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
+    from ..output_folder import check_state
     from .blankets import show_blankets
     from .others import jobs_in_slurm, living_runs
     from .process import run_to_end, safe_environment
@@ -81,6 +82,8 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     snakemake = [sys.executable, "-m", "snakemake"]
     arguments = [*_workflow(arguments), *arguments]
     _check_configs(arguments)
+    if not any(map(_asks_for_output, arguments)):
+        check_state(Path(_named(arguments).directory) / ".snakemake")
     if any(Path(".snakemake/locks").glob("*")):
         complain("an earlier run was killed; going on from where it was.")
         unlocked = subprocess.run(
