@@ -94,7 +94,8 @@ def run_script(main: Callable[..., None], job: Any) -> None:
     except OSError as error:
         # Such as a full disk, on which the log cannot say it either.
         logger.exception("the job failed")
-        print(f"blanketflow: {printable(f'{type(error).__name__}: {error}')}", file=sys.__stderr__)
+        told = not_written(error.filename or "a file", error) if error.errno in OF_THE_DISK else printable(repr(error))
+        print(f"blanketflow: {told}", file=sys.__stderr__)
         sys.exit(1)
 
 

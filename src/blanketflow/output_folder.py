@@ -70,12 +70,12 @@ def check_results(output: str) -> None:
     folder = Path(output)
     for path in (folder, *(folder / name for name in OWN)):
         if path.is_dir() or path == folder:
-            check_writable(path, "Mend that, or name another folder under the key output.")
+            check_writable(path, "Name another folder under the key output.")
 
 
 def check_state(folder: str | Path = ".snakemake") -> None:
     """Raise `StorageError` if Snakemake cannot keep its state in the folder of the run."""
-    way_out = "Snakemake keeps its state there: run in another folder (--directory), or mend that."
+    way_out = "Run in another folder (--directory): Snakemake keeps its state there."
     if Path(folder).exists() and not Path(folder).is_dir():
         raise StorageError(f"{folder} is a file. {way_out}")
     check_writable(folder, way_out)
