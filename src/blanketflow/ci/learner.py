@@ -10,6 +10,8 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.table import Column
 from ..models import Model, get_model
+from ..models.magnitudes import moderated
+from .target_arrays import unit_of_errors
 
 SMALLEST_PROBABILITY = 1e-15
 #: Folds that the probabilities of a model without its own are calibrated in.
@@ -17,7 +19,7 @@ CALIBRATION_FOLDS = 5
 
 
 class Learner:
-    """Fits a model of a target. Losses are log-loss for classes, squared error for numbers.
+    """Fits a model of a target. Losses are log-loss for classes, for numbers squared error over the target's variance.
 
     Parameters
     ----------
@@ -32,7 +34,8 @@ class Learner:
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
         self.model, self.certified = model, certified
         self.task = CLASSIFICATION if column.is_discrete else REGRESSION
-        self.target = column.numbers().astype(np.int64) if column.is_discrete else column.numbers()
+        self.target = column.numbers().astype(np.int64) if column.is_discrete else moderated(column)
+        self._unit = 1.0 if column.is_discrete else unit_of_errors(self.target)
 
     def fit(self, X: np.ndarray, rows: np.ndarray, seed: int) -> Any:
         """Return the estimator fitted on some rows (positions or mask) of X; it has probabilities of classes."""
@@ -73,7 +76,7 @@ class Learner:
         """Return the loss of each of some rows, shape (len(rows),), when they have the features X, same length."""
         y = self.target[rows]
         if self.task == REGRESSION:
-            return (np.asarray(fitted.predict(X)) - y) ** 2
+            return (np.asarray(fitted.predict(X)) - y) ** 2 / self._unit
         probability = np.zeros(len(y))  # a class that the training rows lack has probability 0
         predicted = fitted.predict_proba(X)
         for k, label in enumerate(fitted.classes_):
