@@ -94,7 +94,7 @@ class Column:
         return int(np.count_nonzero(np.isinf(values))) if values.dtype.kind == "f" else 0
 
     def is_constant(self) -> bool:
-        """Whether the column, without missing cells, has one value only; the range of finite numbers may be infinite."""
+        """Whether a column without missing cells has one value only; the range of finite numbers may be infinite."""
         values = self.numbers()
         return bool(values.min() == values.max())
 

@@ -1,4 +1,4 @@
-"""Numbers of any size for models: trees hold them in single precision, scalers square them, LightGBM calls 1e-36 zero."""
+"""Numbers of any size for models: trees hold them in single precision, scalers square them."""
 
 from __future__ import annotations
 
