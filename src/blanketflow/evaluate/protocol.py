@@ -16,6 +16,7 @@ from ..core.table import Column, Table
 from ..models import get_model
 from ..models.base import Model
 from ..models.encode import design
+from ..models.magnitudes import moderate
 from .metrics import Predictions, Score, resolve_metrics, score
 
 logger = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ def _predict(
         X_train, X_test = np.zeros((len(y_train), 1)), np.zeros((len(y_test), 1))
     else:
         estimator = model.build(task, seed, n_jobs)
-        X_train, X_test = design(train).matrix, design(test).matrix
+        X_train, X_test = (design(moderate(part, fitted_on=train)).matrix for part in (train, test))
     estimator.fit(X_train, y_train)
     y_pred = estimator.predict(X_test)
     probabilities = classes = None
