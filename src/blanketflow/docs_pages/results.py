@@ -223,8 +223,8 @@ def results_page() -> str:
     parts += [
         "## Tables",
         "Over all data sets, in `tables/`, each as Parquet and CSV. In the CSV files a name that begins with `=`, `+`, "
-        "`-` or `@` has an apostrophe before it, since a spreadsheet would compute it, and characters that are not shown "
-        "are written as escapes. Parquet holds every name as it is.",
+        "`-` or `@` has an apostrophe before it, since a spreadsheet would compute it, and characters that are not "
+        "shown are written as escapes. Parquet holds every name as it is.",
     ]
     for name, types in TABLES.items():
         what = f" One row for each {TABLE_ROWS[name]}." if name in TABLE_ROWS else ""
