@@ -1,6 +1,7 @@
 """No source file runs what it reads: found by ruff's security rules and, for what those do not know, by the syntax."""
 
 import ast
+import itertools
 import json
 import subprocess
 import sys
@@ -101,7 +102,7 @@ def shell_directives(path):
     """The lines of a Snakemake file that hand a text to a shell."""
     with open(path, "rb") as file:
         tokens = [token for token in tokenize.tokenize(file.readline) if token.type != tokenize.COMMENT]
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    for token, following in itertools.pairwise(tokens):
         if token.type == tokenize.NAME and token.string == "shell" and following.string in (":", "("):
             yield token.start[0]
 
