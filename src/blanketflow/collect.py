@@ -54,21 +54,25 @@ def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
-    """Return one row a stage whose status is not ``ok``, and one a model that failed on a split."""
-    rows = []
+    """Return one row a search on a split, and one a model there, with status and reason; none without a blanket."""
+    rows, failed = [], set()
     for path in select:
         provenance = read_provenance(path)
-        if provenance.status != "ok":
-            dataset, split, selector = path.parts[-4:-1]
-            rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        dataset, split, selector = path.parts[-4:-1]
+        rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        if not provenance.usable:
+            failed.add((dataset, selector, split))
     for path in evaluate:
         columns, _ = read_columns(path)
-        failed = zip(*(columns[k] for k in ("split", "model", "status", "reason")), strict=True)
-        rows += [
-            (path.parts[-2], path.stem, split, f"evaluate {model}", status, reason)
-            for split, model, status, reason in dict.fromkeys(failed)
-            if status == "error"
-        ]
+        dataset, selector = path.parts[-2], path.stem
+        found: dict[tuple[str, str], tuple[str, str]] = {}
+        for split, model, status, reason in zip(
+            *(columns[k] for k in ("split", "model", "status", "reason")), strict=True
+        ):
+            ended = (status, reason) if status == "error" else ("ok", "")  # an undefined metric is no failure
+            if (dataset, selector, split) not in failed:
+                found.setdefault((split, model), ended)
+        rows += [(dataset, selector, split, f"evaluate {model}", *ended) for (split, model), ended in found.items()]
     return pd.DataFrame(rows, columns=_OUTCOME)
 
 

@@ -52,7 +52,7 @@ ALLOWED = {
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
     "collect": {"core", "artefacts"},
     "tabulate": {"collect", "result_tables"},
-    "finished_run": {"core", "collect", "report"},
+    "finished_run": {"core", "collect", "report", "result_tables"},
     "comparison": {
         "core",
         "artefacts",

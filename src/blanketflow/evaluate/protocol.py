@@ -124,6 +124,19 @@ def evaluate_split(
     return rows
 
 
+def not_scored(
+    models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
+) -> list[dict[str, Any]]:
+    """Return the rows of `evaluate_split` for a split that has no blanket: without values, but with the reason."""
+    failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
+    return [
+        {"model": model, "metric": metric, **failed}
+        for model in models
+        if task in get_model(model).card.tasks
+        for metric in resolve_metrics(metrics, task)
+    ]
+
+
 def _predict(
     model: Model, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
 ) -> Predictions:
