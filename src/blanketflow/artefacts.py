@@ -12,6 +12,7 @@ from typing import Any
 
 from . import __version__
 from .core.errors import BlanketflowError, DataError
+from .core.temporary import temporary_name
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
@@ -69,13 +70,10 @@ class Provenance:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
-
-    The process id is part of the name: after a SIGKILL a job's child lives on and may still write.
-    """
+    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_name(path)
     try:
         yield temporary
         with open(temporary, "rb") as handle:

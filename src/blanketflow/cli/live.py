@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.printable import printable
-from .process import run_to_end
+from .process import Ended, run_to_end
 from .progress import Progress
 from .terminal import complain, console, show
 
@@ -26,7 +26,7 @@ PLUG_INS = Path(__file__).parent / "events"
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
     """Run Snakemake, show its progress, and say what failed and why.
 
     Parameters
@@ -36,8 +36,8 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
 
     Returns
     -------
-    int
-        Snakemake's exit code.
+    Ended
+        How Snakemake ended.
     """
     from rich.live import Live
 
@@ -64,12 +64,10 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
             for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
                 with open(path, encoding="utf-8", errors="replace") as text:
                     shutil.copyfileobj(text, stream)
-            return ended.code
-    if ended.stopped and ended.code:
-        complain("stopped. The same command goes on from where it was.")
-    else:
+            return ended
+    if not (ended.stopped and ended.code):
         _tell(progress, ended.code, time.time() - begin)
-    return ended.code
+    return ended
 
 
 class _Follow:
