@@ -14,6 +14,7 @@ from zlib import crc32
 from . import __version__
 from .core.errors import ArtefactError, BlanketflowError
 from .core.folders import not_written
+from .core.temporary import temporary_name
 from .seal import DamagedError, SealedFile, seal
 
 #: What a stage can say of itself, the most serious last.
@@ -77,13 +78,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
 
     Raises `StorageError` if the file cannot be written.
-
-    The process id is part of the name: after a SIGKILL a job's child lives on and may still write.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_name(path)
         yield temporary
         with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
@@ -91,8 +91,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise not_written(path, error) from error
     finally:
-        with suppress(OSError):  # of a disk that can be read only, say
-            temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            with suppress(OSError):  # of a disk that can be read only, say
+                temporary.unlink(missing_ok=True)
 
 
 def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:

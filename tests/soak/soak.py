@@ -4,6 +4,7 @@ Each part may be killed and goes on from where it was: it keeps what it measured
 """
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import os
@@ -128,13 +129,11 @@ def watched(folder, every, each=None):
         seen, jobs = psutil.Process(process.pid), 0
         while process.poll() is None:
             jobs += lines.read().count("\nFinished jobid:")
-            try:
+            with contextlib.suppress(psutil.Error):  # a process has just ended
                 now = state(seen, begin, jobs)
-            except psutil.Error:  # it has just ended
-                break
-            peak = {name: max(peak[name], now[name]) for name in COLUMNS}
-            if each:
-                each(now)
+                peak = {name: max(peak[name], now[name]) for name in COLUMNS}
+                if each:
+                    each(now)
             try:
                 process.wait(every)
             except subprocess.TimeoutExpired:

@@ -50,9 +50,9 @@ ALLOWED = {
     "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
     "jobs": {"core", "artefacts"},
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
-    "collect": {"artefacts"},
+    "collect": {"core", "artefacts"},
     "tabulate": {"collect", "result_tables"},
-    "finished_run": {"core", "collect", "report"},
+    "finished_run": {"core", "collect", "report", "result_tables"},
     "comparison": {
         "core",
         "artefacts",

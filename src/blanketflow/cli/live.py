@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.printable import printable
-from .process import run_to_end, safe_environment
+from .process import Ended, run_to_end, safe_environment
 from .progress import Progress
 from .terminal import complain, console, show
 
@@ -28,7 +28,7 @@ _OURS = "blanketflow: "
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
     """Run Snakemake, show its progress, and say what failed and why.
 
     Parameters
@@ -38,8 +38,8 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
 
     Returns
     -------
-    int
-        Snakemake's exit code.
+    Ended
+        How Snakemake ended.
     """
     from rich.live import Live
 
@@ -66,13 +66,11 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
             for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
                 with open(path, encoding="utf-8", errors="replace") as text:
                     shutil.copyfileobj(text, stream)
-            return ended.code
+            return ended
         said = [line for line in errors.read_text("utf-8", "replace").splitlines() if line.startswith(_OURS)]
-    if ended.stopped and ended.code:
-        complain("stopped. The same command goes on from where it was.")
-    else:
+    if not (ended.stopped and ended.code):
         _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(_OURS) for line in said])
-    return ended.code
+    return ended
 
 
 class _Follow:

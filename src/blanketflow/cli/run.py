@@ -96,11 +96,14 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
-        code = run_to_end([*snakemake, *arguments], env=safe_environment()).code
+        ended = run_to_end([*snakemake, *arguments], env=safe_environment())
     else:
         from .live import run_watched
 
-        code = run_watched(snakemake, arguments)
+        ended = run_watched(snakemake, arguments)
+    code = ended.code
+    if ended.stopped and code:
+        complain("stopped. The same command goes on from where it was.")
     results = _output_folder(arguments) if code == 0 else None
     if results and (results / "report.html").is_file():
         show_blankets(results)

@@ -4,6 +4,7 @@ from .agreement import agreement
 from .blankets import blankets_table, truth
 from .columns import TABLES
 from .friedman import comparable, friedman, friedman_ranks
+from .outcomes import outcomes, unclean
 from .ranks import ranks, wins
 from .runtime import runtime
 from .scores import HIGHER_IS_BETTER, scores
@@ -18,10 +19,12 @@ __all__ = [
     "friedman",
     "friedman_ranks",
     "nogueira",
+    "outcomes",
     "ranks",
     "runtime",
     "scores",
     "stability",
     "truth",
+    "unclean",
     "wins",
 ]

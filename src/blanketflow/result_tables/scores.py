@@ -22,6 +22,8 @@ HIGHER_IS_BETTER: dict[str, bool] = {
     "mse": False,
     "mae": False,
 }
+#: Status of the rows of a split that has no blanket, or on which a model failed.
+_NO_BLANKET = ("error", "timeout")
 #: Means closer than this count as equal: they differ by the order of summation alone.
 DECIMALS = 12
 
@@ -32,7 +34,8 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
     Parameters
     ----------
     evaluations : DataFrame
-        Columns dataset, selector, split, model, metric, value (missing where undefined), n_features.
+        Columns dataset, selector, split, model, metric, value (missing where there is none), n_features, status,
+        reason.
     baseline : str
         Selector that keeps all features.
 
@@ -43,6 +46,8 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
         because one value has no spread. ``difference`` is the mean of the differences to the baseline on the splits
         that both have, in the metric's own unit; missing if there are none. ``best`` marks the best mean, ties
         included, among the selectors scored on the most splits: who fails on the hard splits cannot win by it.
+        ``status`` is ``ok``; that of the first split where there is no value on any; ``unreliable`` where some lack
+        one. ``reason`` says why.
 
     Raises
     ------
@@ -66,13 +71,25 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
             "mean": part["value"].mean(),
             "sd": part["value"].std(ddof=1),
             "n_splits": int(part["value"].notna().sum()),
-            "n_features": part["n_features"].mean(),
+            "n_features": part.loc[~part["status"].isin(_NO_BLANKET), "n_features"].mean(),
             "difference": part["difference"].mean(),
             "best": False,
         }
+        | _status(part)
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
     return _mark_best(frame("scores", rows))
+
+
+def _status(part: pd.DataFrame) -> dict[str, str]:
+    lacking = part[part["value"].isna()]
+    if lacking.empty:
+        return {"status": "ok", "reason": ""}
+    first = lacking.iloc[0]
+    if len(lacking) == len(part):
+        return {"status": first["status"], "reason": first["reason"]}
+    said = f"no value on {len(lacking)} of {len(part)} splits; {first['split']}: {first['status']}, {first['reason']}"
+    return {"status": "unreliable", "reason": said}
 
 
 def is_higher_better(metric: str) -> bool:
