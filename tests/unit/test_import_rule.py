@@ -31,6 +31,7 @@ ALLOWED = {
     "config_keys": {"core"},
     "identifiers": {"core"},
     "output_folder": {"core"},
+    "file_times": {"core", "output_folder"},
     "config_file": {"core"},
     "config": {"core", "ci", "selectors", "models", "evaluate", "aggregate", "config_keys", "identifiers"}
     | {"output_folder"},
@@ -40,7 +41,7 @@ ALLOWED = {
     "grain": {"config", "cost", "data", "identifiers"},
     "resources": {"ci", "config", "cost", "data", "grain", "identifiers", "memory"},
     "suitability": {"core", "ci", "config", "data", "evaluate", "models"},
-    "plan": {"core", "config", "data", "digest", "grain", "identifiers", "resources", "suitability"},
+    "plan": {"core", "config", "data", "digest", "file_times", "grain", "identifiers", "resources", "suitability"},
     "run_time": {"cost", "grain", "plan"},
     "inspection": {"core", "ci", "cost", "data", "plan", "suitability"},
     "starting_config": {"core", "identifiers", "inspection", "plan", "run_time"},
