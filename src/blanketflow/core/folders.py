@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 from .errors import StorageError
@@ -19,6 +17,8 @@ def check_writable(folder: str | Path, way_out: str) -> None:
 
     A file is written, made lasting and removed: permissions, quotas and full disks are not known otherwise.
     """
+    import tempfile
+
     folder = Path(folder).absolute()
     there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
     try:
@@ -43,5 +43,7 @@ def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageE
 
 def free_bytes(path: str | Path) -> int:
     """Return how many bytes are free for a user where a path is or would be."""
+    import shutil
+
     path = Path(path).absolute()
     return shutil.disk_usage(next(parent for parent in (path, *path.parents) if parent.exists())).free
