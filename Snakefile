@@ -17,6 +17,7 @@ sys.path.append(f"{workflow.current_basedir.get_path_or_uri(secret_free=True)}/s
 report: "rules/captions/workflow.rst"
 
 
+include: "rules/scheduler.smk"
 include: "rules/files.smk"
 include: "rules/plan.smk"
 

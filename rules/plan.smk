@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 from blanketflow.config_file import check_config_files
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.output_folder import check_folder
+from blanketflow.output_folder import check_folder, check_results, check_state
 from blanketflow.plan import make_plan
 
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
@@ -24,7 +24,17 @@ if not workflow.overwrite_configfiles:
 
 
 try:
+    # Once, where the run is planned: not in each job, and not for a look at it.
+    if workflow.is_main_process and not workflow.output_settings.dryrun:
+        check_state()
     plan = make_plan(config, script_file, fetch)
     check_folder(plan.config.output)
 except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
+
+
+onstart:
+    try:
+        check_results(plan.config.output)
+    except BlanketflowError as error:
+        raise WorkflowError(str(error)) from None

@@ -19,9 +19,10 @@ ALLOWED = {
     "search": {"core", "ci"},
     "selectors": {"core", "kernels", "models", "ci", "search"},
     "aggregate": {"core"},
-    "artefacts": {"core"},
+    "seal": set(),
+    "artefacts": {"core", "seal"},
     "digest": set(),
-    "data": {"core", "artefacts", "digest"},
+    "data": {"core", "artefacts", "digest", "seal"},
     "evaluate": {"core", "models"},
     "result_tables": {"core"},
     "plots": {"core"},
@@ -49,7 +50,7 @@ ALLOWED = {
     "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
     "jobs": {"core", "artefacts"},
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
-    "collect": {"artefacts"},
+    "collect": {"core", "artefacts"},
     "tabulate": {"collect", "result_tables"},
     "finished_run": {"core", "collect", "report", "result_tables"},
     "comparison": {
@@ -69,7 +70,7 @@ ALLOWED = {
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
     "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparison", "exports"}
-    | {"config", "config_file", "inspection", "starting_config", "suitability"},
+    | {"config", "config_file", "inspection", "output_folder", "starting_config", "suitability"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparison"},
 }
 #: Third-party packages that a part may import at all.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +14,13 @@ _MOST = 5
 
 def show_blankets(results: Path) -> None:
     """Print the final blanket of every pair in the order of the config, or why there is none; then what else failed."""
+    from ..artefacts import read_json
+
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in _rows(results, "blankets", "dataset", "selector", "feature"):
         found.setdefault((dataset, selector), []).append(feature)
     ended = _rows(results, "statuses", "dataset", "selector", "split", "stage", "status", "reason")
-    asked = json.loads((results / "provenance.json").read_text(encoding="utf-8"))["config"]
+    asked = read_json(results / "provenance.json")["config"]
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
         heading(f"\n{dataset}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.printable import printable
-from .process import run_to_end
+from .process import Ended, run_to_end, safe_environment
 from .progress import Progress
 from .terminal import complain, console, show
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 #: Folder of the logger plug-in, which is put on Snakemake's search path.
 PLUG_INS = Path(__file__).parent / "events"
+#: How a job's own words begin where Snakemake shows its output.
+_OURS = "blanketflow: "
 #: Running jobs that are named.
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
     """Run Snakemake, show its progress, and say what failed and why.
 
     Parameters
@@ -36,14 +38,14 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
 
     Returns
     -------
-    int
-        Snakemake's exit code.
+    Ended
+        How Snakemake ended.
     """
     from rich.live import Live
 
-    environment = dict(os.environ)
+    environment = safe_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
-    progress, begin = Progress(), time.time()
+    progress, begin = Progress(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
@@ -64,12 +66,11 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> int:
             for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
                 with open(path, encoding="utf-8", errors="replace") as text:
                     shutil.copyfileobj(text, stream)
-            return ended.code
-    if ended.stopped and ended.code:
-        complain("stopped. The same command goes on from where it was.")
-    else:
-        _tell(progress, ended.code, time.time() - begin)
-    return ended.code
+            return ended
+        said = [line for line in errors.read_text("utf-8", "replace").splitlines() if line.startswith(_OURS)]
+    if not (ended.stopped and ended.code):
+        _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(_OURS) for line in said])
+    return ended
 
 
 class _Follow:
@@ -99,7 +100,7 @@ def _drawn(progress: Progress, begin: float) -> Table:
     for stage, done, total in stages:
         drawn.add_row(Text(stage), ProgressBar(total=total, completed=done, width=30), Text(f"{done}/{total}"))
     done, total = (sum(stage[i] for stage in stages) for i in (1, 2))
-    now = time.time()
+    now = time.monotonic()
     left = progress.seconds_left(now)
     told = f"{_clock(now - begin)} so far" + (f", about {_clock(left)} left" if left is not None else "")
     bar = ProgressBar(total=total, completed=done, width=30)
@@ -115,12 +116,15 @@ def _drawn(progress: Progress, begin: float) -> Table:
     return outer
 
 
-def _tell(progress: Progress, code: int, seconds: float) -> None:
-    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log."""
+def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) -> None:
+    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log.
+
+    Where the disk was full, the reason is not in the log but in what jobs have `said`.
+    """
     for number in progress.failed:
         job = progress.jobs[number]
         log = next((path for path in job.log if Path(path).is_file()), None)
-        complain(f"{job.name} failed: {_reason(log) if log else progress.failed[number]}")
+        complain(f"{job.name} failed: {_reason(log, said) if log else [progress.failed[number], *said][-1]}")
         if log:
             complain(f"  its log: {log}")
     if code and not progress.failed:
@@ -133,12 +137,12 @@ def _tell(progress: Progress, code: int, seconds: float) -> None:
         show(f"{done} jobs done in {_clock(seconds)}.")
 
 
-def _reason(log: str) -> str:
-    """Return the last error in a job's log, else its last line."""
+def _reason(log: str, said: Sequence[str]) -> str:
+    """Return the last error in a job's log, else its last line, else the last of what jobs have said elsewhere."""
     lines = [line.strip() for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines()]
     lines = [line for line in lines if line]
-    said = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
-    return (said or lines or ["it wrote nothing into its log"])[-1]
+    errors = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
+    return (errors or lines or said or ["it wrote nothing into its log"])[-1]
 
 
 def _clock(seconds: float) -> str:

@@ -65,9 +65,10 @@ def run(
 
 def _run(arguments: Sequence[str], plain: bool) -> int:
     """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
+    from ..output_folder import check_state
     from .blankets import show_blankets
     from .others import jobs_in_slurm, living_runs
-    from .process import run_to_end
+    from .process import run_to_end, safe_environment
 
     left = jobs_in_slurm()
     if left:
@@ -81,9 +82,13 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     snakemake = [sys.executable, "-m", "snakemake"]
     arguments = [*_workflow(arguments), *arguments]
     _check_configs(arguments)
+    if not any(map(_asks_for_output, arguments)):
+        check_state(Path(_named(arguments).directory) / ".snakemake")
     if any(Path(".snakemake/locks").glob("*")):
         complain("an earlier run was killed; going on from where it was.")
-        unlocked = subprocess.run([*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True)
+        unlocked = subprocess.run(
+            [*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True, env=safe_environment()
+        )
         if unlocked.returncode:
             print(unlocked.stderr.strip(), file=sys.stderr)
             complain("the folder cannot be unlocked.")
@@ -91,11 +96,14 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
-        code = run_to_end([*snakemake, *arguments]).code
+        ended = run_to_end([*snakemake, *arguments], env=safe_environment())
     else:
         from .live import run_watched
 
-        code = run_watched(snakemake, arguments)
+        ended = run_watched(snakemake, arguments)
+    code = ended.code
+    if ended.stopped and code:
+        complain("stopped. The same command goes on from where it was.")
     results = _output_folder(arguments) if code == 0 else None
     if results and (results / "report.html").is_file():
         show_blankets(results)

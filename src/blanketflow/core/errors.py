@@ -31,6 +31,14 @@ class DataError(BlanketflowError, ValueError):
     """A table cannot be read, or cannot be used as asked."""
 
 
+class ArtefactError(DataError):
+    """A file of a run is missing, damaged, or not what its name says."""
+
+
+class StorageError(BlanketflowError):
+    """A file or folder cannot be written."""
+
+
 class ParameterError(BlanketflowError, ValueError):
     """A parameter of a method, test or model is out of its declared range."""
 

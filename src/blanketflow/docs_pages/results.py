@@ -226,7 +226,12 @@ def results_page() -> str:
         meanings = MEANINGS | artefact.meanings
         parts += [f"### {heading}", f"`{artefact.path}`. One row for each {artefact.what}."]
         parts += [_columns(artefact.types, meanings, artefact.sometimes)]
-    parts += ["## Tables", "Over all data sets, in `tables/`, each as Parquet and CSV."]
+    parts += [
+        "## Tables",
+        "Over all data sets, in `tables/`, each as Parquet and CSV. In the CSV files a name that begins with `=`, `+`, "
+        "`-` or `@` has an apostrophe before it, since a spreadsheet would compute it, and characters that are not "
+        "shown are written as escapes. Parquet holds every name as it is.",
+    ]
     for name, types in TABLES.items():
         what = f" One row for each {TABLE_ROWS[name]}." if name in TABLE_ROWS else ""
         parts += [f"### tables/{name}", f"`tables/{name}.parquet`, `tables/{name}.csv`.{what}"]

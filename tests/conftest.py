@@ -1,5 +1,11 @@
+"""What tests of several folders share: a small run, made once."""
+
+import sys
+from pathlib import Path
+
 import pytest
-from workflow_runs import configure, snakemake
+
+sys.path.insert(0, str(Path(__file__).parent / "workflow"))  # workflow_runs, wherever a test stands
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +29,8 @@ def base_config():
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, base_config):
     """The folder of an undisturbed run on two cores. Tests that change something work on a copy."""
+    from workflow_runs import configure, snakemake
+
     folder = configure(tmp_path_factory.mktemp("finished"), base_config)
     snakemake(folder, "--cores", "2")
     return folder

@@ -1,0 +1,51 @@
+"""What rules/scheduler.smk mends in Snakemake, on jobs that take no time."""
+
+import subprocess
+import sys
+
+import pytest
+from workflow_runs import PROJECT
+
+pytestmark = pytest.mark.workflow
+JOBS = """
+rule all:
+    input: expand("{i}.txt", i=range(60))
+
+rule one:
+    output: "{i}.txt"
+    shell: "touch {output}"
+"""
+#: The scheduler calls this method while it holds its lock; here SIGTERM comes at that very moment.
+STOPPED_AT_ONCE = """
+import os, signal
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+finish = JobScheduler._finish_jobs
+
+def stop_then_finish(scheduler):
+    if scheduler._tofinish:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finish(scheduler)
+
+JobScheduler._finish_jobs = stop_then_finish
+"""
+
+
+def run(folder, more):
+    text = f'include: "{PROJECT}/rules/scheduler.smk"\n{more}\n{JOBS}'
+    (folder / "Snakefile").write_text(text, encoding="utf-8")
+    call = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
+    return subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def test_threads_do_not_grow_with_the_jobs(tmp_path):
+    counted = run(tmp_path, "import threading\nonsuccess: print('threads:', threading.active_count())")
+    assert counted.returncode == 0, counted.stderr
+    assert int(counted.stdout.split("threads:")[1]) <= 10
+
+
+def test_sigterm_ends_the_run_whatever_it_interrupts(tmp_path):
+    stopped = run(tmp_path, STOPPED_AT_ONCE)
+    assert stopped.returncode == 1, stopped.stdout
+    assert 0 < len(list(tmp_path.glob("*.txt"))) < 60
+    assert not list(tmp_path.glob(".snakemake/locks/*"))
