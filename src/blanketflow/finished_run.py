@@ -51,7 +51,7 @@ def finished_run(
         tables=tables,
         folds=collect.folds(by_fold),
         members=collect.members(shrink),
-        outcomes=unclean(tables["outcomes"]),
+        outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
         cards={name: known[name] for name in asked["order"]["datasets"]},
         selectors=_selectors(asked),

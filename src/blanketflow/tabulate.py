@@ -43,5 +43,5 @@ def tabulate(
         "friedman_ranks": result_tables.friedman_ranks(scores, compared),
         "runtime": result_tables.runtime(folds, scored),
         "truth": result_tables.truth(found, folds, known),
-        "outcomes": result_tables.outcomes(collect.outcomes(blankets, evaluations), asked["skipped"]),
+        "statuses": result_tables.statuses(collect.outcomes(blankets, evaluations), asked["skipped"]),
     }

@@ -19,7 +19,7 @@ def show_blankets(results: Path) -> None:
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in _rows(results, "blankets", "dataset", "selector", "feature"):
         found.setdefault((dataset, selector), []).append(feature)
-    ended = _rows(results, "outcomes", "dataset", "selector", "split", "stage", "status", "reason")
+    ended = _rows(results, "statuses", "dataset", "selector", "split", "stage", "status", "reason")
     asked = read_json(results / "provenance.json")["config"]
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
@@ -57,7 +57,7 @@ def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
     for (dataset, selector, stage), n in list(counts.items())[:_MOST]:
         show(f"  {dataset}, {selector}, {stage}, {n} of the splits: {reasons[dataset, selector, stage]}")
     if len(counts) > _MOST:
-        show(f"  ... and {len(counts) - _MOST} more (tables/outcomes.csv lists them)")
+        show(f"  ... and {len(counts) - _MOST} more (tables/statuses.csv lists them)")
 
 
 def _rows(results: Path, table: str, *names: str) -> list[tuple[str, ...]]:

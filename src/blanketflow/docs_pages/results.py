@@ -146,7 +146,7 @@ TABLE_ROWS = {
     "ranks": "metric, model and selector: mean rank over the data sets",
     "runtime": "data set and selector: what the search and the models took",
     "truth": "data set, selector and split: what was found of the true blanket",
-    "outcomes": "search on a split, and model there: how it ended; and pair that was skipped",
+    "statuses": "search on a split, and model there: how it ended; and pair that was skipped",
 }
 TABLE_MEANINGS = {
     "stage": "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped",

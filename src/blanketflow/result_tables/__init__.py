@@ -4,11 +4,11 @@ from .agreement import agreement
 from .blankets import blankets_table, truth
 from .columns import TABLES
 from .friedman import comparable, friedman, friedman_ranks
-from .outcomes import outcomes, unclean
 from .ranks import ranks, wins
 from .runtime import runtime
 from .scores import HIGHER_IS_BETTER, scores
 from .stability import nogueira, stability
+from .statuses import statuses, unclean
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -19,11 +19,11 @@ __all__ = [
     "friedman",
     "friedman_ranks",
     "nogueira",
-    "outcomes",
     "ranks",
     "runtime",
     "scores",
     "stability",
+    "statuses",
     "truth",
     "unclean",
     "wins",

@@ -97,7 +97,7 @@ TABLES: dict[str, dict[str, str]] = {
         "n_spouses": "int64",
         "n_false": "int64",
     },
-    "outcomes": _PAIR
+    "statuses": _PAIR
     | {
         "split": "string",
         "stage": "string",

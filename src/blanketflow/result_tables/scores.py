@@ -22,8 +22,6 @@ HIGHER_IS_BETTER: dict[str, bool] = {
     "mse": False,
     "mae": False,
 }
-#: Status of the rows of a split that has no blanket, or on which a model failed.
-_NO_BLANKET = ("error", "timeout")
 #: Means closer than this count as equal: they differ by the order of summation alone.
 DECIMALS = 12
 
@@ -71,7 +69,7 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
             "mean": part["value"].mean(),
             "sd": part["value"].std(ddof=1),
             "n_splits": int(part["value"].notna().sum()),
-            "n_features": part.loc[~part["status"].isin(_NO_BLANKET), "n_features"].mean(),
+            "n_features": part.loc[~_without_blanket(part), "n_features"].mean(),
             "difference": part["difference"].mean(),
             "best": False,
         }
@@ -79,6 +77,11 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
     return _mark_best(frame("scores", rows))
+
+
+def _without_blanket(part: pd.DataFrame) -> pd.Series:
+    """Tell the splits on which the search failed: as if nothing were selected there, but with a failure's status."""
+    return part["status"].isin(("error", "timeout")) & (part["n_features"] == 0)
 
 
 def _status(part: pd.DataFrame) -> dict[str, str]:

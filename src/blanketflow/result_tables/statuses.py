@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def outcomes(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
+def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
     """List every search and every model that was asked for, with how it ended.
 
     Parameters
@@ -30,9 +30,9 @@ def outcomes(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFr
         {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why}
         for d, s, why in skipped
     ]
-    return frame("outcomes", [*ended[list(TABLES["outcomes"])].to_dict("records"), *not_run])
+    return frame("statuses", [*ended[list(TABLES["statuses"])].to_dict("records"), *not_run])
 
 
 def unclean(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `outcomes` that ran and did not end well."""
+    """Return the rows of `statuses` that ran and did not end well."""
     return table[~table["status"].isin(("ok", "skipped"))].reset_index(drop=True)
