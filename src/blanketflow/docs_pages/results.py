@@ -243,7 +243,8 @@ def results_page() -> str:
     parts += [
         "## What every file says of itself",
         "Each Parquet file carries, as key-value metadata, how it came about. A failure is never an empty result: "
-        "`status` says so. `pyarrow.parquet.read_schema(path).metadata` shows it.",
+        "`status` says so. `pyarrow.parquet.read_schema(path).metadata` shows it. Checksums tell damaged files, which "
+        "no job reads ([faults](faults.md)); those of JSON files are under their key `checksum`.",
         table(["key", "holds"], metadata),
     ]
     return "\n\n".join(parts) + "\n"
