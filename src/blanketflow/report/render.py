@@ -16,7 +16,7 @@ from .facts import facts
 from .figures import charts as all_charts
 from .methods import methods
 from .run import Run
-from .text import count, linked, plain
+from .text import count, linked, plain, visible
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -38,7 +38,12 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     charts = all_charts(run) if charts is None else charts
     # Names of data sets, features and classes come from people's files: everything is escaped but our own scripts.
     environment = Environment(
-        loader=FileSystemLoader(_PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_PAGE),
+        autoescape=True,
+        finalize=visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     vega, own = scripts.vega(), scripts.own()
     environment.globals |= {
