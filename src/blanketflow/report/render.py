@@ -10,13 +10,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import plots
+from ..core.printable import visible
 from . import across, measures, overview, scripts
 from .blankets import blankets, truth_table
 from .facts import facts
 from .figures import charts as all_charts
 from .methods import methods
 from .run import Run
-from .text import count, linked, plain, visible
+from .text import count, linked, plain
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -40,7 +41,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     environment = Environment(
         loader=FileSystemLoader(_PAGE),
         autoescape=True,
-        finalize=visible,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,28 +12,8 @@ from markupsafe import Markup, escape
 from ..plots.words import MINUS, NONE, number, seconds
 
 __all__ = ["MINUS", "NONE", "count", "fixed", "linked", "mean_sd", "number", "p_value", "plain", "seconds", "signed"]
-__all__ += ["visible"]
 
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\"<>]*[^\s,;.\"<>)\]])", re.IGNORECASE)
-
-
-def visible(value: Any) -> Any:
-    r"""Return a text whose signs that are not shown, or turn the direction of writing, are written as escapes.
-
-    A name could else turn around what stands behind it, or look like another. What is no text is returned as it is.
-
-    Examples
-    --------
-    >>> print(visible("gnp.\u202etxt"))
-    gnp.\u202etxt
-    """
-    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
-        return value
-    return "".join(c.encode("unicode_escape").decode() if _is_hidden(c) else c for c in value)
-
-
-def _is_hidden(character: str) -> bool:
-    return character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def fixed(value: Any, decimals: int = 3) -> str:
