@@ -16,6 +16,8 @@ SOURCE = Path(__file__).parents[2] / "src"
 FOLDER = 'a b\'; "$(touch ran)" & <b>'
 #: What may stand beside the results: what was there before, and Snakemake's own.
 BESIDE = {"study.csv", "my.yaml", "my_method.py", "__pycache__", "results", ".snakemake"}
+#: What a name would make if it were read as markup; Vega puts its own controls into a form without an action.
+MADE_BY_MARKUP = "img, iframe, object, embed, link, base, form[action], [onload], [onerror], [onmouseover]"
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +49,7 @@ def test_the_page_shows_every_name_and_runs_none(hostile, opened, unfold):
         words = " ".join(page.locator("main").inner_text().split())
         texts = [*hostile_study.NAMES, hostile_study.TARGET, *hostile_study.LABELS, hostile_study.WORDS]
         assert [text for text in texts if shown(text) not in words] == []
-        assert page.locator("img, iframe, object, embed, link, base, form, [onload], [onerror]").count() == 0
+        assert page.locator(MADE_BY_MARKUP).count() == 0
         links = page.locator("a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
         assert {link for link in links if not re.match(r"#|https://doi\.org/10\.", link)} == set()
         drawn = " ".join(page.locator("figure svg text").all_text_contents())
