@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from . import __version__
-from .core.errors import BlanketflowError, DataError
+from .core.errors import ArtefactError, BlanketflowError
+from .core.folders import not_written
 from .core.temporary import temporary_name
+from .seal import DamagedError, SealedFile, seal
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
+#: The key of a JSON file's checksum.
+_CHECKSUM = "checksum"
 
 
 @dataclass
@@ -70,17 +75,23 @@ class Provenance:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it."""
+    """Yield a temporary name beside `path`; on success flush it and rename it to `path`, else remove it.
+
+    Raises `StorageError` if the file cannot be written.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_name(path)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        raise not_written(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that can be read only, say
+            temporary.unlink(missing_ok=True)
 
 
 def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
@@ -89,6 +100,7 @@ def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
 
     with replacing(path) as temporary:
         pq.write_table(table.replace_schema_metadata(provenance.to_metadata()), temporary, write_page_checksum=True)
+        seal(temporary)
 
 
 def write_columns(
@@ -175,25 +187,29 @@ def _offsets(parts: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[Any, Provenance]]:
-    """Yield an artefact's `pyarrow.parquet.ParquetFile` and its provenance.
+def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[SealedFile, Provenance]]:
+    """Yield an artefact as a `SealedFile`, and its provenance.
 
     Raises
     ------
-    DataError
+    ArtefactError
         If the file is no Parquet, is truncated or corrupted, or was not written by blanketflow.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         # Not pq.read_table: it goes through pyarrow.dataset, which imports pandas.
-        with pq.ParquetFile(path, read_dictionary=list(coded), page_checksum_verification=True) as file:
+        with pa.OSFile(str(path)) as source:
+            file = SealedFile(source, coded)
             yield file, Provenance.from_metadata(file.schema_arrow.metadata or {})
     except BlanketflowError:
         raise
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str | Path, error: Exception) -> ArtefactError:
+    return ArtefactError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.")
 
 
 def read_arrow(
@@ -211,19 +227,37 @@ def read_columns(path: str | Path) -> tuple[dict[str, list[Any]], Provenance]:
 
 
 def read_provenance(path: str | Path) -> Provenance:
-    """Return an artefact's provenance without its rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return Provenance.from_metadata(pq.read_schema(path).metadata or {})
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.") from error
+    """Return an artefact's provenance without its rows; raises as `opened` does."""
+    with opened(path) as (_, provenance):
+        return provenance
 
 
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON file with sorted keys."""
-    write_text(path, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    """Write a JSON file with sorted keys, and a checksum of its content for `read_json`."""
+    plain = json.loads(json.dumps(content))
+    sealed = {**plain, _CHECKSUM: _checksum(plain)}
+    write_text(path, json.dumps(sealed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Return what `write_json` wrote.
+
+    Raises
+    ------
+    ArtefactError
+        If the file is missing or damaged.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        if content.pop(_CHECKSUM) != _checksum(content):
+            raise DamagedError("its checksum is not that of its content")
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    return content
+
+
+def _checksum(content: Any) -> str:
+    return f"{crc32(json.dumps(content, sort_keys=True).encode()):08x}"
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from .artefacts import Provenance, read_columns, read_provenance, write_arrow, write_text
+from .artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
 
 _OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
 _SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
@@ -74,12 +73,12 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
 
 def cards(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Return the data sets' cards by id."""
-    return {path.parts[-2]: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+    return {path.parts[-2]: read_json(path) for path in paths}
 
 
 def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
     """Return result tables by name."""
-    return {path.stem: pd.read_parquet(path) for path in paths}
+    return {path.stem: read_arrow(path)[0].to_pandas() for path in paths}
 
 
 def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from .selectors.run import check_pair
 
 #: How deep a configuration may be nested, and how many values it may hold, all aliases written out.
 MOST_DEPTH, MOST_VALUES = 20, 1_000_000
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_SIMULATED = ("simulate:", "network:")
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,10 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     spec = _section(where, raw, DATASET)
     if (spec["source"] is None) == (spec["path"] is None):
         raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
+    if spec["sha256"] is not None and not _SHA256.fullmatch(spec["sha256"]):
+        raise ConfigError(f"{where}: sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits.")
+    if spec["rows"] != DATASET["rows"][0] and not str(spec["source"]).startswith(_SIMULATED):
+        raise ConfigError(f"{where}: rows says how many to simulate, and this table is not simulated. Remove it.")
     return spec
 
 

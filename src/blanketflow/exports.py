@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .artefacts import read_columns, read_provenance
+from .artefacts import read_columns, read_json, read_provenance
 from .core.cards import BOOLEAN, CATEGORICAL
 from .core.errors import DataError, did_you_mean
 from .core.printable import printable
@@ -133,7 +133,7 @@ def read_blanket(results: str | Path, dataset: str | None = None, selector: str 
     if not table.is_file():
         raise DataError(f"{results} holds no finished run ({table} is not there). Run it by blanketflow run first.")
     columns, _ = read_columns(table)
-    config = json.loads((results / "provenance.json").read_text(encoding="utf-8"))["config"]
+    config = read_json(results / "provenance.json")["config"]
     dataset = _one_of(dataset, config["order"]["datasets"], "data set", "--dataset")
     skipped = {name: reason for data, name, reason in config["skipped"] if data == dataset}
     if selector in skipped:

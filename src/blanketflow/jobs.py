@@ -11,11 +11,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from errno import ENOMEM
 from pathlib import Path
 from typing import Any, NoReturn
 
 from .artefacts import STATUSES, Provenance
-from .core.errors import BlanketflowError
+from .core.errors import ArtefactError, BlanketflowError, StorageError
+from .core.folders import OF_THE_DISK, not_written
+from .core.isolation import reason_of
 from .core.limits import LimitReached
 from .core.printable import printable
 
@@ -40,11 +43,15 @@ def recorded(provenance: Provenance) -> Iterator[None]:
         provenance.status, provenance.reason = error.status, str(error)
     except LimitReached as limit:
         provenance.status, provenance.reason = "timeout", str(limit)
+    except (ArtefactError, StorageError):
+        raise  # no failure of the method: what it was given is damaged
     except Exception as error:
         if is_of_memory(error):
             raise  # more of it, and the same stage succeeds: what comes of it is no result of the method
+        if isinstance(error, OSError) and error.errno in OF_THE_DISK:
+            raise
         logger.exception("the stage failed")
-        provenance.status, provenance.reason = "error", f"{type(error).__name__}: {error}"
+        provenance.status, provenance.reason = "error", reason_of(error)
     finally:
         provenance.seconds = time.perf_counter() - begin
 
@@ -56,7 +63,7 @@ def is_of_memory(error: BaseException | None) -> bool:
     (True, True, False)
     """
     while error is not None:
-        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == ENOMEM or "bad_alloc" in str(error):
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -86,8 +93,9 @@ def run_script(main: Callable[..., None], job: Any) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored, as it is after nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    logging.basicConfig(filename=job.log[0], level=logging.INFO, format="%(levelname)s %(message)s")
-    sys.stdout = sys.stderr = open(job.log[0], "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+    log = _opened_log(job.log[0])
+    logging.basicConfig(stream=log, level=logging.INFO, format="%(levelname)s %(message)s")
+    sys.stdout = sys.stderr = log
     known: dict[str, Any] = {}
     for group, as_path in ((job.input, True), (job.output, True), (job.params, False), (job.wildcards, False)):
         for name, value in group.items():
@@ -102,14 +110,18 @@ def run_script(main: Callable[..., None], job: Any) -> None:
         # What a person did wrong needs no traceback.
         _end_job(str(error))
     except Exception as error:
-        if not is_of_memory(error):
+        if is_of_memory(error):
+            logger.exception("memory ran out")
+            first = printable(str(error).partition("\n")[0])
+            _end_job(
+                f"memory ran out{f' ({first})' if first else ''}. Give the job more (mem_mb in docs/cluster.md), or "
+                "run fewer jobs at a time (--cores); the same command goes on from where it was."
+            )
+        if not isinstance(error, OSError):
             raise
-        logger.exception("memory ran out")
-        first = printable(str(error).partition("\n")[0])
-        _end_job(
-            f"memory ran out{f' ({first})' if first else ''}. Give the job more (mem_mb in docs/cluster.md), or run "
-            "fewer jobs at a time (--cores); the same command goes on from where it was."
-        )
+        # Such as a full disk, on which the log cannot say it either.
+        logger.exception("the job failed")
+        _end_job(printable(f"{type(error).__name__}: {error}"))
 
 
 def _end_job(why: str) -> NoReturn:
@@ -117,6 +129,15 @@ def _end_job(why: str) -> NoReturn:
     logger.error(why)
     print(f"blanketflow: {why}", file=sys.__stderr__)
     sys.exit(1)
+
+
+def _opened_log(path: str) -> Any:
+    """Return the job's log, open for writing; if it cannot be, what would stand there is shown where Snakemake runs."""
+    try:
+        return open(path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)
+    except OSError as error:
+        print(f"blanketflow: {not_written(path, error)}", file=sys.__stderr__)
+        return sys.__stderr__
 
 
 def limit_threads(threads: int) -> None:

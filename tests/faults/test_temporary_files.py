@@ -73,7 +73,7 @@ def test_a_living_writer_keeps_its_file_and_ends_its_work(tmp_path, writer):
 def test_a_writer_on_another_machine_is_left_alone_for_a_day(tmp_path):
     with replacing(tmp_path / "a.txt") as temporary:
         temporary.touch()
-        machine, process, digits = temporary.name.split(".")[-2].split("-")
+        machine, process, _ = temporary.name.split(".")[-2].split("-")
     assert process == str(os.getpid())
     elsewhere = "00000000" if machine != "00000000" else "00000001"
     # Of its own machine this process is no writer's; the same number elsewhere may be one.

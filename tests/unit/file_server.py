@@ -29,6 +29,8 @@ class FileServer:
                 else:
                     answer(self, found)
 
+            do_POST = do_GET
+
             def log_message(self, *_):
                 pass
 

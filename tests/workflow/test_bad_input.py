@@ -49,7 +49,7 @@ def test_blanketflow_run_ends_with_the_message(tmp_path, case):
     assert_refused(blanketflow_run(folder), folder, case["refused"])
 
 
-@these([case for case in CASES if case["case"] in ("UTF-16", "a tab as indentation", "a template")])
+@these([case for case in CASES if case["case"] in ("a config in UTF-16", "a tab as indentation", "a template")])
 def test_blanketflow_run_says_what_snakemake_would_not(tmp_path, case):
     folder = write_case(case, tmp_path)
     assert_refused(blanketflow_run(folder), folder, f"blanketflow: {case['refused']}")

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import ParameterError, UnsupportedError
+from ..core.foreign import is_foreign
 from ..core.limits import Allowance
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
+from .checked import CheckedEngine
 from .engines import Candidate, Columns
 
 if TYPE_CHECKING:
@@ -69,7 +71,8 @@ class BoundTest:
         self.n_tests = 0
         self.allowance: Allowance | None = None
         self._is_symmetric = test.is_symmetric
-        self.engine = test.prepare(table, seed, target)
+        prepared = test.prepare(table, seed, target)
+        self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         self._memory: dict[tuple[int, ...], Memory] = {}
         # Results not yet in the memory: those of all features at once are often never asked for again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []

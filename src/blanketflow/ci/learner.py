@@ -10,6 +10,7 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.table import Column
 from ..models import Model, get_model
+from ..models.predictions import predicted, probabilities
 
 SMALLEST_PROBABILITY = 1e-15
 #: Folds that the probabilities of a model without its own are calibrated in.
@@ -33,6 +34,11 @@ class Learner:
         self.model, self.certified = model, certified
         self.task = CLASSIFICATION if column.is_discrete else REGRESSION
         self.target = column.numbers().astype(np.int64) if column.is_discrete else column.numbers()
+
+    @cached_property
+    def classes(self) -> np.ndarray:
+        """Every class of the target."""
+        return np.unique(self.target)
 
     def fit(self, X: np.ndarray, rows: np.ndarray, seed: int) -> Any:
         """Return the estimator fitted on some rows (positions or mask) of X; it has probabilities of classes."""
@@ -73,11 +79,11 @@ class Learner:
         """Return the loss of each of some rows, shape (len(rows),), when they have the features X, same length."""
         y = self.target[rows]
         if self.task == REGRESSION:
-            return (np.asarray(fitted.predict(X)) - y) ** 2
+            return (predicted(fitted, X) - y) ** 2
         probability = np.zeros(len(y))  # a class that the training rows lack has probability 0
-        predicted = fitted.predict_proba(X)
-        for k, label in enumerate(fitted.classes_):
-            probability[y == label] = predicted[y == label, k]
+        found, classes = probabilities(fitted, X, self.classes)
+        for k, label in enumerate(classes):
+            probability[y == label] = found[y == label, k]
         return -np.log(np.clip(probability, SMALLEST_PROBABILITY, 1.0))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from .terminal import heading, show
@@ -10,13 +9,13 @@ from .terminal import heading, show
 
 def show_blankets(results: Path) -> None:
     """Print the final blanket of every pair in the order of the config, or why there is none."""
-    from ..artefacts import read_columns
+    from ..artefacts import read_columns, read_json
 
     columns, _ = read_columns(results / "tables" / "blankets.parquet")
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in zip(*(columns[k] for k in ("dataset", "selector", "feature")), strict=True):
         found.setdefault((dataset, selector), []).append(feature)
-    asked = json.loads((results / "provenance.json").read_text(encoding="utf-8"))["config"]
+    asked = read_json(results / "provenance.json")["config"]
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
         heading(f"\n{dataset}")

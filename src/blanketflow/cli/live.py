@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.printable import printable
-from .process import Ended, run_to_end
+from .process import Ended, run_to_end, safe_environment
 from .progress import Progress
 from .terminal import complain, console, show
 
@@ -41,7 +41,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
     """
     from rich.live import Live
 
-    environment = dict(os.environ)
+    environment = safe_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
     progress, begin = Progress(), time.time()
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:

@@ -22,6 +22,14 @@ class Ended(NamedTuple):
     stopped: bool
 
 
+def safe_environment() -> dict[str, str]:
+    """Return the environment in which Python imports nothing from the folder where it is started.
+
+    ``python -m``, by which Snakemake starts each job, looks there first: a numpy.py beside the data would be run.
+    """
+    return os.environ | {"PYTHONSAFEPATH": "1"}
+
+
 def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None, **how: Any) -> Ended:
     """Run a command to its end.
 

@@ -67,7 +67,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
     from .blankets import show_blankets
     from .others import jobs_in_slurm, living_runs
-    from .process import run_to_end
+    from .process import run_to_end, safe_environment
 
     left = jobs_in_slurm()
     if left:
@@ -83,7 +83,9 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     _check_configs(arguments)
     if any(Path(".snakemake/locks").glob("*")):
         complain("an earlier run was killed; going on from where it was.")
-        unlocked = subprocess.run([*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True)
+        unlocked = subprocess.run(
+            [*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True, env=safe_environment()
+        )
         if unlocked.returncode:
             print(unlocked.stderr.strip(), file=sys.stderr)
             complain("the folder cannot be unlocked.")
@@ -91,7 +93,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
-        ended = run_to_end([*snakemake, *arguments])
+        ended = run_to_end([*snakemake, *arguments], env=safe_environment())
     else:
         from .live import run_watched
 

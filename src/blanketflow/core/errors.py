@@ -31,12 +31,24 @@ class DataError(BlanketflowError, ValueError):
     """A table cannot be read, or cannot be used as asked."""
 
 
+class ArtefactError(DataError):
+    """A file of a run is missing, damaged, or not what its name says."""
+
+
+class StorageError(BlanketflowError):
+    """A file or folder cannot be written."""
+
+
 class ParameterError(BlanketflowError, ValueError):
     """A parameter of a method, test or model is out of its declared range."""
 
 
 class UnsupportedError(BlanketflowError, ValueError):
     """A test or method was asked to work on a kind of column or task that its card excludes."""
+
+
+class WrongAnswerError(BlanketflowError):
+    """A method, test or model returned what cannot be an answer; the message names what."""
 
 
 class UnknownNameError(BlanketflowError, KeyError):

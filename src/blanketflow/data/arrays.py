@@ -19,7 +19,9 @@ from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
 from ..core.wide_columns import WideColumns
 from .raw import check_width, setting
+from .sparse_files import checked_csc
 from .text import read_text
+from .unpacked import Unpacking
 
 ZIP_MAGIC = b"PK\x03\x04"
 #: What numpy and zipfile raise of a damaged or foreign archive; RuntimeError is of one that is encrypted.
@@ -103,14 +105,8 @@ def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]
     """
     header = read_npz_header(name, path, spec)
     with _opened(name, path) as archive:
-        if "X" in archive:
-            X = np.asfortranarray(archive["X"])  # columns are what is read from now on
-        else:
-            from scipy.sparse import load_npz
-
-            X = load_npz(path).tocsc()
-            X.sum_duplicates()
-            X.eliminate_zeros()
+        # Columns are what is read from now on.
+        X = np.asfortranarray(archive["X"]) if "X" in archive else _sparse(path)
     columns = as_table(X, list(header.names)).columns
     if isinstance(columns, WideColumns):
         return replace(columns, more=(header.target,))
@@ -187,9 +183,20 @@ def _array_header(path: Path, member: str) -> tuple[tuple[int, ...], np.dtype]:
     return shape, dtype
 
 
+def _sparse(path: Path) -> Any:
+    from scipy.sparse import load_npz
+
+    try:
+        return checked_csc(load_npz(path))
+    except (AttributeError, TypeError) as error:  # what a format leads to that is no text
+        raise ValueError("its arrays are no sparse matrix") from error
+
+
 @contextmanager
 def _opened(name: str, path: Path) -> Iterator[Any]:
     try:
+        with zipfile.ZipFile(path) as archive:
+            Unpacking(name, path).add(sum(member.file_size for member in archive.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             yield archive
     except DataError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column, sort_labels
 from .text import Head
+from .unpacked import Unpacking
 
 PARQUET_MAGIC = b"PAR1"
 #: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.
@@ -29,7 +30,7 @@ def column_from_arrow(name: str, array: Any) -> Column:
     import pyarrow as pa
 
     kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if _is_text(kind):
         array = array.dictionary_encode()
         kind = array.type
     if pa.types.is_dictionary(kind):
@@ -83,8 +84,13 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            n_rows, width = file.metadata.num_rows, len(file.schema_arrow)
+        with pq.ParquetFile(path) as file:
+            stated, schema = file.metadata, file.schema_arrow
+        _check_stated(Unpacking(name, path), stated, schema)
+        # Texts stay codes and levels: one long text in many rows takes no room in a file, and all memory in full.
+        texts = [field.name for field in schema if _is_text(field.type)]
+        with pq.ParquetFile(path, metadata=stated, read_dictionary=texts, page_checksum_verification=True) as file:
+            n_rows, width = stated.num_rows, len(schema)
             if n_cells is None or n_rows * width <= n_cells:
                 table = file.read()
             else:
@@ -97,6 +103,18 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
     if not n_rows:
         raise DataError(f"{name}: {path} has no rows.")
     return columns_from_arrow(name, table, drop), n_rows
+
+
+def _check_stated(unpacking: Unpacking, stated: Any, schema: Any) -> None:
+    """Raise `DataError` if the pages of a Parquet file, or its columns of numbers, are more than what may be read."""
+    unpacking.add(sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups)))
+    unpacking.add(stated.num_rows * sum(0 if _is_text(field.type) else 8 for field in schema))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> list[Column]:
@@ -139,10 +157,18 @@ def read_ipc(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
             is_file = raw.read(6) == b"ARROW1"
             raw.seek(0)
             with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(raw) as reader:
-                table = reader.read_all()
+                table = pa.Table.from_batches(_counted(Unpacking(name, path), reader), reader.schema)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{name}: {path} is not a readable Arrow file ({_said(error)}). Write it again.") from error
     return columns_from_arrow(name, table, drop)
+
+
+def _counted(unpacking: Unpacking, reader: Any) -> Iterator[Any]:
+    """Yield the batches of an Arrow file or stream."""
+    n = getattr(reader, "num_record_batches", None)
+    for batch in reader if n is None else map(reader.get_batch, range(n)):
+        unpacking.add(batch.nbytes)
+        yield batch
 
 
 def _said(error: Exception) -> str:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..artefacts import replacing
-from ..core.errors import DataError
+from ..core.errors import DataError, StorageError
+from ..core.folders import not_written
 
 #: The environment variable that names the folder.
 VARIABLE = "BLANKETFLOW_CACHE"
@@ -39,7 +40,7 @@ def storing(name: str, path: Path) -> Iterator[Path]:
         cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for nobody else: databases are asked, too
         with replacing(path) as temporary:
             yield temporary
-    except OSError as error:
-        raise DataError(
-            f"{name}: {path} cannot be written ({error.strerror or error}). Set {VARIABLE} to a folder that can."
-        ) from error
+    except (OSError, StorageError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        told = not_written(path, cause, f"Set {VARIABLE} to a folder that can.")
+        raise DataError(f"{name}: {told}") from error

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from ..artefacts import write_json
+from ..artefacts import read_json, write_json
 from ..core.errors import ConfigError, DataError
 from .cache import cache_folder, storing
-from .secrets import check_no_secret, expanded, scrubbed
+from .secrets import check_no_secret, expanded, redacted, scrubbed
 
 #: Largest download in bytes, seconds without an answer, and bytes read in one go.
 MOST_BYTES = 4 * 2**30
@@ -73,7 +72,7 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
     _check_scheme(name, url)
     path = cached_file(url)
     record_file = path.with_name(f"{path.name}.json")
-    record = json.loads(record_file.read_text(encoding="utf-8")) if record_file.is_file() else {}
+    record = read_json(record_file) if record_file.is_file() else {}
     is_there = path.is_file() and path.stat().st_size == record.get("bytes")
     if is_there and (sha256 is None or record["sha256"] == sha256.lower()):
         return path
@@ -91,9 +90,13 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
 
 
 def downloaded_digest(url: str) -> str:
-    """Return the SHA-256 of a file that `download` has fetched."""
+    """Return the SHA-256 of a file that `download` has fetched; DataError if the copy is not that file any more."""
     path = cached_file(url)
-    return json.loads(path.with_name(f"{path.name}.json").read_text(encoding="utf-8"))["sha256"]
+    with open(path, "rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != read_json(path.with_name(f"{path.name}.json"))["sha256"]:
+        raise DataError(f"{path}, downloaded from {redacted(url)}, is damaged. Delete it and run again.")
+    return found
 
 
 def cached_file(url: str) -> Path:

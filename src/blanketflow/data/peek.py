@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..artefacts import write_json
+from ..artefacts import read_json, write_json
 from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
+from ..core.errors import DataError
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column
 from ..core.task import Task
@@ -157,8 +159,8 @@ def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     told = json.dumps([source.kind, states, dict(spec), code_digest(Path(__file__))], sort_keys=True, default=str)
     path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
-    if path.is_file():
-        found = json.loads(path.read_text(encoding="utf-8"))
+    with suppress(DataError):  # nothing is known yet, or the file is damaged
+        found = read_json(path)
         names = found["feature_names"]
         names = NumberedNames(**names) if isinstance(names, dict) else tuple(names)
         return Facts(**found | {"kinds": tuple(found["kinds"]), "feature_names": names})

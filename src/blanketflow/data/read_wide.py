@@ -20,7 +20,7 @@ class WideFile:
 
     Parameters
     ----------
-    file : pyarrow.parquet.ParquetFile
+    file : SealedFile
         The file.
     form : str
         What the features are: ``sparse``, ``dense`` or ``mixed``.

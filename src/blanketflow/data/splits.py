@@ -225,7 +225,7 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
     Raises
     ------
     DataError
-        If there are too few rows, groups or rows of a class.
+        If there are too few rows, groups or rows of a class, or all rows to learn from are of one class.
     """
     stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
     counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
@@ -233,6 +233,7 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
     where = f"{dataset}, training rows of split full"
     if parts == 1:
         _check_test_rows(dataset, facts.n_test, n_rows)
+        _check_classes(dataset, facts.class_counts)
         where, n_rows = f"{dataset}, training rows of split cv-1", n_rows - facts.n_test
     elif parts:
         _check_size(dataset, parts, n_rows, counts, n_groups)
@@ -320,6 +321,16 @@ def _check_test_rows(where: str, n_test: int, n_rows: int) -> None:
         raise DataError(
             f"{where}: of {n_rows} rows the last {n_test} are test rows, but there must be at least one of them, and "
             "one to learn from. Change test_rows, or set splits: evaluation to 5 or 0."
+        )
+
+
+def _check_classes(where: str, counts: Mapping[str, int] | None) -> None:
+    """Raise `DataError` if the rows before the test rows are known to be of one class."""
+    known = [label for label, count in (counts or {}).items() if count]
+    if len(known) == 1:
+        raise DataError(
+            f"{where}: the rows to learn from have one class only, {known[0]!r}: the others are among the test_rows. "
+            "Mix the rows, or change test_rows."
         )
 
 

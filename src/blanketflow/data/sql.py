@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ConfigError, DataError
+from ..seal import DamagedError, check, seal
 from .arrow import columns_from_arrow
 from .cache import cache_folder, storing
 from .formats.loaded import Loaded
-from .secrets import check_no_secret, expanded, scrubbed
+from .secrets import check_no_secret, expanded, redacted, scrubbed
 
 _READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match
 _URL = re.compile(r"(\w+)(\+\w+)?://")
@@ -67,6 +68,13 @@ def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
         table = _by_sqlalchemy(name, url, expanded(name, url), query)
         with storing(name, path) as temporary:
             pq.write_table(table, temporary)
+            seal(temporary)
+    try:
+        check(path)
+    except (DamagedError, OSError) as error:
+        raise DataError(
+            f"{name}: {path}, the answer of {redacted(url)}, cannot be read ({error}). Delete it and run again."
+        ) from error
     return path
 
 

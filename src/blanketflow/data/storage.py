@@ -16,7 +16,7 @@ import numpy as np
 
 from ..artefacts import Provenance, opened, write_arrow
 from ..core.cards import INTEGER
-from ..core.errors import DataError, did_you_mean
+from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, Table
 from .arrow import column_from_arrow, column_to_arrow, joined
@@ -178,7 +178,7 @@ def _opened(path: str | Path) -> Iterator[tuple[_NarrowFile | WideFile, dict[str
     with opened(path) as (file, provenance):
         extra = provenance.extra
         if "target" not in extra:
-            raise DataError(f"{path} is an artefact, but not of a data set. Delete it and run again.")
+            raise ArtefactError(f"{path} is an artefact, but not of a data set. Delete it and run again.")
         yield WideFile(file, extra["layout"], extra["n_rows"]) if "layout" in extra else _NarrowFile(file, extra), extra
 
 

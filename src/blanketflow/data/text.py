@@ -86,7 +86,7 @@ def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool
 
 def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
-    with readable(name, path), open(path, "rb") as stored, decompressed(stored) as raw:
+    with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         head = raw.read(HEAD_BYTES)
         ended = len(head) < HEAD_BYTES
         while not ended and head.count(b"\n") < _MIN_HEAD_LINES:  # very wide files

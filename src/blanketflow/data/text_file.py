@@ -12,26 +12,27 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ..core.errors import DataError
+from .unpacked import Unpacking
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
 @contextmanager
-def decompressed(stored: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a binary file as it is, or what it unpacks to if it is a gzip file."""
+def decompressed(name: str, path: Path, stored: BinaryIO) -> Iterator[BinaryIO]:
+    """Yield a binary file as it is, or what it unpacks to if it is a gzip file; raises as `Unpacking.add` does."""
     magic = stored.read(len(GZIP_MAGIC))
     stored.seek(0)
     if magic != GZIP_MAGIC:
         yield stored
         return
-    with gzip.open(stored, "rb") as raw:
+    with gzip.open(stored, "rb") as unpacked, Unpacking(name, path).reader(unpacked) as raw:
         yield raw
 
 
 @contextmanager
 def opened(name: str, path: Path) -> Iterator[BinaryIO]:
     """Open a file, gzipped or not, for reading bytes; raises as `readable` does."""
-    with readable(name, path), open(path, "rb") as stored, decompressed(stored) as raw:
+    with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         yield raw
 
 
@@ -48,7 +49,9 @@ def readable(name: str, path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: {path} is not UTF-8 text{_where(path)}. Save it as UTF-8 and try again.") from error
+        raise DataError(
+            f"{name}: {path} is not UTF-8 text{_where(name, path)}. Save it as UTF-8 and try again."
+        ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         said = str(error).rstrip(".")
         raise DataError(f"{name}: {path} is a damaged gzip file ({said}). Fetch or compress it again.") from error
@@ -58,9 +61,9 @@ def readable(name: str, path: Path) -> Iterator[None]:
         raise DataError(f"{name}: {path} cannot be read ({error.strerror or error}). Check the key path.") from error
 
 
-def _where(path: Path, most: int = 20) -> str:
+def _where(name: str, path: Path, most: int = 20) -> str:
     """Return where the first bytes stand that are not UTF-8; nothing if they are not found again."""
-    with open(path, "rb") as stored, decompressed(stored) as raw:
+    with open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         for number, line in enumerate(raw, 1):
             try:
                 line.decode("utf-8")

@@ -20,6 +20,7 @@ from ..core.cards import CATEGORICAL, NUMERIC
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
+from ..seal import seal
 
 #: Cells of a row group, about, and most features of one.
 GROUP_CELLS, GROUP_FEATURES = 2**20, 2**16
@@ -57,10 +58,12 @@ def write_wide(path: str | Path, features: Sequence[Column], last: Sequence[Colu
     behind = _to_arrow(_of_columns(last), whole)
     schema = behind.schema.with_metadata(provenance.to_metadata())
     options = {"write_page_checksum": True, "write_statistics": False, "use_dictionary": form != DENSE}
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **options) as writer:
-        for block in _blocks(features):
-            writer.write_table(_to_arrow(_group(features, block), whole), row_group_size=GROUP_FEATURES)
-        writer.write_table(behind)
+    with replacing(path) as temporary:
+        with pq.ParquetWriter(temporary, schema, **options) as writer:
+            for block in _blocks(features):
+                writer.write_table(_to_arrow(_group(features, block), whole), row_group_size=GROUP_FEATURES)
+            writer.write_table(behind)
+        seal(temporary)
 
 
 def layout(columns: Sequence[Column]) -> str:

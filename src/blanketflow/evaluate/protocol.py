@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import astuple
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
+from ..core.foreign import is_foreign
+from ..core.isolation import in_child, reason_of
 from ..core.seeds import seed_32
 from ..core.table import Column, Table
 from ..models import get_model
 from ..models.base import Model
 from ..models.encode import design
+from ..models.predictions import predicted, probabilities
 from .metrics import Predictions, Score, resolve_metrics, score
 
 logger = logging.getLogger(__name__)
@@ -83,6 +88,9 @@ def evaluate_split(
     if [(c.name, c.levels) for c in train.columns] != [(c.name, c.levels) for c in test.columns]:
         raise DataError("training and test rows differ in columns or levels. Take both from one table.")
     names = resolve_metrics(metrics, task)
+    # If one model is of others, all work in processes of their own: threads that one of ours starts here, none of
+    # those processes could use.
+    apart = any(is_foreign(model) for model in models)
     rows = []
     for asked in models:
         model = get_model(asked)
@@ -90,13 +98,16 @@ def evaluate_split(
             continue
         started = time.perf_counter()
         try:
-            predictions = _predict(model, train, train_y, test, test_y, task, seed_32(*seed_identity, asked), n_jobs)
+            own = partial(_predict, model, train, train_y, test, test_y, task, seed_32(*seed_identity, asked), n_jobs)
+            predictions = Predictions(*in_child(lambda work=own: astuple(work()))) if apart else own()
             seconds = time.perf_counter() - started
             scores = {name: ("undefined", score(name, predictions)) for name in names}
+        except MemoryError:  # no fault of the model: the job may be tried again with more
+            raise
         except Exception as error:  # one model's failure must not cost the others their results
             seconds = time.perf_counter() - started
             logger.warning("model %r failed in the evaluation of %r", asked, seed_identity, exc_info=True)
-            scores = {name: ("error", Score(None, f"{type(error).__name__}: {error}")) for name in names}
+            scores = {name: ("error", Score(None, reason_of(error))) for name in names}
         for name, (status, outcome) in scores.items():
             rows.append(
                 {
@@ -124,14 +135,11 @@ def _predict(
         estimator = model.build(task, seed, n_jobs)
         X_train, X_test = design(train).matrix, design(test).matrix
     estimator.fit(X_train, y_train)
-    y_pred = estimator.predict(X_test)
-    probabilities = classes = None
-    if is_classification and hasattr(estimator, "predict_proba"):
-        probabilities, classes = estimator.predict_proba(X_test), estimator.classes_
-    for said in (y_pred, probabilities):
-        if said is not None and not np.all(np.isfinite(said)):
-            raise DataError(f"model {model.card.id!r} predicts values that are not finite on these columns.")
-    return Predictions(y_test, np.asarray(y_pred), probabilities, classes)
+    taught = np.unique(y_train) if is_classification else None
+    y_pred = predicted(estimator, X_test, taught)
+    if taught is None or not hasattr(estimator, "predict_proba"):
+        return Predictions(y_test, y_pred)
+    return Predictions(y_test, y_pred, *probabilities(estimator, X_test, taught))
 
 
 def _prior(is_classification: bool) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core.cards import CLASSIFICATION, REGRESSION, TASKS, Card
 from ..core.errors import ConfigError, ParameterError
@@ -25,6 +25,7 @@ class OutsideModel(Model):
 
     template: Any
     name: str
+    wraps_others: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not all(hasattr(self.template, method) for method in ("fit", "predict", "get_params", "__sklearn_tags__")):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import Card
-from ..core.errors import BlanketflowError, ParameterError, UnsupportedError
+from ..core.errors import BlanketflowError, ParameterError, UnsupportedError, WrongAnswerError
 from ..core.printable import printable
 from ..core.registry import import_name
 from ..core.shown import shown
@@ -29,6 +29,7 @@ class External(Method):
     """
 
     default_test = None
+    wraps_others = True
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
         self.path = path
@@ -66,15 +67,27 @@ class External(Method):
         y = np.array(target.levels)[target.values] if target.levels else target.numbers()
         selector.fit(problem.table.matrix(problem.features), y)
         importance = self._importance(selector, len(problem.features))
-        chosen = np.flatnonzero(selector.get_support())
+        chosen = np.flatnonzero(self._support(selector, len(problem.features)))
         ordered = chosen[np.argsort(-importance[chosen], kind="stable")]
         return [Step(problem.features[i], importance=float(importance[i])) for i in ordered]
+
+    @staticmethod
+    def _support(selector: Any, n_features: int) -> np.ndarray:
+        said = selector.get_support()
+        mask = np.asarray(said)
+        if mask.shape != (n_features,) or mask.dtype != bool:
+            found = f"an array of shape {mask.shape} of {mask.dtype}" if mask.ndim else shown(said)
+            raise WrongAnswerError(f"get_support returned {found}, but must return {n_features} true or false")
+        return mask
 
     @staticmethod
     def _importance(selector: Any, n_features: int) -> np.ndarray:
         for name, sign in (("feature_importances_", 1.0), ("scores_", 1.0), ("ranking_", -1.0)):
             values = np.asarray(getattr(selector, name, ()), dtype=np.float64)
             if values.shape == (n_features,):
+                # Scores may be: those of scikit-learn are nan for a constant feature and infinite for a perfect one.
+                if name != "scores_" and not np.isfinite(values).all():
+                    raise WrongAnswerError(f"{name} holds {values[~np.isfinite(values)][0]}, which is no finite number")
                 return np.nan_to_num(sign * values)
         return np.zeros(n_features)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from ..ci.base import BoundTest, CITest
 from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.foreign import is_foreign
 from ..core.limits import NO_LIMITS, LimitReached, Limits
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table
 from ..search.steps import Answer, Step, standing
+from . import checked
+from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
 
 
@@ -93,6 +97,22 @@ def test_by_repeats(
     return engine.judge(differences), differences
 
 
+def test_stage(
+    test: CITest, table: Table, seed: int, target: str, known: np.ndarray | None = None
+) -> tuple[CIResults, np.ndarray | None]:
+    """Bind a test to a table and run the ci_test stage: results, and what the repeats found where there are any.
+
+    A test of others, or with a model of others, works in a process of its own. `known` is that of `test_by_repeats`.
+    """
+
+    def work() -> tuple[CIResults, np.ndarray | None]:
+        bound = test.bind(table, seed=seed, target=target)
+        repeats = test_by_repeats(bound, target, known)
+        return (test_marginally(bound, target), None) if repeats is None else repeats
+
+    return results_apart(work) if is_foreign(test) else work()
+
+
 def _features(bound: BoundTest, target: str) -> np.ndarray:
     """Return the positions of all columns but the target's."""
     features = np.delete(np.arange(len(bound.table)), bound.table.position(target))
@@ -106,8 +126,8 @@ def fold_seed(*identity: str | int) -> int:
     return derive_seed(*identity, "fold")
 
 
-def run_grow(method: Method, problem: Problem) -> list[Step]:
-    """Run the grow stage.
+def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step]:
+    """Run the grow stage, `apart` in a process of its own.
 
     Returns
     -------
@@ -119,10 +139,12 @@ def run_grow(method: Method, problem: Problem) -> list[Step]:
     LimitReached
         If a limit struck and the method is not anytime. Else the problem's status says so.
     """
+    if apart:
+        return stages_apart(problem, lambda: [run_grow(method, problem)])[0]
     problem.begin_stage()
     steps: list[Step] = []
     try:
-        for found in method.grow(problem):
+        for found in checked.admissions(method.grow(problem), problem):
             steps.append(found)
     except LimitReached as limit:
         if not method.anytime:
@@ -131,7 +153,7 @@ def run_grow(method: Method, problem: Problem) -> list[Step]:
     return steps
 
 
-def run_shrink(method: Method, problem: Problem, candidates: list[Step]) -> list[Step]:
+def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: bool = False) -> list[Step]:
     """Run the shrink stage; raises as `run_grow` does.
 
     Returns
@@ -139,10 +161,12 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step]) -> list
     list of Step
         One decision a feature. After a limit struck, a candidate that was not decided is kept.
     """
+    if apart:
+        return stages_apart(problem, lambda: [run_shrink(method, problem, candidates)])[0]
     problem.begin_stage()
     decisions: list[Step] = []
     try:
-        for found in method.shrink(problem, candidates):
+        for found in checked.decisions(method.shrink(problem, candidates), problem):
             decisions.append(found)
     except LimitReached as limit:
         if not method.anytime:
@@ -150,6 +174,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step]) -> list
         problem.say("timeout", f"shrink stopped: {limit}")
         decided = {decision.feature for decision in decisions}
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
+    checked.check_answers(problem)
     return decisions
 
 
@@ -159,27 +184,34 @@ def run_fold(
     """Run ci_test, grow and shrink on one fold's rows; raises `ParameterError` if nothing could be admitted."""
     check_resolution(method, test, len(features))
     table = features.with_column(target)
-    bound = test.bind(table, seed=seed, target=target.name) if test is not None else None
-    marginal = test_marginally(bound, target.name) if bound is not None else None
-    problem = Problem(
-        features.names,
-        target.name,
-        marginal,
-        seed,
-        lambda: table,
-        lambda t: bound,
-        limits,
-    )
-    outcome = run_problem(method, problem)
+    apart, bind = runs_apart(method, test, limits), _not_bound
+    marginal = None
+    if test is not None and apart:
+        marginal = test_stage(test, table, seed, target.name)[0]
+        bind = partial(test.bind, seed=seed, target=target.name)
+    elif test is not None:
+        bound = test.bind(table, seed=seed, target=target.name)
+        marginal = test_marginally(bound, target.name)
+        bind = lambda _: bound  # noqa: E731
+    problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits)
+    outcome = run_problem(method, problem, apart)
     outcome.n_tests += len(marginal) if marginal is not None else 0
     return outcome
 
 
-def run_problem(method: Method, problem: Problem) -> FoldOutcome:
-    """Run grow and shrink on a problem; `n_tests` leaves the marginal ones out."""
+def _not_bound(table: Table) -> BoundTest:
+    raise RuntimeError("this method was configured without a CI test")
+
+
+def run_problem(method: Method, problem: Problem, apart: bool = False) -> FoldOutcome:
+    """Run grow and shrink on a problem, `apart` in a process of its own; `n_tests` leaves the marginal ones out."""
     before = problem.n_tests
-    grown = run_grow(method, problem)
-    decisions = run_shrink(method, problem, standing(grown))
+
+    def both() -> list[list[Step]]:
+        grown = run_grow(method, problem)
+        return [grown, run_shrink(method, problem, standing(grown))]
+
+    grown, decisions = stages_apart(problem, both, n_stages=2) if apart else both()
     n_tests = problem.n_tests - before
     return FoldOutcome(
         problem.marginal, grown, decisions, n_tests, problem.status, problem.reason, list(problem.answers)

@@ -11,7 +11,8 @@ from ..artefacts import Provenance, read_arrow, write_columns
 from ..core.table import Table
 from ..jobs import recorded, require
 from ..search.steps import Step, standing
-from ..selectors.base import Problem
+from ..selectors.apart import runs_apart
+from ..selectors.base import Method, Problem
 from ..selectors.run import run_grow, run_shrink
 from .fold import Fold
 from .marginal import read_marginal
@@ -58,7 +59,7 @@ def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
     provenance, steps, problem, method = fold.provenance(), [], None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
-        steps = standing(run_grow(method, problem))
+        steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
         _say(provenance, problem)
         provenance.n_tests = problem.n_tests
     write_grown(path, steps, provenance, method.forms_groups)
@@ -78,12 +79,16 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
         problem = _without_memory(problem) if problem else open_problem(fold, marginal)
         problem.say(earlier.status, earlier.reason)
         before = problem.n_tests
-        decisions = run_shrink(method, problem, candidates)
+        decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before
     write_decisions(path, decisions, provenance, method.forms_groups)
+
+
+def _apart(fold: Fold, method: Method, marginal: Path | None) -> bool:
+    return runs_apart(method, fold.test() if marginal else None, fold.limits())
 
 
 def _without_memory(problem: Problem) -> Problem:

@@ -20,7 +20,7 @@ from ..core.results import CIResults
 from ..data.arrow import array_from_arrow, joined, numbers_from_arrow
 from ..data.storage import WHOLE, Part, read_features, small_parts
 from ..jobs import passed_on, recorded
-from ..selectors.run import test_by_repeats, test_marginally
+from ..selectors.run import test_stage
 from .fold import Fold
 
 logger = logging.getLogger("blanketflow")
@@ -69,12 +69,11 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = 
             if not features:
                 identity = _identity(fold, code, stored.extra["content_hash"], rows)
                 known = _known_differences(earlier, identity, part)
-            bound = test.bind(table, seed=fold.seed, target=target)
             own = slice(len(features), len(features) + len(names))
-            repeats = test_by_repeats(bound, target, None if known is None else known[own])
-            found.append(test_marginally(bound, target) if repeats is None else repeats[0])
+            results, repeats = test_stage(test, table, fold.seed, target, None if known is None else known[own])
+            found.append(results)
             if repeats is not None:
-                found_differences.append(repeats[1])
+                found_differences.append(repeats)
             features += names
         if found_differences:
             differences = np.concatenate(found_differences)

@@ -11,6 +11,8 @@ import numpy as np
 from ...core.convert import as_table
 from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.table import Column
+from ..sparse_files import checked_csc
+from ..unpacked import Unpacking
 from .loaded import Loaded, matrix_columns
 
 
@@ -31,13 +33,17 @@ def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
             f'{name}: {path} is read by anndata, which is not installed. pip install "blanketflow[h5ad]"'
         ) from error
     try:
+        _check_held(name, path)
         found = anndata.read_h5ad(path)
+        X = checked_csc(found.X) if hasattr(found.X, "tocsc") else found.X
+    except DataError:
+        raise
     except Exception as error:  # whatever the HDF5 library and the versions of the format raise
         raise DataError(f"{name}: {path} is not a readable .h5ad file ({_first_line(error)}).") from error
     known = [str(column) for column in found.obs.columns]
     if not spec.get("target"):
         raise ConfigError(f"{name}: set target to a column of obs in {path}. {did_you_mean('', known)}")
-    if found.X is None:
+    if X is None:
         raise DataError(f"{name}: {path} has no matrix X. Save a layer as X.")
     genes = [str(gene) for gene in found.var_names]
     both = set(genes) & set(known)
@@ -51,9 +57,28 @@ def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
     if spec["target"] not in known and spec["target"] not in genes:
         hint = did_you_mean(spec["target"], known)
         raise DataError(f"{name}: target names {spec['target']!r}, which is no column of obs in {path}. {hint}")
-    X = found.X if hasattr(found.X, "tocsc") else np.asarray(found.X)
+    X = X if hasattr(X, "tocsc") else np.asarray(X)
     X = X.astype(np.float64) if X.dtype == np.float16 else X
     return Loaded(matrix_columns(X, genes, more))
+
+
+def _check_held(name: str, path: Path) -> None:
+    """Raise `DataError` if the arrays of an HDF5 file are too large in full, or lie in other files."""
+    import h5py
+
+    unpacking = Unpacking(name, path)
+
+    def look(at: str, held: h5py.Group | h5py.Dataset) -> None:
+        is_array = isinstance(held, h5py.Dataset)
+        if is_array:
+            unpacking.add(held.size * held.dtype.itemsize if held.shape is not None else 0)
+        links = () if is_array else [held.get(key, getlink=True) for key in held]
+        if (is_array and (held.external or held.is_virtual)) or any(isinstance(x, h5py.ExternalLink) for x in links):
+            raise DataError(f"{name}: {at!r} of {path} lies in another file, which is not read. Save all in one file.")
+
+    with h5py.File(path, "r") as file:
+        look("/", file)
+        file.visititems(look)
 
 
 def _first_line(error: Exception) -> str:

@@ -14,6 +14,7 @@ from ...core.errors import DataError
 from ...core.table import Column
 from ...core.wide_columns import WideColumns
 from ..raw import MOST_WHOLE
+from ..sparse_files import checked_csc
 from ..text import column_of_texts
 
 
@@ -72,9 +73,7 @@ def number_column(column: str, values: np.ndarray) -> Column:
 def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequence[Column]:
     """Return the columns of a matrix, dense or scipy sparse, held together, and others behind them."""
     if hasattr(X, "tocsc"):
-        X = X.tocsc()
-        X.sum_duplicates()
-        X.eliminate_zeros()
+        X = checked_csc(X)
         X.data = as_whole(X.data)
     else:
         X = np.asfortranarray(as_whole(X))  # columns are what is read from now on

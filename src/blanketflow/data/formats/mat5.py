@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class _Element(NamedTuple):
     data: memoryview
 
 
-def read_mat5(content: bytes) -> dict[str, Any]:
+def read_mat5(content: bytes, inflate: Callable[[memoryview], bytes] = zlib.decompress) -> dict[str, Any]:
     """Return the variables by name: arrays of numbers, sparse matrices, and arrays of texts.
 
     Structures, objects, functions and cells of anything but texts and numbers are left out.
@@ -36,6 +36,8 @@ def read_mat5(content: bytes) -> dict[str, Any]:
     ----------
     content : bytes
         The whole file.
+    inflate : function
+        Returns what zlib unpacks of a variable.
 
     Returns
     -------
@@ -54,7 +56,7 @@ def read_mat5(content: bytes) -> dict[str, Any]:
     variables = {}
     for element in _elements(memoryview(content)[_HEADER_BYTES:], order):
         if element.kind == _COMPRESSED:
-            element = next(_elements(memoryview(zlib.decompress(element.data)), order), element)
+            element = next(_elements(memoryview(inflate(element.data)), order), element)
         if element.kind != _MATRIX:
             raise ValueError(f"an element of type {element.kind} stands where a variable should")
         name, value = _variable(element.data, order)

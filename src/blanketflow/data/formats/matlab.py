@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.errors import DataError, did_you_mean
 from ...core.table import Column, categorical, column_from_array
+from ..unpacked import Unpacking
 from .loaded import Loaded, as_whole, matrix_columns, number_column
 from .mat5 import read_mat5
 
@@ -69,7 +70,7 @@ def _variables(name: str, path: Path) -> dict[str, Any]:
                 f"{name}: {path} is a MATLAB file of version 7.3, which is not read. Save it again in MATLAB by "
                 "save(file, '-v7')."
             )
-        found = _read_mat4(content) if version == 4 else read_mat5(content)
+        found = _read_mat4(content) if version == 4 else read_mat5(content, Unpacking(name, path).inflate)
     except DataError:
         raise
     except (ValueError, OSError, zlib.error, MemoryError) as error:

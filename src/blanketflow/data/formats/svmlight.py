@@ -37,7 +37,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
         with opened(name, path) as raw:
             X, y, queries = load_svmlight_file(raw, zero_based=False, query_id=True)
     except (ValueError, OverflowError, MemoryError) as error:
-        if isinstance(error, UnicodeDecodeError):
+        if isinstance(error, (DataError, UnicodeDecodeError)):
             raise
         raise DataError(f"{name}: {path}{_what_is_wrong(name, path) or f': {error}.'}") from error
     if not X.shape[0]:

@@ -9,11 +9,11 @@ import zlib
 from pathlib import Path
 
 from ...core.errors import BlanketflowError, ConfigError, DataError, did_you_mean
+from ..text_file import decompressed
 from .bif import parse_bif
 from .network import Network
 from .network_json import parse_network_json
 
-GZIP_MAGIC = b"\x1f\x8b"
 #: Where pgmpy keeps its networks; its files are read, the package is not imported.
 PGMPY_FOLDER = ("utils", "example_models")
 
@@ -103,10 +103,8 @@ def read_network(name: str | Path, where: str = "network") -> Network:
     """
     path = name if isinstance(name, Path) else find_network(name, where)
     try:
-        content = path.read_bytes()
-        if content.startswith(GZIP_MAGIC):
-            content = gzip.decompress(content)
-        text = content.decode("utf-8-sig")
+        with open(path, "rb") as stored, decompressed(where, path, stored) as raw:
+            text = raw.read().decode("utf-8-sig")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{where}: {path} is damaged or cut off. Get it again.") from error
     except OSError as error:

@@ -1,0 +1,244 @@
+"""Work in a process of its own, so that code of others can crash, hang or end its process, and that is all it ends.
+
+The process is a fork: it has everything that its parent holds, and nothing is sent to it. What comes back is plain
+(`plain.py`). It ends with its parent, however that ends. Where forking is not safe (macOS) or not possible (Windows),
+the work is done in the process that asks for it, and only the limit that the search itself looks at holds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import select
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from . import errors
+from .errors import BlanketflowError, WrongAnswerError
+from .limits import LimitReached
+from .plain import from_bytes, to_bytes
+from .printable import printable
+
+FORKS = hasattr(os, "fork") and sys.platform != "darwin"
+#: Seconds beyond its limit, at least, after which work that does not stop by itself is ended.
+GRACE = 5.0
+#: Seconds after which it is looked whether a process lives that is silent.
+_PAUSE = 0.05
+_LENGTH = struct.Struct("<Q")
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+#: Characters of an error's message that are passed on.
+_MOST = 4000
+
+
+class WorkFailed(BlanketflowError):
+    """Work in a process of its own failed, or ended the process; the message says how."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return why something failed, in one line: what kind of error, unless its message says how a method failed.
+
+    >>> reason_of(KeyError("a")), reason_of(WorkFailed("it ended"))
+    ("KeyError: 'a'", 'it ended')
+    """
+    plain = isinstance(error, WorkFailed | WrongAnswerError)
+    return str(error) if plain else printable(f"{type(error).__name__}: {error}")
+
+
+def ends_after(time_limit: float) -> float:
+    """Return after how many seconds work is ended that should have stopped at its limit by itself.
+
+    >>> ends_after(1), ends_after(60)
+    (6.0, 90.0)
+    """
+    return time_limit + max(GRACE, time_limit / 2)
+
+
+def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
+    """Return what `work` returns in a process of its own.
+
+    Parameters
+    ----------
+    work : callable
+        Returns what `plain.to_bytes` takes. What else it changes stays in its process.
+    time_limit : float, optional
+        Seconds after which it should have stopped by itself; it is ended some time later (`ends_after`).
+
+    Raises
+    ------
+    LimitReached
+        If it had to be ended.
+    MemoryError
+        If memory ran out: it said so, or somebody else killed it, as the system does then.
+    BlanketflowError
+        The work's own error of that kind; `WorkFailed` for any other, or where the process ended without an answer.
+        The traceback is among the notes.
+
+    Examples
+    --------
+    >>> in_child(lambda: 2 + 2)
+    4
+    >>> in_child(lambda: os._exit(3))
+    Traceback (most recent call last):
+    ...
+    blanketflow.core.isolation.WorkFailed: the method ended its process, with exit code 3, before it gave an answer
+    """
+    if not FORKS:
+        return work()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # whatever they are; what they hold would be written twice
+            stream.flush()
+    reading, writing = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _work(work, writing, parent)
+    os.close(writing)
+    try:
+        deadline = None if time_limit is None else time.monotonic() + ends_after(time_limit)
+        said = _read(reading, pid, deadline)
+        if said is None and deadline is not None and time.monotonic() > deadline and not _ended(pid):
+            raise LimitReached(
+                f"the time limit of {time_limit:g} s (time_limit) was reached, and the method did not stop by itself: "
+                "its process was ended. Raise it."
+            )
+        if said is None:
+            raise _why_silent(pid)
+        return _answer(said)
+    finally:  # also where the parent is interrupted: nothing that was started here goes on
+        os.close(reading)
+        _end(pid)
+
+
+def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
+    """Do the work in the child, tell its outcome and end, without anything that the parent would do at its end."""
+    code = 1
+    try:
+        _settle(parent)
+        try:
+            said = to_bytes({"answer": work()})
+        except BaseException as error:  # SystemExit too
+            said = to_bytes({"error": _told(error)})
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        _write(writing, _LENGTH.pack(len(said)) + said)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _settle(parent: int) -> None:
+    """Be a process group of its own without an input, that ends with the parent and prints where the parent does."""
+    os.setpgid(0, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before that
+        os._exit(1)
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        with suppress(Exception):  # a notebook's streams are no files
+            if stream.fileno() != number:  # the log of a job: what C code prints belongs there, too
+                os.dup2(stream.fileno(), number)
+    with suppress(Exception):
+        faulthandler.enable(sys.stderr)  # where a crash came from
+    if "threadpoolctl" in sys.modules:  # threads of OpenMP that the parent had are not here, and GNU's waits for them
+        sys.modules["threadpoolctl"].threadpool_limits(1, "openmp")
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    try:
+        message = str(error)[:_MOST]
+    except Exception:
+        message = "an error whose message cannot be shown"
+    kind = type(error)
+    ours = _PASSED_ON.get(kind.__name__) is kind
+    if isinstance(error, SystemExit):
+        message = f"the method ended its process by sys.exit({message})"
+    elif isinstance(error, MemoryError):
+        return {"kind": "MemoryError", "message": message, "traceback": ""}
+    elif not ours:
+        message = f"{kind.__name__}: {message}" if message else kind.__name__
+    lines = "".join(traceback.format_exception(error))[-_MOST:]
+    return {"kind": kind.__name__ if ours else WorkFailed.__name__, "message": message, "traceback": lines}
+
+
+def _write(writing: int, said: bytes) -> None:
+    view = memoryview(said)
+    while view:
+        view = view[os.write(writing, view) :]
+
+
+def _read(reading: int, pid: int, deadline: float | None) -> bytes | None:
+    """Return the whole answer; None if the process ended before, or the time was over."""
+    found, open_end = bytearray(), True
+    while True:
+        ended = _ended(pid)  # looked at first: what it wrote before is there then
+        while open_end and select.select([reading], [], [], 0 if ended else _PAUSE)[0]:
+            some = os.read(reading, 1 << 20)
+            found += some
+            open_end = bool(some)
+            if len(found) >= _LENGTH.size and len(found) - _LENGTH.size >= _LENGTH.unpack_from(found)[0]:
+                return bytes(found[_LENGTH.size :])
+            if deadline is not None and time.monotonic() > deadline:
+                return None
+        if ended or (deadline is not None and time.monotonic() > deadline):
+            return None
+        if not open_end:
+            time.sleep(_PAUSE / 50)  # it closed its end: it is about to end
+
+
+def _ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def _why_silent(pid: int) -> BaseException:
+    """Return what is to be raised for a process that ended without an answer."""
+    found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    if found.si_code == os.CLD_EXITED:
+        return WorkFailed(f"the method ended its process, with exit code {found.si_status}, before it gave an answer")
+    if found.si_status == signal.SIGKILL:
+        return MemoryError("the process of the method was killed from outside, as the system does when memory runs out")
+    with suppress(ValueError):
+        return WorkFailed(f"the process of the method was ended by signal {signal.Signals(found.si_status).name}")
+    return WorkFailed(f"the process of the method was ended by signal {found.si_status}")
+
+
+def _answer(said: bytes) -> Any:
+    try:
+        told = from_bytes(said)
+    except ValueError as error:
+        raise WorkFailed(f"the process of the method gave an answer that cannot be read ({error})") from error
+    if "error" not in told:
+        return told["answer"]
+    failed = told["error"]
+    if failed["kind"] == "MemoryError":
+        raise MemoryError(failed["message"])
+    error = _PASSED_ON[failed["kind"]](failed["message"])
+    error.add_note(failed["traceback"])
+    raise error
+
+
+def _end(pid: int) -> None:
+    """End a process and all that it started in its group; until it is waited for, its number is nobody else's."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)  # it may not have its group yet
+    os.waitpid(pid, 0)
+
+
+#: Errors that are raised again as what they were.
+_PASSED_ON: dict[str, type[BlanketflowError]] = {
+    kind.__name__: kind
+    for kind in (*vars(errors).values(), LimitReached, WorkFailed)
+    if isinstance(kind, type) and issubclass(kind, BlanketflowError)
+}

@@ -1,0 +1,74 @@
+"""What a fitted model predicts, looked at before anything is made of it: models of others can say anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import WrongAnswerError
+from ..core.shown import shown
+
+#: How far probabilities of a row may be from a sum of 1; some models work in single precision.
+TOLERANCE = 1e-3
+
+
+def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
+    """Return the prediction of each row of X, shape (n,).
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted scikit-learn estimator.
+    X : ndarray of shape (n, d)
+        The rows.
+    classes : ndarray, optional
+        The classes that it has learned; None where it predicts numbers.
+
+    Raises
+    ------
+    WrongAnswerError
+        If these are not n finite numbers, or not of these classes.
+    """
+    found = _numbers(estimator.predict(X), "predictions")
+    if found.shape not in ((len(X),), (len(X), 1)):
+        raise WrongAnswerError(f"the model returned predictions of shape {found.shape} for {len(X)} rows")
+    found = found.reshape(-1)
+    if classes is not None:
+        unknown = found[~np.isin(found, classes)]
+        if len(unknown):
+            raise WrongAnswerError(f"the model predicted the class {shown(unknown[0].item())}, which it was not taught")
+    return found
+
+
+def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of each class for each row of X, shape (n, k), and which classes the columns are.
+
+    Raises
+    ------
+    WrongAnswerError
+        If these are no probabilities, or not of classes that it has learned.
+    """
+    said = np.asarray(estimator.classes_)
+    if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
+        raise WrongAnswerError(f"the model says that its classes are {shown(said.tolist())}, which it was not taught")
+    found = _numbers(estimator.predict_proba(X), "probabilities")
+    if found.shape != (len(X), len(said)):
+        raise WrongAnswerError(
+            f"the model returned probabilities of shape {found.shape} for {len(X)} rows and {len(said)} classes"
+        )
+    if (found < -TOLERANCE).any() or (np.abs(found.sum(axis=1) - 1) > TOLERANCE).any():
+        raise WrongAnswerError("the model returned probabilities that are negative or whose sum is not 1")
+    return found, said
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        found = np.asarray(values)
+    except ValueError as error:
+        raise WrongAnswerError(f"the model returned {what} that are no array ({error})") from error
+    if found.dtype.kind not in "biuf":
+        raise WrongAnswerError(f"the model returned {what} of type {found.dtype}, which are no numbers")
+    if not np.isfinite(found).all():
+        raise WrongAnswerError(f"the model returned {what} that are not finite")
+    return found

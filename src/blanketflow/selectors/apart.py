@@ -1,0 +1,74 @@
+"""The stages of a search in a process of its own: what can crash, hang or end its process takes nothing else with it.
+
+So work methods and tests of others, and whatever has a time limit: a search of ours stops at its limit by itself
+between two tests, and this is for what does not come to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ci.base import CITest
+from ..core.foreign import is_foreign
+from ..core.isolation import in_child
+from ..core.limits import Limits
+from ..core.results import CIResults
+from ..search.steps import Answer, Step
+from .base import Method, Problem
+
+
+def runs_apart(method: Method, test: CITest | None, limits: Limits) -> bool:
+    """Whether the stages of a search are done in processes of their own."""
+    return limits.time_limit is not None or is_foreign(method) or is_foreign(test)
+
+
+def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
+    """Return what some stages on a problem return, done in a process of its own; the problem is told what they say.
+
+    Parameters
+    ----------
+    problem : Problem
+        The question. Its rows are read here, so that the next stage has them too.
+    work : callable
+        Runs the stages and returns the steps of each.
+    n_stages : int, default=1
+        How many there are: each may take the time limit.
+    """
+    _ = problem.table
+
+    def told() -> dict[str, Any]:
+        before = problem.n_tests
+        steps = [[_plain(step) for step in stage] for stage in work()]
+        answers = [[list(answer.features), answer.count] for answer in problem.answers]
+        said = {"status": problem.status, "reason": problem.reason, "answers": answers}
+        return said | {"steps": steps, "n_tests": problem.n_tests - before}
+
+    limit = problem.limits.time_limit
+    found = in_child(told, None if limit is None else n_stages * limit)
+    problem.status, problem.reason = found["status"], found["reason"]
+    problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]
+    problem.n_inner_tests += found["n_tests"]
+    return [[_step(fields) for fields in stage] for stage in found["steps"]]
+
+
+def results_apart(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
+    """Return the results, and what the repeats found, of a ci_test stage done in a process of its own."""
+
+    def told() -> list[Any]:
+        results, differences = work()
+        return [results.columns(), differences]
+
+    columns, differences = in_child(told)
+    return CIResults(**columns), differences
+
+
+def _plain(step: Step) -> list[Any]:
+    return [
+        step.feature, step.statistic, step.p_value, step.importance, step.listed, step.role, step.kept, step.group,
+    ]  # fmt: skip
+
+
+def _step(fields: list[Any]) -> Step:
+    feature, statistic, p_value, importance, given, role, kept, group = fields
+    return Step(feature, statistic, p_value, importance, None if given is None else tuple(given), role, kept, group)

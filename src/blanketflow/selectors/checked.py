@@ -1,0 +1,90 @@
+"""What a method says is looked at before it counts as an answer: a wrong one is never read as a good one."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import WrongAnswerError
+from ..core.shown import shown
+from ..search.steps import Answer, Step
+from .base import Problem
+
+
+def admissions(steps: Any, problem: Problem) -> Iterator[Step]:
+    """Yield the steps of a method's grow, as they come.
+
+    Raises
+    ------
+    WrongAnswerError
+        If one is no step about a feature of the table, or admits what stands already.
+    """
+    known, members = frozenset(problem.features), set()
+    for step in _each(steps, "grow"):
+        _check_step(step, "grow", known, problem.target)
+        if step.kept and step.feature in members:
+            raise WrongAnswerError(f"grow returned feature {shown(step.feature)} twice")
+        (members.add if step.kept else members.discard)(step.feature)
+        yield step
+
+
+def decisions(steps: Any, problem: Problem) -> Iterator[Step]:
+    """Yield the steps of a method's shrink, as they come; raises as `admissions` does, and if one is decided twice."""
+    known, decided = frozenset(problem.features), set()
+    for step in _each(steps, "shrink"):
+        _check_step(step, "shrink", known, problem.target)
+        if step.feature in decided:
+            raise WrongAnswerError(f"shrink returned feature {shown(step.feature)} twice")
+        decided.add(step.feature)
+        yield step
+
+
+def check_answers(problem: Problem) -> None:
+    """Raise `WrongAnswerError` unless all Markov blankets that a method found consist of features of the table."""
+    known = frozenset(problem.features)
+    for answer in problem.answers:
+        if not isinstance(answer, Answer) or not isinstance(answer.count, numbers.Integral):
+            raise WrongAnswerError(f"one of the answers is {shown(answer)}, which is no Answer")
+        for feature in answer.features:
+            _check_feature(feature, "one of the answers holds", known, problem.target)
+        if len(set(answer.features)) < len(answer.features):
+            raise WrongAnswerError(f"one of the answers holds a feature twice: {shown(list(answer.features))}")
+
+
+def _each(steps: Any, stage: str) -> Iterable[Any]:
+    if isinstance(steps, str | bytes) or not isinstance(steps, Iterable):
+        raise WrongAnswerError(f"{stage} returned {shown(steps)}, but must return a list of steps")
+    return steps
+
+
+def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> None:
+    if not isinstance(step, Step):
+        raise WrongAnswerError(f"{stage} returned {shown(step)} among its steps, which is no Step")
+    _check_feature(step.feature, f"{stage} returned", known, target)
+    of = f"{stage} returned for feature {shown(step.feature)}"
+    if not _is_number(step.importance) or not math.isfinite(step.importance):
+        raise WrongAnswerError(f"{of} the importance {shown(step.importance)}, which is no finite number")
+    if not _is_number(step.p_value) or not 0 <= step.p_value <= 1:
+        raise WrongAnswerError(f"{of} the p-value {shown(step.p_value)}, which is not between 0 and 1")
+    if not _is_number(step.statistic) or math.isnan(step.statistic):
+        raise WrongAnswerError(f"{of} the statistic {shown(step.statistic)}, which is no number")
+    if not isinstance(step.kept, bool | np.bool_):
+        raise WrongAnswerError(f"{of} kept={shown(step.kept)}, which is neither true nor false")
+    if not (isinstance(step.role, str) and isinstance(step.group, str)):
+        raise WrongAnswerError(f"{of} role {shown(step.role)} and group {shown(step.group)}: both must be text")
+    if step.given is not None and not all(isinstance(name, str) for name in step.given):
+        raise WrongAnswerError(f"{of} the conditioning set {shown(step.given)}, which does not consist of names")
+
+
+def _check_feature(feature: Any, where: str, known: frozenset[str], target: str) -> None:
+    if not isinstance(feature, str) or feature not in known:
+        what = "the target" if feature == target else "no feature of the table"
+        raise WrongAnswerError(f"{where} {shown(feature)}, which is {what}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real)
