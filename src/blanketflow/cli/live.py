@@ -26,13 +26,15 @@ PLUG_INS = Path(__file__).parent / "events"
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
     """Run Snakemake, show its progress, and say what failed and why.
 
     Parameters
     ----------
     snakemake, arguments : sequence of str
         The command and what it is given.
+    hold : sequence of int
+        File descriptors that it inherits.
 
     Returns
     -------
@@ -58,6 +60,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
                     env=environment,
                     stdout=out,
                     stderr=err,
+                    pass_fds=hold,
                 )
             follow()
         if not progress.total:  # it did something else than to run jobs, and said so
