@@ -30,6 +30,7 @@ TABLES = {
     "friedman_ranks": "mean ranks over the data sets that the test counts",
     "runtime": "tests and seconds of each selector",
     "truth": "how well the true blankets were found, where they are known",
+    "statuses": "how every search and every model ended, with the reason",
 }
 TABLE_FILES = expand(
     "<results>/tables/{table}.{ending}", table=TABLES, ending=["parquet", "csv"]

@@ -25,6 +25,7 @@ rule table:
         **resources("table", n_folds=1),
     params:
         spec=lambda w: plan.table_spec(w.dataset),
+        source_states=lambda w: plan.source_states(w.dataset),
         code=plan.code("table"),
     script:
         "../scripts/table.py"

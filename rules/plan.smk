@@ -7,7 +7,8 @@ from snakemake.exceptions import WorkflowError
 
 from blanketflow.config_file import check_config_files
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.output_folder import check_folder
+from blanketflow.file_times import bring_back
+from blanketflow.output_folder import check_folder, check_results, check_state
 from blanketflow.plan import make_plan
 
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
@@ -24,7 +25,21 @@ if not workflow.overwrite_configfiles:
 
 
 try:
+    # Once, where the run is planned: not in each job, and not for a look at it.
+    works = workflow.is_main_process and not workflow.output_settings.dryrun
+    if works:
+        check_state()
     plan = make_plan(config, script_file, fetch)
     check_folder(plan.config.output)
+    if works:
+        plan.check_times()
+        bring_back(plan.config.output)
 except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
+
+
+onstart:
+    try:
+        check_results(plan.config.output)
+    except BlanketflowError as error:
+        raise WorkflowError(str(error)) from None

@@ -80,9 +80,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
     Raises `StorageError` if the file cannot be written.
     """
     path = Path(path)
-    temporary = temporary_name(path)
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_name(path)
         yield temporary
         with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
@@ -90,8 +91,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise not_written(path, error) from error
     finally:
-        with suppress(OSError):  # of a disk that can be read only, say
-            temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            with suppress(OSError):  # of a disk that can be read only, say
+                temporary.unlink(missing_ok=True)
 
 
 def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from .core.spreadsheets import as_cell
 
 _OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
 _SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
@@ -53,21 +54,25 @@ def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
-    """Return one row a stage whose status is not ``ok``, and one a model that failed on a split."""
-    rows = []
+    """Return one row a search on a split, and one a model there, with status and reason; none without a blanket."""
+    rows, failed = [], set()
     for path in select:
         provenance = read_provenance(path)
-        if provenance.status != "ok":
-            dataset, split, selector = path.parts[-4:-1]
-            rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        dataset, split, selector = path.parts[-4:-1]
+        rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        if not provenance.usable:
+            failed.add((dataset, selector, split))
     for path in evaluate:
         columns, _ = read_columns(path)
-        failed = zip(*(columns[k] for k in ("split", "model", "status", "reason")), strict=True)
-        rows += [
-            (path.parts[-2], path.stem, split, f"evaluate {model}", status, reason)
-            for split, model, status, reason in dict.fromkeys(failed)
-            if status == "error"
-        ]
+        dataset, selector = path.parts[-2], path.stem
+        found: dict[tuple[str, str], tuple[str, str]] = {}
+        for split, model, status, reason in zip(
+            *(columns[k] for k in ("split", "model", "status", "reason")), strict=True
+        ):
+            ended = (status, reason) if status == "error" else ("ok", "")  # an undefined metric is no failure
+            if (dataset, selector, split) not in failed:
+                found.setdefault((split, model), ended)
+        rows += [(dataset, selector, split, f"evaluate {model}", *ended) for (split, model), ended in found.items()]
     return pd.DataFrame(rows, columns=_OUTCOME)
 
 
@@ -82,11 +87,13 @@ def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
 
 
 def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:
-    """Write a result table as Parquet, and as CSV beside it."""
+    """Write a result table as Parquet, and as CSV beside it, whose texts are no formulas."""
     import pyarrow as pa
 
     write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
-    write_text(path.with_suffix(".csv"), frame.to_csv(index=False))
+    texts = frame.select_dtypes(exclude=["number", "bool"])
+    cells = frame.assign(**{name: texts[name].map(as_cell) for name in texts})
+    write_text(path.with_suffix(".csv"), cells.to_csv(index=False))
 
 
 def _joined(frames: Sequence[pd.DataFrame], ids: Sequence[str]) -> pd.DataFrame:

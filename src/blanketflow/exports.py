@@ -14,6 +14,7 @@ from .artefacts import read_columns, read_json, read_provenance
 from .core.cards import BOOLEAN, CATEGORICAL
 from .core.errors import DataError, did_you_mean
 from .core.printable import printable
+from .core.spreadsheets import as_cell
 from .data.storage import read_table
 
 FORMS = ("csv", "json", "pipeline")
@@ -56,11 +57,11 @@ class Blanket:
         return {"csv": self.as_csv, "json": self.as_json, "pipeline": self.as_pipeline}[form]()
 
     def as_csv(self) -> str:
-        """Return a table of the features."""
+        """Return a table of the features, whose names are no formulas where a spreadsheet opens it."""
         out = io.StringIO()
         writer = csv.DictWriter(out, FIELDS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.features)
+        writer.writerows({key: as_cell(value) for key, value in row.items()} for row in self.features)
         return out.getvalue()
 
     def as_json(self) -> str:

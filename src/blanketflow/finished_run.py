@@ -12,6 +12,7 @@ import pandas as pd
 
 from . import __version__, collect
 from .core.registry import discover
+from .result_tables import unclean
 
 if TYPE_CHECKING:
     from .report import Run
@@ -50,7 +51,7 @@ def finished_run(
         tables=tables,
         folds=collect.folds(by_fold),
         members=collect.members(shrink),
-        outcomes=collect.outcomes(blankets, evaluations),
+        outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
         cards={name: known[name] for name in asked["order"]["datasets"]},
         selectors=_selectors(asked),

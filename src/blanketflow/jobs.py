@@ -119,8 +119,9 @@ def run_script(main: Callable[..., None], job: Any) -> None:
             )
         if not isinstance(error, OSError):
             raise
-        # Such as a full disk, on which the log cannot say it either.
-        logger.exception("the job failed")
+        logger.exception("the job failed")  # such as a full disk, on which the log cannot say it
+        if error.errno in OF_THE_DISK:
+            _end_job(str(not_written(error.filename or "a file", error)))
         _end_job(printable(f"{type(error).__name__}: {error}"))
 
 

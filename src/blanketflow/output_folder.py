@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .core.errors import ConfigError
+from .core.errors import ConfigError, StorageError
+from .core.folders import check_writable
 from .core.shown import shown
 
 #: Where outputs go otherwise, and what Snakemake would read as something else than a part of a path.
@@ -62,3 +63,19 @@ def check_folder(output: str) -> None:
     for path in (Path(output), *Path(output).parents):
         if path.exists() and not path.is_dir():
             raise ConfigError(f"config: output is {shown(output)}, but {path} is a file. Choose another name.")
+
+
+def check_results(output: str) -> None:
+    """Raise `StorageError` if results cannot be written: into their folder, or into one that is already in it."""
+    folder = Path(output)
+    for path in (folder, *(folder / name for name in OWN)):
+        if path.is_dir() or path == folder:
+            check_writable(path, "Name another folder under the key output.")
+
+
+def check_state(folder: str | Path = ".snakemake") -> None:
+    """Raise `StorageError` if Snakemake cannot keep its state in the folder of the run."""
+    way_out = "Run in another folder (--directory): Snakemake keeps its state there."
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise StorageError(f"{folder} is a file. {way_out}")
+    check_writable(folder, way_out)

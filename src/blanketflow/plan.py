@@ -15,9 +15,10 @@ from .core.parameters import Configurable
 from .core.registry import look_up
 from .core.seeds import derive_seed
 from .data.peek import Facts, peek
-from .data.remote import with_copies
+from .data.remote import is_remote, with_copies
 from .data.splits import check_folds
 from .digest import code_digest
+from .file_times import check_times, file_states
 from .grain import Grains, fold_ids, id_of_test
 from .identifiers import PART
 from .resources import Estimates
@@ -97,6 +98,18 @@ class Plan:
         from .data.sources import source_files
 
         return source_files(dataset, self.config.datasets[dataset])
+
+    def source_states(self, dataset: str) -> str:
+        """Return what changes with the content of a data set's files here; those in object storage tell by their time.
+
+        Snakemake looks at a file whose time is newer, and so misses one that was changed under an older time.
+        """
+        return canonical_json(file_states(path for path in self.source_files(dataset) if not is_remote(path)))
+
+    def check_times(self) -> None:
+        """Raise `DataError` if a file of a data set is from the future."""
+        for dataset in self.config.datasets:
+            check_times(dataset, [path for path in self.source_files(dataset) if not is_remote(path)])
 
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""

@@ -30,8 +30,8 @@ def tabulate(
     known = collect.cards(cards)
     found, folds = collect.blankets(blankets), collect.folds(by_fold)
     scored = collect.evaluations(evaluations)
-    scores = result_tables.scores(scored)
-    compared = result_tables.comparable(json.loads(spec)["selectors"])
+    scores, asked = result_tables.scores(scored), json.loads(spec)
+    compared = result_tables.comparable(asked["selectors"])
     return {
         "scores": scores,
         "blankets": result_tables.blankets_table(found, folds),
@@ -43,4 +43,5 @@ def tabulate(
         "friedman_ranks": result_tables.friedman_ranks(scores, compared),
         "runtime": result_tables.runtime(folds, scored),
         "truth": result_tables.truth(found, folds, known),
+        "statuses": result_tables.statuses(collect.outcomes(blankets, evaluations), asked["skipped"]),
     }

@@ -109,8 +109,8 @@ class OnlyClass:
 
 
 def ppi_risks(X, y, tested, given, repeats, make_model, task):
-    """Algorithm 1, lines 1-15: risks and permuted risks of each repeat, one fit a repeat."""
-    columns = sorted({tested, *given})
+    """Algorithm 1, lines 1-15: risks and permuted risks of each repeat, one fit a repeat; errors over the variance."""
+    columns, unit = sorted({tested, *given}), float(np.var(y)) or 1.0 if task == "regression" else 1.0
     risks, permuted_risks = [], []
     for is_train, test_rows, permuted_rows in zip(
         repeats.is_train, repeats.test_rows, repeats.permuted_rows, strict=True
@@ -123,8 +123,8 @@ def ppi_risks(X, y, tested, given, repeats, make_model, task):
         shuffled = test.copy()
         for i, source in enumerate(permuted_rows):
             shuffled[i, columns.index(tested)] = X[source, tested]
-        risks.append(mean_loss(model, test, y[test_rows], task))
-        permuted_risks.append(mean_loss(model, shuffled, y[test_rows], task))
+        risks.append(mean_loss(model, test, y[test_rows], task) / unit)
+        permuted_risks.append(mean_loss(model, shuffled, y[test_rows], task) / unit)
     return risks, permuted_risks
 
 

@@ -106,7 +106,10 @@ def test_equals_the_algorithm(name, seen):
         found = bind(data, model=model(), n_splits=4).test(x, target, given)
         wanted = literal_differences(data, x, target, given, model, seen["parts"], seen[x])
         t = stats.ttest_1samp(wanted, 0.0, alternative="greater")
-        assert found.statistic == pytest.approx(np.mean(wanted), rel=1e-9, abs=2e-12)
+        unit = (
+            np.var(data[target].numbers()) if target == "y" else 1.0
+        )  # squared errors are shares of the target's variance
+        assert found.statistic == pytest.approx(np.mean(wanted) / unit, rel=1e-9, abs=2e-12)
         assert found.p_value == pytest.approx(t.pvalue, rel=1e-6)
         assert np.exp(found.log_p) == pytest.approx(t.pvalue, rel=1e-6)
         assert (found.dof, found.n, found.reliable) == (89.0, 90, True)

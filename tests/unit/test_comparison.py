@@ -47,7 +47,10 @@ def test_a_failure_is_told_and_the_others_go_on(found):
     assert set(found.outcomes["status"]) == {"error"}
     assert found.outcomes["reason"].str.contains("k").all()
     assert found.skipped[["dataset", "selector"]].values.tolist() == [["wine", "linear"], ["sick", "linear"]]
-    assert set(found.scores.query("dataset == 'wine'")["selector"]) == {"mrmr", "strict", "all"}
+    scores = found.scores.query("dataset == 'wine'")
+    assert set(scores.query("status == 'ok'")["selector"]) == {"mrmr", "strict", "all"}
+    failed = scores.query("status == 'error'")
+    assert set(failed["selector"]) == {"select-k-best"} and failed["mean"].isna().all()
     with pytest.raises(ConfigError, match=r"select-k-best has no final blanket on wine: .*k"):
         found.blanket("select-k-best", "wine")
     with pytest.raises(
@@ -169,7 +172,7 @@ def test_progress_is_shown_beside_the_results(capsys):
         ({"selectors": ["hitton-mb"]}, "hiton-mb"),
         ({"selectors": "mrmr"}, "must be a list or a mapping"),
         ({"selectors": [{"Bad_Id": {"method": "gs"}}]}, "ids are lower-case"),
-        ({"selectors": [RandomForestClassifier()]}, "no scikit-learn selector"),
+        ({"selectors": [RandomForestClassifier(random_state=0)]}, "no scikit-learn selector"),
         ({"selectors": [SelectKBest]}, "needs a method"),
         ({"selectors": [3]}, "needs a method"),
         ({"selectors": []}, "selectors must name at least one"),

@@ -31,6 +31,7 @@ ALLOWED = {
     "config_keys": {"core"},
     "identifiers": {"core"},
     "output_folder": {"core"},
+    "file_times": {"core", "output_folder"},
     "config_file": {"core"},
     "config": {"core", "ci", "selectors", "models", "evaluate", "aggregate", "config_keys", "identifiers"}
     | {"output_folder"},
@@ -40,7 +41,7 @@ ALLOWED = {
     "grain": {"config", "cost", "data", "identifiers"},
     "resources": {"ci", "config", "cost", "data", "grain", "identifiers", "memory"},
     "suitability": {"core", "ci", "config", "data", "evaluate", "models"},
-    "plan": {"core", "config", "data", "digest", "grain", "identifiers", "resources", "suitability"},
+    "plan": {"core", "config", "data", "digest", "file_times", "grain", "identifiers", "resources", "suitability"},
     "run_time": {"cost", "grain", "plan"},
     "inspection": {"core", "ci", "cost", "data", "plan", "suitability"},
     "starting_config": {"core", "identifiers", "inspection", "plan", "run_time"},
@@ -50,9 +51,9 @@ ALLOWED = {
     "docs_pages": {"core", "artefacts", "config_keys", "data", "evaluate", "result_tables", "selectors", "stages"},
     "jobs": {"core", "artefacts"},
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
-    "collect": {"artefacts"},
+    "collect": {"core", "artefacts"},
     "tabulate": {"collect", "result_tables"},
-    "finished_run": {"core", "collect", "report"},
+    "finished_run": {"core", "collect", "report", "result_tables"},
     "comparison": {
         "core",
         "artefacts",
@@ -70,7 +71,7 @@ ALLOWED = {
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
     "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparison", "exports"}
-    | {"config", "config_file", "inspection", "starting_config", "suitability"},
+    | {"config", "config_file", "inspection", "output_folder", "starting_config", "suitability"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparison"},
 }
 #: Third-party packages that a part may import at all.

@@ -1,6 +1,7 @@
 """Work in a process of its own: real crashes, real signals, and what is left of them."""
 
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -126,6 +127,25 @@ def test_too_little_memory_is_no_answer_of_a_method():
         in_child(raising(MemoryError("no room")))
     with pytest.raises(MemoryError, match="killed from outside"):
         in_child(stop_by(signal.SIGKILL))
+
+
+def run_out_while_working():
+    try:
+        raise MemoryError("no room")
+    except MemoryError:
+        raise RuntimeError("the estimator failed") from None
+
+
+def test_too_little_memory_is_told_behind_another_error():
+    with pytest.raises(MemoryError, match="the estimator failed"):
+        in_child(run_out_while_working)
+
+
+def test_a_full_disk_is_told_as_one():
+    with pytest.raises(OSError, match="No space left") as failed:
+        in_child(raising(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "log")))
+    assert failed.value.errno == errno.ENOSPC
+    assert str(failed.value) == "[Errno 28] No space left on device: 'log'"
 
 
 def sleep_in_c():

@@ -288,9 +288,9 @@ def test_any_model(model):
 
 def test_a_classifier_without_probabilities():
     X, y = suppressed(0, n=80)
-    assert stepwise(model=LinearSVC(), scoring="roc_auc").fit(X, y > 0).selected_features_
+    assert stepwise(model=LinearSVC(random_state=0), scoring="roc_auc").fit(X, y > 0).selected_features_
     with pytest.raises(DataError, match=r"neg_log_loss of a model of \['x0'\] failed.*predict_proba"):
-        stepwise(model=LinearSVC(), scoring="neg_log_loss").fit(X, y > 0)
+        stepwise(model=LinearSVC(random_state=0), scoring="neg_log_loss").fit(X, y > 0)
 
 
 def test_a_categorical_feature_enters_as_a_whole():

@@ -32,7 +32,8 @@ class CPI(CITest):
 
     The rows are held out once each, in `n_splits` parts, of like classes where the target has classes. A row's
     difference is its loss (log-loss or squared error) with the knockoff less that with X; the test of a mean above 0 is
-    one-sided. The statistic is the mean difference, rounded to 1e-12.
+    one-sided. The statistic is the mean difference, rounded to 1e-12. Squared errors are divided by the target's
+    variance, so that it has no unit.
 
     Unlike the PPI test's permuted column, the knockoff keeps the relation of X to Z: it is second-order Gaussian, with
     the least-squares regression of X on Z over all rows (the target plays no part in it).
@@ -103,7 +104,7 @@ class _CPIEngine:
         from .learner import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]
-        if n < self.test.n_splits or is_constant(column):
+        if n < self.test.n_splits or column.is_constant():
             return replace(constant_results(m, n), reliable=np.zeros(m, dtype=bool))
         learner = Learner(column, self.test.model)
         parts = draw_parts(column, self.test.n_splits, derive_rng(self.seed, "parts", column.name))
@@ -123,14 +124,16 @@ class _CPIEngine:
     ) -> np.ndarray:
         """Return the loss with the knockoff less the loss with X of each held-out row, shape (n,)."""
         from ..models.encode import design
+        from ..models.magnitudes import moderate
         from .knockoffs import knockoff
 
         column, differences = self.table[x], np.zeros(len(parts))
-        if is_constant(column):
+        if column.is_constant():
             return differences
         names = sorted(self.table.names[z] for z in given)
         members = sorted([column.name, *names])  # so that the table's order of columns does not matter
-        encoded = design(self.table.select(members))
+        moderated = moderate(self.table.select(members))
+        encoded, column = design(moderated), moderated[column.name]
         block = encoded.blocks[members.index(column.name)]
         rng = derive_rng(self.seed, "knockoff", target, column.name, *names)
         replaced = encoded.matrix.copy()
@@ -141,11 +144,6 @@ class _CPIEngine:
             losses = (learner.losses(fitted, matrix[rows], rows) for matrix in (replaced, encoded.matrix))
             differences[rows] = next(losses) - next(losses)
         return differences
-
-
-def is_constant(column: Column) -> bool:
-    """Whether a column has one value only."""
-    return bool(np.ptp(column.numbers()) == 0)
 
 
 def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.ndarray:

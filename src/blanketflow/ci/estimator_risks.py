@@ -10,6 +10,7 @@ import numpy as np
 from ..core.seeds import seed_32
 from ..core.table import Table
 from ..models.encode import design
+from ..models.magnitudes import moderate
 from .learner import Learner
 from .repeats import Repeats
 from .significance import risk_differences
@@ -77,7 +78,7 @@ class EstimatorRisks:
         """Hold the members' design matrix; a smaller set uses that of the larger one."""
         if not members <= set(self._encoded):
             self._encoded = tuple(sorted(members))
-            encoded = design(self.table.select(self._encoded))
+            encoded = design(moderate(self.table.select(self._encoded)))
             self._matrix = encoded.matrix
             self._blocks = dict(zip(self._encoded, encoded.blocks, strict=True))
             self._fits = [None] * len(self._fits)

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Table
 from ..models.encode import design
+from ..models.magnitudes import moderate
 from .learner import Learner
 
 
@@ -24,7 +25,7 @@ def held_out_losses(
     learner = Learner(table[target], model)
     part = derive_rng(seed, "held-out", "folds").permutation(table.n_rows) % n_folds
     # One constant column stands for none, from which a model learns just the classes' shares or the mean.
-    matrix = design(table.select(columns)).matrix if columns else np.zeros((table.n_rows, 1))
+    matrix = design(moderate(table.select(columns))).matrix if columns else np.zeros((table.n_rows, 1))
     losses = np.empty(table.n_rows)
     for fold in range(n_folds):
         rows = np.flatnonzero(part == fold)

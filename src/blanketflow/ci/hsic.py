@@ -239,7 +239,7 @@ class _HSICEngine:
         residual = residual_of(self.side(given).features, self.test.ridge) if given else None
 
         def side(columns: tuple[int, ...]) -> _Side:
-            if all(np.ptp(self.table[position].numbers()) == 0 for position in columns):
+            if all(self.table[position].is_constant() for position in columns):
                 # A ridge regression leaves something even of a constant and Z.
                 return _Side(np.zeros((self.table.n_rows, 1)))
             whole = self.side(tuple(sorted(columns + given)))

@@ -10,7 +10,9 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.table import Column
 from ..models import Model, get_model
+from ..models.magnitudes import moderated
 from ..models.predictions import predicted, probabilities
+from .target_arrays import unit_of_errors
 
 SMALLEST_PROBABILITY = 1e-15
 #: Folds that the probabilities of a model without its own are calibrated in.
@@ -18,7 +20,7 @@ CALIBRATION_FOLDS = 5
 
 
 class Learner:
-    """Fits a model of a target. Losses are log-loss for classes, squared error for numbers.
+    """Fits a model of a target. Losses are log-loss for classes, for numbers squared error over the target's variance.
 
     Parameters
     ----------
@@ -33,7 +35,8 @@ class Learner:
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
         self.model, self.certified = model, certified
         self.task = CLASSIFICATION if column.is_discrete else REGRESSION
-        self.target = column.numbers().astype(np.int64) if column.is_discrete else column.numbers()
+        self.target = column.numbers().astype(np.int64) if column.is_discrete else moderated(column)
+        self._unit = 1.0 if column.is_discrete else unit_of_errors(self.target)
 
     @cached_property
     def classes(self) -> np.ndarray:
@@ -79,7 +82,7 @@ class Learner:
         """Return the loss of each of some rows, shape (len(rows),), when they have the features X, same length."""
         y = self.target[rows]
         if self.task == REGRESSION:
-            return (predicted(fitted, X) - y) ** 2
+            return (predicted(fitted, X) - y) ** 2 / self._unit
         probability = np.zeros(len(y))  # a class that the training rows lack has probability 0
         found, classes = probabilities(fitted, X, self.classes)
         for k, label in enumerate(classes):

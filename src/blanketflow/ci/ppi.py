@@ -26,7 +26,8 @@ class PPI(CITest):
     In each of `n_repeats` random splits a model learns the target from X and the conditioning set; X is permuted among
     the test rows; the paired risks (log-loss or squared error) are compared by a one-sided test.
 
-    The statistic is the mean risk difference, permuted minus original, rounded to 1e-12.
+    The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
+    the target's variance, so that neither it nor a tie depends on units.
 
     Notes
     -----

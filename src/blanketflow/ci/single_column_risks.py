@@ -10,7 +10,7 @@ from ..core.table import Table
 from .column_lists import column_lists
 from .repeats import Repeats
 from .significance import DECIMALS
-from .target_arrays import TargetArrays, target_arrays
+from .target_arrays import TargetArrays, target_arrays, unit_of_errors
 
 #: Counts of a kernel's largest column: repeats come in blocks that are small enough.
 COUNTS = 2**24
@@ -34,6 +34,7 @@ class SingleColumnRisks:
 
         self._table, self._n_repeats = table, len(repeats.is_train)
         arrays = target_arrays(table[target])
+        self._unit = 1.0
         if arrays.n_classes:
             self._kernel = single_column_trees.class_differences
             width = min(64, max(1, COUNTS // (3 * arrays.n_classes * table.n_rows)))
@@ -41,6 +42,7 @@ class SingleColumnRisks:
             self._blocks = [(block, _class_arrays(arrays, repeats[block])) for block in blocks]
         else:
             self._kernel = single_column_trees.number_differences
+            self._unit = unit_of_errors(arrays.numbers)
             self._blocks = [(slice(None), _number_arrays(arrays, repeats))]
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
@@ -56,6 +58,7 @@ class SingleColumnRisks:
             found = np.empty((len(at), self._n_repeats))
             for block, arrays in self._blocks:
                 self._kernel(lists.starts, lists.rows, lists.values, *arrays, found[:, block])
+            found /= self._unit
             differences[at] = np.round(found, DECIMALS, out=found)
         return differences
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.table import Column
+from ..models.magnitudes import moderated
 
 
 class TargetArrays(NamedTuple):
@@ -17,7 +18,7 @@ class TargetArrays(NamedTuple):
     classes : int64 array of shape (n,)
         Class codes; zeros for regression.
     numbers : float64 array of shape (n,)
-        The column as numbers.
+        The column as numbers, by a power of two if huge or tiny.
     n_classes : int
         0 for regression.
     """
@@ -29,8 +30,21 @@ class TargetArrays(NamedTuple):
 
 def target_arrays(column: Column) -> TargetArrays:
     """Return the arrays of a target column."""
-    numbers = np.array(column.numbers())  # a copy: the columns of a data frame are read-only
+    numbers = np.array(moderated(column))  # a copy: the columns of a data frame are read-only
     if not column.is_discrete:
         return TargetArrays(np.zeros(len(numbers), dtype=np.int64), numbers, 0)
     codes = numbers.astype(np.int64)
     return TargetArrays(codes, numbers, int(codes.max()) + 1)
+
+
+def unit_of_errors(numbers: np.ndarray) -> float:
+    """Return the variance of a numeric target, by which squared errors are divided; 1 if it is constant.
+
+    What is said of an error, and the rounding that decides ties, then depends on no unit.
+
+    Examples
+    --------
+    >>> unit_of_errors(np.array([1.0, 3.0])), unit_of_errors(np.array([7.0, 7.0]))
+    (1.0, 1.0)
+    """
+    return float(np.var(numbers)) or 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.table import Table
 from .repeats import Repeats
 from .sorted_columns import SortedColumns, sort_columns
-from .target_arrays import target_arrays
+from .target_arrays import target_arrays, unit_of_errors
 
 _NO_NODES = np.zeros(0, dtype=np.int64)
 
@@ -48,6 +48,7 @@ class TreeRisks:
         self.table, self.repeats = table, repeats
         self.n_fits = self.n_examined = 0
         self._target = target_arrays(table[target])
+        self._unit = 1.0 if self._target.n_classes else unit_of_errors(self._target.numbers)
         n_repeats = len(repeats.is_train)
         self._trees: list[_Tree | None] = [None] * n_repeats
         self._sources = [np.searchsorted(t, p) for t, p in zip(repeats.test_rows, repeats.permuted_rows, strict=True)]
@@ -121,7 +122,7 @@ class TreeRisks:
     def _risk(self, b: int, tree: _Tree, permuted: int) -> float:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
-        return self._predictions.tree_risk(
+        risk = self._predictions.tree_risk(
             tree.place,
             tree.cut,
             tree.left,
@@ -133,3 +134,4 @@ class TreeRisks:
             numbers[rows],
             n_classes,
         )
+        return risk / self._unit

@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         What was typed after ``blanketflow``; that of this process if not given.
     """
     from ..core.errors import BlanketflowError
+    from ..core.folders import OF_THE_DISK, not_written
     from ..jobs import fewer_collections
     from .app import make_app
     from .terminal import complain, show_anything
@@ -34,6 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ended.code if isinstance(ended.code, int) else (DONE if ended.code is None else FAILED)
     except BlanketflowError as error:
         complain(str(error))
+        return FAILED
+    except OSError as error:
+        if error.errno not in OF_THE_DISK:
+            raise
+        complain(str(not_written(error.filename or "a file", error)))
         return FAILED
     except MemoryError as error:
         complain(f"there is not enough memory ({error}). Use fewer rows, columns or repeats, or a larger machine.")

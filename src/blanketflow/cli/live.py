@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Folder of the logger plug-in, which is put on Snakemake's search path.
 PLUG_INS = Path(__file__).parent / "events"
+#: How a job's own words begin where Snakemake shows its output.
+_OURS = "blanketflow: "
 #: Running jobs that are named.
 _NAMED = 3
 
@@ -45,7 +47,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
 
     environment = safe_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
-    progress, begin = Progress(), time.time()
+    progress, begin = Progress(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
@@ -68,8 +70,9 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
                 with open(path, encoding="utf-8", errors="replace") as text:
                     shutil.copyfileobj(text, stream)
             return ended
+        said = [line for line in errors.read_text("utf-8", "replace").splitlines() if line.startswith(_OURS)]
     if not (ended.stopped and ended.code):
-        _tell(progress, ended.code, time.time() - begin)
+        _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(_OURS) for line in said])
     return ended
 
 
@@ -100,7 +103,7 @@ def _drawn(progress: Progress, begin: float) -> Table:
     for stage, done, total in stages:
         drawn.add_row(Text(stage), ProgressBar(total=total, completed=done, width=30), Text(f"{done}/{total}"))
     done, total = (sum(stage[i] for stage in stages) for i in (1, 2))
-    now = time.time()
+    now = time.monotonic()
     left = progress.seconds_left(now)
     told = f"{_clock(now - begin)} so far" + (f", about {_clock(left)} left" if left is not None else "")
     bar = ProgressBar(total=total, completed=done, width=30)
@@ -116,12 +119,15 @@ def _drawn(progress: Progress, begin: float) -> Table:
     return outer
 
 
-def _tell(progress: Progress, code: int, seconds: float) -> None:
-    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log."""
+def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) -> None:
+    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log.
+
+    Where the disk was full, the reason is not in the log but in what jobs have `said`.
+    """
     for number in progress.failed:
         job = progress.jobs[number]
         log = next((path for path in job.log if Path(path).is_file()), None)
-        complain(f"{job.name} failed: {_reason(log) if log else progress.failed[number]}")
+        complain(f"{job.name} failed: {_reason(log, said) if log else [progress.failed[number], *said][-1]}")
         if log:
             complain(f"  its log: {log}")
     if code and not progress.failed:
@@ -134,12 +140,12 @@ def _tell(progress: Progress, code: int, seconds: float) -> None:
         show(f"{done} jobs done in {_clock(seconds)}.")
 
 
-def _reason(log: str) -> str:
-    """Return the last error in a job's log, else its last line."""
+def _reason(log: str, said: Sequence[str]) -> str:
+    """Return the last error in a job's log, else its last line, else the last of what jobs have said elsewhere."""
     lines = [line.strip() for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines()]
     lines = [line for line in lines if line]
-    said = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
-    return (said or lines or ["it wrote nothing into its log"])[-1]
+    errors = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
+    return (errors or lines or said or ["it wrote nothing into its log"])[-1]
 
 
 def _clock(seconds: float) -> str:

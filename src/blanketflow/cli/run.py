@@ -86,12 +86,15 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Clear the lock of a run that was killed, run Snakemake, and show the blankets found."""
+    from ..output_folder import check_state
     from .blankets import show_blankets
     from .process import run_to_end, safe_environment
 
     snakemake = [sys.executable, "-m", "snakemake"]
     arguments = [*_workflow(arguments), *arguments]
     _check_configs(arguments)
+    if not any(map(_asks_for_output, arguments)):
+        check_state(Path(_named(arguments).directory) / ".snakemake")
     if is_locked:
         complain("an earlier run was killed; going on from where it was.")
         unlocked = subprocess.run(

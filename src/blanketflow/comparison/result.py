@@ -28,7 +28,7 @@ class Comparison:
         Everything that the report shows.
     tables : dict of str to DataFrame
         Every result table by name; the attributes scores, blankets, stability, agreement, ranks, wins, friedman,
-        runtime and truth are these.
+        runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         What each fold took; what did not end well; which pairs do not suit each other, and why.
     plot : blanketflow.comparison.charts.Charts
@@ -105,6 +105,11 @@ class Comparison:
     def folds(self) -> pd.DataFrame:
         """One row a data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
         return self.run.folds
+
+    @property
+    def statuses(self) -> pd.DataFrame:
+        """How every search and every model ended, with the reason where that was not well."""
+        return self.run.tables["statuses"]
 
     @property
     def outcomes(self) -> pd.DataFrame:

@@ -32,11 +32,13 @@ def check_writable(folder: str | Path, way_out: str) -> None:
         raise not_written(folder, error, way_out) from error
 
 
-def not_written(path: str | Path, error: OSError, way_out: str = "Mend that and run again.") -> StorageError:
+def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageError:
     """Return the error of a file or folder that cannot be written, with the space that is left where that is why."""
     why = os.strerror(error.errno) if error.errno else str(error)
-    left = f"; {free_bytes(path):,} bytes are free" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
-    return StorageError(f"{path} cannot be written ({why}{left}). {way_out}")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        why += f"; {free_bytes(path):,} bytes are free"
+        way_out = f"Make room{f', or {way_out[0].lower()}{way_out[1:]}' if way_out else ' and run again.'}"
+    return StorageError(f"{path} cannot be written ({why}). {way_out or 'Mend that and run again.'}")
 
 
 def free_bytes(path: str | Path) -> int:

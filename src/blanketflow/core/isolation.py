@@ -154,21 +154,29 @@ def _settle(parent: int) -> None:
         sys.modules["threadpoolctl"].threadpool_limits(1, "openmp")
 
 
-def _told(error: BaseException) -> dict[str, str]:
+def _told(error: BaseException) -> dict[str, Any]:
     try:
         message = str(error)[:_MOST]
     except Exception:
         message = "an error whose message cannot be shown"
     kind = type(error)
+    if _is_of_memory(error):
+        return {"kind": MemoryError.__name__, "message": message}
+    if isinstance(error, OSError) and error.errno is not None:  # a full disk is no fault of the method
+        return {"kind": OSError.__name__, "message": message.partition("] ")[2], "number": error.errno}
     ours = _PASSED_ON.get(kind.__name__) is kind
     if isinstance(error, SystemExit):
         message = f"the method ended its process by sys.exit({message})"
-    elif isinstance(error, MemoryError):
-        return {"kind": "MemoryError", "message": message, "traceback": ""}
     elif not ours:
         message = f"{kind.__name__}: {message}" if message else kind.__name__
     lines = "".join(traceback.format_exception(error))[-_MOST:]
     return {"kind": kind.__name__ if ours else WorkFailed.__name__, "message": message, "traceback": lines}
+
+
+def _is_of_memory(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _write(writing: int, said: bytes) -> None:
@@ -220,8 +228,10 @@ def _answer(said: bytes) -> Any:
     if "error" not in told:
         return told["answer"]
     failed = told["error"]
-    if failed["kind"] == "MemoryError":
+    if failed["kind"] == MemoryError.__name__:
         raise MemoryError(failed["message"])
+    if failed["kind"] == OSError.__name__:
+        raise OSError(failed["number"], failed["message"])
     error = _PASSED_ON[failed["kind"]](failed["message"])
     error.add_note(failed["traceback"])
     raise error

@@ -93,6 +93,11 @@ class Column:
         values = self.values.values if isinstance(self.values, SparseValues) else self.values
         return int(np.count_nonzero(np.isinf(values))) if values.dtype.kind == "f" else 0
 
+    def is_constant(self) -> bool:
+        """Whether a column without missing cells has one value only; the range of finite numbers may be infinite."""
+        values = self.numbers()
+        return bool(values.min() == values.max())
+
     def take(self, rows: np.ndarray) -> Column:
         """Return the column at the given rows."""
         if isinstance(self.values, SparseValues):

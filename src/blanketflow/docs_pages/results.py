@@ -74,7 +74,7 @@ MEANINGS = {
     "count": "how often it was found",
     "model": "id of the model",
     "metric": "name of the metric",
-    "value": "score on the test rows; null where the metric is undefined",
+    "value": "score on the test rows; null where there is none",
     "n_features": "features that the model saw",
     "status": "one of " + ", ".join(STATUSES),
     "reason": "why the status is not ok",
@@ -131,7 +131,10 @@ ARTEFACTS = (
         "split, model and metric",
         SCORE_TYPES,
         {},
-        {},
+        {
+            "status": "ok; undefined: the metric has no value on these rows; error: the model failed; else "
+            "that of the search, which found no blanket"
+        },
     ),
 )
 
@@ -143,8 +146,11 @@ TABLE_ROWS = {
     "ranks": "metric, model and selector: mean rank over the data sets",
     "runtime": "data set and selector: what the search and the models took",
     "truth": "data set, selector and split: what was found of the true blanket",
+    "statuses": "search on a split, and model there: how it ended; and pair that was skipped",
 }
 TABLE_MEANINGS = {
+    "stage": "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped",
+    "status": f"one of {', '.join(STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",
     "mean": "mean over the evaluation splits",
     "sd": "standard deviation over them",
     "n_splits": "number of them",
@@ -220,7 +226,12 @@ def results_page() -> str:
         meanings = MEANINGS | artefact.meanings
         parts += [f"### {heading}", f"`{artefact.path}`. One row for each {artefact.what}."]
         parts += [_columns(artefact.types, meanings, artefact.sometimes)]
-    parts += ["## Tables", "Over all data sets, in `tables/`, each as Parquet and CSV."]
+    parts += [
+        "## Tables",
+        "Over all data sets, in `tables/`, each as Parquet and CSV. In the CSV files a name that begins with `=`, `+`, "
+        "`-` or `@` has an apostrophe before it, since a spreadsheet would compute it, and characters that are not "
+        "shown are written as escapes. Parquet holds every name as it is.",
+    ]
     for name, types in TABLES.items():
         what = f" One row for each {TABLE_ROWS[name]}." if name in TABLE_ROWS else ""
         parts += [f"### tables/{name}", f"`tables/{name}.parquet`, `tables/{name}.csv`.{what}"]

@@ -20,6 +20,7 @@ from ..core.table import Column, Table
 from ..models import get_model
 from ..models.base import Model
 from ..models.encode import design
+from ..models.magnitudes import moderate
 from ..models.predictions import predicted, probabilities
 from .metrics import Predictions, Score, resolve_metrics, score
 
@@ -123,6 +124,19 @@ def evaluate_split(
     return rows
 
 
+def not_scored(
+    models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
+) -> list[dict[str, Any]]:
+    """Return the rows of `evaluate_split` for a split that has no blanket: without values, but with the reason."""
+    failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
+    return [
+        {"model": model, "metric": metric, **failed}
+        for model in models
+        if task in get_model(model).card.tasks
+        for metric in resolve_metrics(metrics, task)
+    ]
+
+
 def _predict(
     model: Model, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
 ) -> Predictions:
@@ -133,7 +147,7 @@ def _predict(
         X_train, X_test = np.zeros((len(y_train), 1)), np.zeros((len(y_test), 1))
     else:
         estimator = model.build(task, seed, n_jobs)
-        X_train, X_test = design(train).matrix, design(test).matrix
+        X_train, X_test = (design(moderate(part, fitted_on=train)).matrix for part in (train, test))
     estimator.fit(X_train, y_train)
     taught = np.unique(y_train) if is_classification else None
     y_pred = predicted(estimator, X_test, taught)

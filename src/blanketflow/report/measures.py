@@ -26,11 +26,15 @@ def score_table(run: Run, dataset: str, metric: str) -> Table:
 
 
 def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
-    if found.empty or found.iloc[0]["n_splits"] == 0:
-        return Cell(NONE, "undefined")
+    if found.empty:
+        return Cell(NONE)
     row = found.iloc[0]
+    if row["n_splits"] == 0:
+        return Cell(NONE, {"error": "failed"}.get(row["status"], row["status"]))
     detail = "" if selector == run.baseline else signed(row["difference"])
     shown = detail if detail != NONE else ""
+    if row["status"] != "ok":
+        shown = ", ".join(filter(None, (shown, f"{count(int(row['n_splits']), 'split')} only")))
     return Cell(mean_sd(row["mean"], row["sd"]), shown, best=bool(row["best"]), value=row["mean"])
 
 

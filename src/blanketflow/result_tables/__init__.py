@@ -8,6 +8,7 @@ from .ranks import ranks, wins
 from .runtime import runtime
 from .scores import HIGHER_IS_BETTER, scores
 from .stability import nogueira, stability
+from .statuses import statuses, unclean
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -22,6 +23,8 @@ __all__ = [
     "runtime",
     "scores",
     "stability",
+    "statuses",
     "truth",
+    "unclean",
     "wins",
 ]

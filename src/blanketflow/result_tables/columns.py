@@ -24,6 +24,8 @@ TABLES: dict[str, dict[str, str]] = {
         "n_features": "double",
         "difference": "double",
         "best": "bool",
+        "status": "string",
+        "reason": "string",
     },
     "blankets": _PAIR
     | {
@@ -94,6 +96,13 @@ TABLES: dict[str, dict[str, str]] = {
         "n_pc": "int64",
         "n_spouses": "int64",
         "n_false": "int64",
+    },
+    "statuses": _PAIR
+    | {
+        "split": "string",
+        "stage": "string",
+        "status": "string",
+        "reason": "string",
     },
 }
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool"}

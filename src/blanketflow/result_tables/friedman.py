@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.printable import printable
 from .columns import frame
 from .ranks import cost_matrices, rank_table
 
@@ -57,7 +58,10 @@ def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd
     rows = []
     for metric, model, costs in cost_matrices(scores):
         compared = _compared(costs, selectors)
-        rows.append({"metric": metric, "model": model} | _test(compared.dropna(), _missing(compared)))
+        asked = scores[(scores["metric"] == metric) & (scores["model"] == model)]["selector"].unique()
+        absent = [name for name in asked if name not in costs and (selectors is None or name in selectors)]
+        missing = "; ".join(filter(None, (_missing(compared), _absent(absent))))
+        rows.append({"metric": metric, "model": model} | _test(compared.dropna(), missing))
     return frame("friedman", rows)
 
 
@@ -134,6 +138,11 @@ def _too_few(n_datasets: int, n_selectors: int) -> str:
     if n_datasets < _FEWEST_DATASETS:
         return f"data sets with a score of every selector: {n_datasets}; the test needs {_FEWEST_DATASETS}"
     return ""
+
+
+def _absent(selectors: Sequence[str]) -> str:
+    names = ", ".join(map(printable, selectors))
+    return f"left out, since without a score on every split of any data set: {names}" if selectors else ""
 
 
 def _missing(costs: pd.DataFrame) -> str:

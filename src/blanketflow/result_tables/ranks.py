@@ -15,16 +15,25 @@ if TYPE_CHECKING:
 def cost_matrices(scores: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield metric, model and mean scores, data sets by selectors: the lower the better, missing where there is none.
 
+    A mean over fewer splits than others have on the same data set is none: who fails on the hard splits has no score.
+
     Parameters
     ----------
     scores : DataFrame
         As :func:`blanketflow.result_tables.scores` returns.
     """
-    known = scores.dropna(subset=["mean"])
+    known = _on_all_splits(scores.dropna(subset=["mean"]))
     for (metric, model), part in known.groupby(["metric", "model"], sort=False):
         means = part.pivot(index="dataset", columns="selector", values="mean")
         ordered = means.loc[part["dataset"].unique(), part["selector"].unique()]
         yield metric, model, ((-ordered if is_higher_better(metric) else ordered).round(DECIMALS))
+
+
+def _on_all_splits(scores: pd.DataFrame) -> pd.DataFrame:
+    if "n_splits" not in scores:
+        return scores
+    most = scores.groupby(["dataset", "metric", "model"])["n_splits"].transform("max")
+    return scores[scores["n_splits"] == most]
 
 
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:

@@ -32,7 +32,8 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
     Parameters
     ----------
     evaluations : DataFrame
-        Columns dataset, selector, split, model, metric, value (missing where undefined), n_features.
+        Columns dataset, selector, split, model, metric, value (missing where there is none), n_features, status,
+        reason.
     baseline : str
         Selector that keeps all features.
 
@@ -43,6 +44,8 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
         because one value has no spread. ``difference`` is the mean of the differences to the baseline on the splits
         that both have, in the metric's own unit; missing if there are none. ``best`` marks the best mean, ties
         included, among the selectors scored on the most splits: who fails on the hard splits cannot win by it.
+        ``status`` is ``ok``; that of the first split where there is no value on any; ``unreliable`` where some lack
+        one. ``reason`` says why.
 
     Raises
     ------
@@ -66,13 +69,30 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
             "mean": part["value"].mean(),
             "sd": part["value"].std(ddof=1),
             "n_splits": int(part["value"].notna().sum()),
-            "n_features": part["n_features"].mean(),
+            "n_features": part.loc[~_without_blanket(part), "n_features"].mean(),
             "difference": part["difference"].mean(),
             "best": False,
         }
+        | _status(part)
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
     return _mark_best(frame("scores", rows))
+
+
+def _without_blanket(part: pd.DataFrame) -> pd.Series:
+    """Tell the splits on which the search failed: as if nothing were selected there, but with a failure's status."""
+    return part["status"].isin(("error", "timeout")) & (part["n_features"] == 0)
+
+
+def _status(part: pd.DataFrame) -> dict[str, str]:
+    lacking = part[part["value"].isna()]
+    if lacking.empty:
+        return {"status": "ok", "reason": ""}
+    first = lacking.iloc[0]
+    if len(lacking) == len(part):
+        return {"status": first["status"], "reason": first["reason"]}
+    said = f"no value on {len(lacking)} of {len(part)} splits; {first['split']}: {first['status']}, {first['reason']}"
+    return {"status": "unreliable", "reason": said}
 
 
 def is_higher_better(metric: str) -> bool:

@@ -19,8 +19,9 @@ def task_of(target: Column) -> str:
 def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
     """Return the columns that models read for some features, shape (n, m); none for no feature."""
     from ..models.encode import design
+    from ..models.magnitudes import moderate
 
-    return design(table.select(names)).matrix if names else np.empty((table.n_rows, 0))
+    return design(moderate(table.select(names))).matrix if names else np.empty((table.n_rows, 0))
 
 
 def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains: Sequence[int] | np.ndarray) -> Any:

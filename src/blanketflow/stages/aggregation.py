@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..aggregate import Member, aggregate, all_answers
-from ..artefacts import Provenance, read_columns, read_provenance, write_columns, write_rows
+from ..artefacts import STATUSES, Provenance, read_columns, read_provenance, write_columns, write_rows
 from ..jobs import passed_on, recorded
 
 BLANKET_TYPES = {"feature": "string", "chosen": "bool", "frequency": "double", "importance": "double", "role": "string"}
@@ -60,22 +60,44 @@ def aggregate_split(
     total = Provenance(spec=spec, seed=asked["seed"])
     features, by_folds, found, types = [], [], [], BLANKET_TYPES
     with recorded(total):
-        passed_on(total, stages[-1])
-        decisions = [read_columns(path)[0] for path in shrink]
+        counted = _counted(total, stages[-1], folds)
+        decisions = [read_columns(shrink[i])[0] for i in counted]
         if "group" in decisions[0]:
             types = BLANKET_TYPES | GROUP_TYPES
         kept = [_members(columns) for columns in decisions]
         combined = aggregate(kept, asked["aggregate"])
         features = combined.features
-        found = all_answers(combined, [provenance.extra.get("answers") for provenance in stages[-1]])
-        for i, name in enumerate(folds):
-            own = [stage[i] for stage in stages]
+        found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
+        for at, fold in enumerate(counted):
+            own = [stage[fold] for stage in stages]
             tests, seconds = sum(p.n_tests for p in own), sum(p.seconds for p in own)
-            by_folds.append((name, len(kept[i]), combined.z[i], combined.best == i, tests, seconds))
+            by_folds.append((folds[fold], len(kept[at]), combined.z[at], combined.best == at, tests, seconds))
         total.n_tests = sum(row[4] for row in by_folds)
     write_columns(to.blanket, {c: [f[c] for f in features] for c in types}, types, total)
     write_rows(to.by_fold, by_folds, FOLD_TYPES, total)
     write_rows(to.answers, found, ANSWER_TYPES, total)
+
+
+def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:
+    """Return which folds have a result; where some lack one, the outcome says so and is to be read with care.
+
+    Raises
+    ------
+    EarlierFailure
+        If none has one.
+    """
+    counted = [i for i, provenance in enumerate(ended) if provenance.usable]
+    passed_on(total, [ended[i] for i in counted] or ended)
+    lacking = [i for i in range(len(folds)) if i not in set(counted)]
+    if lacking:
+        first = ended[lacking[0]]
+        said = (
+            f"{len(lacking)} of {len(folds)} folds have no result and do not count; "
+            f"fold {folds[lacking[0]]}: {first.status}, {first.reason}"
+        )
+        total.reason = f"{said}; {total.reason}" if total.reason else said
+        total.status = max(total.status, "unreliable", key=STATUSES.index)
+    return counted
 
 
 def _members(columns: Mapping[str, list[Any]]) -> list[Member]:

@@ -11,14 +11,14 @@ from ..artefacts import Provenance, read_columns, write_columns
 from ..data.impute import impute
 from ..data.splits import test_rows, train_rows
 from ..data.storage import feature_names, read_table
-from ..evaluate.protocol import SCORE_TYPES, evaluate_split
+from ..evaluate.protocol import SCORE_TYPES, evaluate_split, not_scored
 from .fold import read_splits
 
 
 def evaluate_blankets(
     table: Path, splits: Path, blankets: Sequence[Path], scores: Path, dataset: str, spec: str, threads: int = 1
 ) -> None:
-    """Write the scores of every split and model; a split without a blanket is a row with its reason.
+    """Write the scores of every split and model; those of a split without a blanket are rows with its reason.
 
     Parameters
     ----------
@@ -45,8 +45,11 @@ def evaluate_blankets(
     rows: list[dict[str, Any]] = []
     for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
         if not provenance.usable:
-            failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": "error", "reason": provenance.reason}
-            rows.append({"split": split, "model": "", "metric": "", **failed})
+            why = (provenance.status, provenance.reason)
+            rows += [
+                {"split": split, **row}
+                for row in not_scored(asked["models"], asked["metrics"], stored.extra["task"], *why)
+            ]
             continue
         features = stored.features.select([name for name in stored.features.names if name in own])
         train, test = train_rows(drawn, split), test_rows(drawn, split)

@@ -5,6 +5,7 @@ A logger plug-in is Snakemake's documented way to follow a run. It is found by i
 """
 
 import json
+import time
 from dataclasses import dataclass, field
 from logging import LogRecord
 
@@ -41,7 +42,7 @@ class LogHandler(LogHandlerBase):
         if event is None:
             return
         known = {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
-        line = {"event": str(event), "time": record.created, "message": record.getMessage(), **known}
+        line = {"event": str(event), "time": time.monotonic(), "message": record.getMessage(), **known}
         self._file.write(json.dumps(line, default=_plain) + "\n")
 
     def close(self) -> None:

@@ -1,0 +1,38 @@
+"""How everything ended that was asked for, so that a failure can be told from an answer without features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from .columns import TABLES, frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
+    """List every search and every model that was asked for, with how it ended.
+
+    Parameters
+    ----------
+    ended : DataFrame
+        Columns dataset, selector, split, stage, status, reason: one row a search on a split, and one a model there.
+    skipped : iterable of (dataset, selector, reason)
+        Pairs that do not suit each other.
+
+    Returns
+    -------
+    DataFrame
+        The same, those skipped last: they have no split.
+    """
+    not_run = [
+        {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why}
+        for d, s, why in skipped
+    ]
+    return frame("statuses", [*ended[list(TABLES["statuses"])].to_dict("records"), *not_run])
+
+
+def unclean(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `statuses` that ran and did not end well."""
+    return table[~table["status"].isin(("ok", "skipped"))].reset_index(drop=True)
