@@ -72,6 +72,8 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
         told = f"Slurm has jobs of another run in this folder. If that run was killed: scancel {' '.join(left)}"
         complain(f"{told}; else wait for it.")
         return 1
+    arguments = [*_workflow(arguments), *arguments]
+    _check_configs(arguments)
     folder = Path(_named(arguments).directory)
     with held(folder) as hold:
         # Looked for before those who live: a lock that comes later is that of a run that has just begun.
@@ -91,8 +93,6 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
     from .process import run_to_end, safe_environment
 
     snakemake = [sys.executable, "-m", "snakemake"]
-    arguments = [*_workflow(arguments), *arguments]
-    _check_configs(arguments)
     if not any(map(_asks_for_output, arguments)):
         check_state(Path(_named(arguments).directory) / ".snakemake")
     if is_locked:
