@@ -55,7 +55,7 @@ test: setup-test lint ## every check there is
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
-test-faults: setup-test ## stop runs by signals at 50 random moments; make test does it at six
+test-faults: setup-test ## stop runs by signals at 50 random moments; make test does it at three
 	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest tests/faults
 
 test-versions: setup-test ## the same results with the oldest and newest Python, numpy, pandas and scikit-learn that are allowed

@@ -108,7 +108,12 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
     "time_limit": (
         None,
-        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
+        Parameter(
+            "number",
+            "Most seconds of growing, and of shrinking, on one fold; what does not stop is ended some time after.",
+            above=0,
+            nullable=True,
+        ),
     ),
     "max_tests": (
         None,

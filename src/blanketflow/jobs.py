@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from errno import ENOMEM
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -62,7 +63,7 @@ def is_of_memory(error: BaseException | None) -> bool:
     (True, True, False)
     """
     while error is not None:
-        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == ENOMEM or "bad_alloc" in str(error):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -25,7 +25,7 @@ CORES = 2
 JOBS_A_PAIR = 67
 #: What may grow: threads above Snakemake's own pool, open files from one time to another, and the memory of Snakemake,
 #: which keeps what it knows of every job that has run.
-MOST_THREADS, MOST_MORE_FILES, MOST_KB_A_JOB, MOST_MORE_MB = CORES + 5 + 6, 20, 20, 5
+MOST_THREADS, MOST_MORE_FILES, MOST_KB_A_JOB, MOST_MORE_MB = CORES + 5 + 6, 20, 10, 5
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from test_data_sources import assert_agree
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data import download as module
+from blanketflow.data.cache import cache_folder
 from blanketflow.data.card import make_card
 from blanketflow.data.download import cached_file
 from blanketflow.data.peek import peek
@@ -241,3 +243,24 @@ def test_what_openml_does_not_have_or_not_right(server):
     refused({"source": "openml:9"}, ConfigError, "set target")
     server.files["/api/v1/json/data/10"] = b"{}"
     refused({"source": "openml:10"}, DataError, "is no description of an OpenML data set")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://../t.csv",
+        "https://./t.csv",
+        "https://h/..",
+        "https://h/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "https://h/%00%0a%1b[2J.csv",
+        "https://h/" + "x" * 1000,
+        "https://" + "h" * 1000 + "/t.csv",
+        "https://h/t.csv?to=../../t.csv",
+    ],
+)
+def test_no_url_names_a_file_outside_of_the_cache(url):
+    downloads = cache_folder() / "downloads"
+    host, key, file = cached_file(url).relative_to(downloads).parts
+    assert re.fullmatch("[0-9a-f]{16}", key)
+    for part in (host, file):
+        assert re.fullmatch(r"[\w.-]{1,100}", part, re.ASCII) and part.strip(".")

@@ -2,6 +2,7 @@
 
 import re
 
+import altair as alt
 import pandas as pd
 import pytest
 import vl_convert
@@ -164,3 +165,10 @@ def test_a_page_can_hold_the_shared_looks_once(scores):
     whole = small | {"config": plots.CONFIG, "$schema": full["$schema"]}
     assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == plots.svg(chart)
     assert plots.spec(plots.score_by_selector(scores, "accuracy")) == small
+
+
+def test_a_control_character_in_a_name_is_drawn_as_an_escape():
+    """A file of SVG cannot hold one: what draws the chart ended the process."""
+    frame = pd.DataFrame({"name": ["a\x1b[2Jb", "c"], "value": [1, 2]})
+    drawn = plots.svg(alt.Chart(frame).mark_bar().encode(x="value:Q", y="name:N"))
+    assert r"a\x1b[2Jb" in drawn

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import termios
 import time
@@ -12,7 +13,7 @@ import time
 _CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
 
 
-def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=300):
+def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=900):
     """Run a command in a terminal; return its exit code and everything shown, without control sequences.
 
     `typed` takes what is shown so far and returns keys to press, or None; after some it is not asked again.
@@ -36,6 +37,8 @@ def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=
         if keys:
             os.write(terminal, keys)
             typed = None
+    else:  # nobody would read what it goes on to write, and it would wait for that
+        os.kill(pid, signal.SIGKILL)
     status = os.waitpid(pid, 0)[1]
     os.close(terminal)
     return os.waitstatus_to_exitcode(status), _CONTROL.sub("", shown.decode(errors="replace"))

@@ -28,13 +28,15 @@ _OURS = "blanketflow: "
 _NAMED = 3
 
 
-def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
+def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
     """Run Snakemake, show its progress, and say what failed and why.
 
     Parameters
     ----------
     snakemake, arguments : sequence of str
         The command and what it is given.
+    hold : sequence of int
+        File descriptors that it inherits.
 
     Returns
     -------
@@ -60,6 +62,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str]) -> Ended:
                     env=environment,
                     stdout=out,
                     stderr=err,
+                    pass_fds=hold,
                 )
             follow()
         if not progress.total:  # it did something else than to run jobs, and said so

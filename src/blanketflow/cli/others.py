@@ -5,6 +5,8 @@ from __future__ import annotations
 import getpass
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .terminal import complain
@@ -24,11 +26,37 @@ def jobs_in_slurm() -> list[str]:
     return list(dict.fromkeys(i for i, where, comment in jobs if where == str(Path.cwd()) and comment[:5] == "rule_"))
 
 
-def living_runs() -> list[int]:
-    """Return the process ids of Snakemake runs in this folder."""
+@contextmanager
+def held(folder: Path) -> Iterator[list[int] | None]:
+    """Hold a folder against another ``blanketflow run``; yield what the child is to inherit, None if another holds it.
+
+    The system lets go when the last process ends that has inherited it, however that ends. Without it, two that start
+    at the same moment after a killed run would unlock each other's Snakemake.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        (folder / ".snakemake").mkdir(parents=True, exist_ok=True)
+        file = open(folder / ".snakemake/blanketflow.lock", "ab")  # noqa: SIM115
+    except (ImportError, OSError):  # on Windows; where nothing can be written, which is said of the results folder
+        yield []
+        return
+    with file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            yield None
+        except OSError:  # a file system without such locks
+            yield []
+        else:
+            yield [file.fileno()]
+
+
+def living_runs(folder: Path) -> list[int]:
+    """Return the process ids of Snakemake runs in a folder."""
     import psutil
 
-    here, found = Path.cwd(), []
+    here, found = folder.resolve(), []
     for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
         words = process.info["cmdline"] or []
         is_snakemake = any(Path(word).name == "snakemake" for word in words[:3])

@@ -64,27 +64,38 @@ def run(
 
 
 def _run(arguments: Sequence[str], plain: bool) -> int:
-    """Run Snakemake; clear the lock of a run that was killed, but never that of one that lives."""
-    from ..output_folder import check_state
-    from .blankets import show_blankets
-    from .others import jobs_in_slurm, living_runs
-    from .process import run_to_end, safe_environment
+    """Run Snakemake where nobody else does; return its exit code."""
+    from .others import held, jobs_in_slurm, living_runs
 
     left = jobs_in_slurm()
     if left:
         told = f"Slurm has jobs of another run in this folder. If that run was killed: scancel {' '.join(left)}"
         complain(f"{told}; else wait for it.")
         return 1
-    others = living_runs()
-    if others:
-        complain(f"another run works in this folder (process {others[0]}). Wait for it.")
-        return 1
-    snakemake = [sys.executable, "-m", "snakemake"]
     arguments = [*_workflow(arguments), *arguments]
     _check_configs(arguments)
+    folder = Path(_named(arguments).directory)
+    with held(folder) as hold:
+        # Looked for before those who live: a lock that comes later is that of a run that has just begun.
+        is_locked = any((folder / ".snakemake/locks").glob("*"))
+        others = living_runs(folder)
+        if others or hold is None:
+            who = f" (process {others[0]})" if others else ""
+            complain(f"another run works in this folder{who}. Wait for it.")
+            return 1
+        return _run_alone(arguments, plain, is_locked, hold)
+
+
+def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
+    """Clear the lock of a run that was killed, run Snakemake, and show the blankets found."""
+    from ..output_folder import check_state
+    from .blankets import show_blankets
+    from .process import run_to_end, safe_environment
+
+    snakemake = [sys.executable, "-m", "snakemake"]
     if not any(map(_asks_for_output, arguments)):
         check_state(Path(_named(arguments).directory) / ".snakemake")
-    if any(Path(".snakemake/locks").glob("*")):
+    if is_locked:
         complain("an earlier run was killed; going on from where it was.")
         unlocked = subprocess.run(
             [*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True, env=safe_environment()
@@ -96,18 +107,17 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
-        ended = run_to_end([*snakemake, *arguments], env=safe_environment())
+        ended = run_to_end([*snakemake, *arguments], env=safe_environment(), pass_fds=hold)
     else:
         from .live import run_watched
 
-        ended = run_watched(snakemake, arguments)
-    code = ended.code
-    if ended.stopped and code:
+        ended = run_watched(snakemake, arguments, hold)
+    if ended.stopped and ended.code:
         complain("stopped. The same command goes on from where it was.")
-    results = _output_folder(arguments) if code == 0 else None
+    results = _output_folder(arguments) if ended.code == 0 else None
     if results and (results / "report.html").is_file():
         show_blankets(results)
-    return code
+    return ended.code
 
 
 def _asks_for_output(word: str) -> bool:

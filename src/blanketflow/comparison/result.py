@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..artefacts import write_text
+from ..core.printable import printable
 from .charts import Charts, blanket_of, dataset_of
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class Comparison:
         """Return in words what did not run or did not end well, once a pair."""
         skipped = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         ended = [f"{o.dataset}, {o.selector}: {o.status}, {o.reason}" for o in self.outcomes.itertuples()]
-        return list(dict.fromkeys([*skipped, *ended]))
+        return list(dict.fromkeys(map(printable, [*skipped, *ended])))
 
 
 def _score(mean: float, sd: float) -> str:

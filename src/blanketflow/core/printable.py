@@ -1,6 +1,8 @@
-"""Text of foreign origin as a terminal may show it."""
+"""Text of foreign origin as a terminal or a page may show it."""
 
 from __future__ import annotations
+
+import unicodedata
 
 
 def printable(text: object) -> str:
@@ -20,3 +22,22 @@ def printable(text: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with every sign that a page does not show, or that turns the direction of writing, as an escape.
+
+    Blanks of any kind and line breaks stay. A control character is no text of an SVG or HTML file at all.
+
+    Examples
+    --------
+    >>> print(visible("gnp.\u202etxt"))
+    gnp.\u202etxt
+    """
+    if text.isprintable():
+        return text
+    return "".join(c.encode("unicode_escape").decode() if _is_hidden(c) else c for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -102,9 +102,12 @@ def downloaded_digest(url: str) -> str:
 def cached_file(url: str) -> Path:
     """Return where the copy of a file is, or would be."""
     parts = urlsplit(url)
-    file = re.sub(r"[^\w.-]", "_", unquote(parts.path.rpartition("/")[2])).lstrip(".") or "file"
+    host, file = (
+        re.sub(r"[^\w.-]", "_", text).strip(".")[-100:]
+        for text in (parts.hostname or "", unquote(parts.path.rpartition("/")[2]))
+    )
     key = hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
-    return cache_folder() / "downloads" / (parts.hostname or "host") / key / file[-100:]
+    return cache_folder() / "downloads" / (host or "host") / key / (file or "file")
 
 
 def _check_scheme(name: str, url: str) -> None:

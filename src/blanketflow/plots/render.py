@@ -8,6 +8,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from ..core.printable import visible
+
 
 def svg(chart: alt.TopLevelMixin) -> str:
     """Return the chart as an SVG element. Equal charts give equal text."""
@@ -28,7 +30,16 @@ def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def _unchecked(chart: alt.TopLevelMixin) -> dict[str, Any]:
     # Altair's check against the schema takes more than half of the time, and the tests do it for every chart.
-    return chart.to_dict(validate=False)
+    return _visible(chart.to_dict(validate=False))
+
+
+def _visible(node: Any) -> Any:
+    """Return a part of a specification whose texts a page can show: of an SVG file, control characters are no part."""
+    if isinstance(node, list):
+        return [_visible(child) for child in node]
+    if isinstance(node, Mapping):
+        return {key: _visible(value) for key, value in node.items()}
+    return visible(node) if isinstance(node, str) else node
 
 
 def _renamed(node: Any, short: Mapping[str, str]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import plots
+from ..core.printable import visible
 from . import across, measures, overview, scripts
 from .blankets import blankets, truth_table
 from .facts import facts
@@ -38,7 +39,12 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     charts = all_charts(run) if charts is None else charts
     # Names of data sets, features and classes come from people's files: everything is escaped but our own scripts.
     environment = Environment(
-        loader=FileSystemLoader(_PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_PAGE),
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     vega, own = scripts.vega(), scripts.own()
     environment.globals |= {
