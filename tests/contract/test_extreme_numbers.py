@@ -3,7 +3,9 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import chi2
 from sklearn.linear_model import LinearRegression
 from test_ci_tests import TESTS, configured, frame, valid
 
@@ -80,3 +82,29 @@ SHAPES = {
 def test_degenerate_columns_give_finite_numbers(name, shape):
     X = SHAPES[shape](frame(name), np.random.default_rng(1))
     answers(name, X)
+
+
+#: As many levels as rows: the combinations of nine such columns are beyond 64 bits.
+MANY_LEVELS = {f"c{j}": [f"v{k}" for k in np.random.default_rng(j).permutation(300)] for j in range(10)}
+
+
+@pytest.mark.parametrize("name", ["g2", "chi2", "mi-permutation"])
+@pytest.mark.parametrize("dof", ["adjusted", "nominal", "observed"])
+def test_more_combinations_of_levels_than_64_bits_count(name, dof):
+    options = {"dof": dof, "min_samples_per_cell": 0} if name != "mi-permutation" else {"n_permutations": 9}
+    bound = configured(name, **options).bind(pd.DataFrame(MANY_LEVELS))
+    for given in ([], ["c2"], [f"c{j}" for j in range(2, 10)]):
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            result = bound.test("c0", "c1", given)
+        assert valid(result) and np.isfinite(result.statistic)
+        assert result.p_value > 0.05 or dof != "nominal"
+
+
+@pytest.mark.parametrize("name", ["g2", "chi2"])
+def test_counts_of_millions_are_exact(name):
+    counts = np.array([[1_500_000, 250_000], [1_000_000, 166_001]])
+    x, y = np.repeat(np.array([0, 0, 1, 1], dtype=bool), counts.ravel()), np.repeat([False, True] * 2, counts.ravel())
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    terms = 2 * counts * np.log(counts / expected) if name == "g2" else (counts - expected) ** 2 / expected
+    found = configured(name).bind(pd.DataFrame({"x": x, "y": y})).test("x", "y")
+    np.testing.assert_allclose([found.statistic, found.log_p], [terms.sum(), chi2.logsf(terms.sum(), 1)], rtol=1e-6)

@@ -14,6 +14,7 @@ from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
 from ...models.encode import Design, design
+from ...models.magnitudes import moderate, moderated
 from ..learning import estimator_for, task_of
 
 
@@ -42,6 +43,9 @@ class Importances:
     source: str
     n_splits: int
     seed: int
+
+    def __post_init__(self) -> None:
+        self.features = moderate(self.features)
 
     def of(self, target: Column) -> np.ndarray:
         """Return the importances for a target, shape (number of features,).
@@ -75,7 +79,7 @@ class Importances:
     def _said_by_the_model(self, target: Column) -> np.ndarray | None:
         X, blocks = self._design.matrix, self._design.blocks
         estimator = estimator_for(self.model, target, seed_32(self.seed, "model"), X, np.arange(len(X)))
-        weights = own_weights(estimator.fit(X, target.numbers()))
+        weights = own_weights(estimator.fit(X, moderated(target)))
         if weights is None or len(weights) != X.shape[1]:
             return None
         return np.add.reduceat(weights, [block.start for block in blocks])
@@ -85,7 +89,7 @@ class Importances:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import FunctionTransformer
 
-        codes, y, n_parts = self._codes, target.numbers(), min(self.n_splits, len(self._codes) // 2)
+        codes, y, n_parts = self._codes, moderated(target), min(self.n_splits, len(self._codes) // 2)
         if n_parts < 2:
             raise DataError(f"permuting rows held out needs at least 4 rows, but there are {len(codes)}.")
         parts = balanced_parts(y, n_parts, derive_rng(self.seed, "parts"))

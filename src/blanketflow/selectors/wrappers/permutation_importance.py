@@ -100,7 +100,7 @@ class PermutationImportance(Method):
         """Admit all features, most important first, ties by table order; the statistic is the importance."""
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
-        if np.ptp(target.numbers()):
+        if not target.is_constant():
             features = problem.table.select(names)
             seed = derive_seed(problem.seed, "permutation-importance")
             importances = Importances(features, self.model, self.importance, self.n_splits, seed)

@@ -152,6 +152,8 @@ class Worth:
     def _cross_validate(self, names: list[str]) -> float:
         from sklearn.model_selection import cross_val_score
 
+        from ...models.magnitudes import moderated
+
         table, method = self.problem.table, self.method
         X, target = matrix_of(table, names), table[self.problem.target]
         seed = seed_32(self.problem.seed, "stepwise")
@@ -160,7 +162,7 @@ class Worth:
         scoring = default if method.scoring == "auto" else method.scoring
         # A model without columns still gets a matrix: scikit-learn refuses one without.
         X = X if names else np.zeros((table.n_rows, 1))
-        y, how = target.numbers(), {"scoring": scoring, "cv": self._splits, "error_score": "raise"}
+        y, how = moderated(target), {"scoring": scoring, "cv": self._splits, "error_score": "raise"}
         what = f"stepwise: {scoring} of a model of {names}"
         try:
             scores = cross_val_score(estimator, X, y, **how)
