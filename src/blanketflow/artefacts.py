@@ -14,8 +14,8 @@ from zlib import crc32
 from . import __version__
 from .core.errors import ArtefactError, BlanketflowError
 from .core.folders import not_written
-from .core.temporary import temporary_name
 from .seal import DamagedError, SealedFile, seal
+from .temporary import temporary_name
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
