@@ -230,6 +230,8 @@ def g2_by_hand(x, y, given=()):
 class KnownTest(CITest):
     """A CI test whose p-values are known: `answer(x, y, given)` by name. It is not symmetric."""
 
+    __module__ = "blanketflow.ci"  # so it works in the process of the search, which can say what it was asked
+
     card: ClassVar[Card] = Card("known", "known", "ci-test", "Known answers.", "none", measures=("p-value",))
     answer: Any = anything(None, "From names to p.")
     unreliable: str = "use"

@@ -233,7 +233,6 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
     where = f"{dataset}, training rows of split full"
     if parts == 1:
         _check_test_rows(dataset, facts.n_test, n_rows)
-        _check_classes(dataset, facts.class_counts)
         where, n_rows = f"{dataset}, training rows of split cv-1", n_rows - facts.n_test
     elif parts:
         _check_size(dataset, parts, n_rows, counts, n_groups)
@@ -243,6 +242,8 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
     for n_folds in folds:
         if n_folds:
             _check_size(where, n_folds, n_rows, counts, n_groups)
+    if parts == 1:
+        _check_classes(dataset, facts.class_counts)
 
 
 def _left(count: int, parts: int) -> int:
