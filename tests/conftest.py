@@ -1,11 +1,17 @@
 """What tests of several folders share: a small run, made once."""
 
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "workflow"))  # workflow_runs, wherever a test stands
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's background jobs ignore it, and so would what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

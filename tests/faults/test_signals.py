@@ -94,7 +94,7 @@ def stopped(folder, program, number, whom, artefacts, seconds):
     except subprocess.TimeoutExpired:
         send(process, number, whom)
     # Whatever was hit, the rest ends by itself: nothing hangs.
-    code = process.wait(300)
+    code = process.wait(900)
     if whom != "command" or number != signal.SIGKILL or program == "blanketflow":
         wait_for_others(folder)  # after SIGKILL to Snakemake alone its jobs live on, beside the next run's
     return code, whom
@@ -136,7 +136,7 @@ def finish(folder):
 
 def wait_for_others(folder):
     """Wait until no process works in a folder; jobs end with their work."""
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 900
     while others := [p.pid for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(folder)]:
         assert time.monotonic() < deadline, others
         time.sleep(0.2)

@@ -5,9 +5,24 @@ import subprocess
 import sys
 
 import pytest
-from workflow_runs import assert_equal_results, command, contents, environment, kill, snakemake, start
+from workflow_runs import assert_equal_results, command, configure, contents, environment, kill, snakemake, start
 
 pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The folder of an undisturbed run of a few jobs."""
+    config = {
+        "datasets": {"wine": {"source": "sklearn:wine"}},
+        "splits": {"evaluation": 0, "final": True},
+        "folds": 0,
+        "selectors": {"mrmr": {"method": "mrmr", "n_features": 3}},
+        "models": ["tree"],
+    }
+    folder = configure(tmp_path_factory.mktemp("small"), config)
+    snakemake(folder, "--cores", "2")
+    return folder
 
 
 def empty_copy(small, folder):
