@@ -50,7 +50,7 @@ run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
 test: setup-test lint ## every check there is
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
 
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
