@@ -108,7 +108,7 @@ SHRUNK = {
     "nothing": (lambda p: None, "shrink returned null, but must return a list of steps"),
     "stranger": (lambda p: [Step("z")], "shrink returned 'z', which is no feature of the table"),
     "target": (lambda p: [Step("x0"), Step("y")], "shrink returned 'y', which is the target"),
-    "twice": (lambda p: [Step("x0"), Step("x0", kept=False)], "shrink returned feature 'x0' twice"),
+    "twice": (lambda p: [Step("x0"), Step("x0")], "shrink returned feature 'x0' twice"),
     "answers": (
         lambda p: p.answers.append(Answer(("x0", "z"))) or [Step("x0")],
         "one of the answers holds 'z', which is no feature of the table",

@@ -15,31 +15,20 @@ from ..search.steps import Answer, Step
 from .base import Problem
 
 
-def admissions(steps: Any, problem: Problem) -> Iterator[Step]:
-    """Yield the steps of a method's grow, as they come.
+def looked_at(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
+    """Yield the steps of a method's grow or shrink, as they come. A later one may take back what an earlier one said.
 
     Raises
     ------
     WrongAnswerError
-        If one is no step about a feature of the table, or admits what stands already.
+        If one is no step about a feature of the table, or keeps what stands already.
     """
     known, members = frozenset(problem.features), set()
-    for step in _each(steps, "grow"):
-        _check_step(step, "grow", known, problem.target)
+    for step in _each(steps, stage):
+        _check_step(step, stage, known, problem.target)
         if step.kept and step.feature in members:
-            raise WrongAnswerError(f"grow returned feature {shown(step.feature)} twice")
+            raise WrongAnswerError(f"{stage} returned feature {shown(step.feature)} twice")
         (members.add if step.kept else members.discard)(step.feature)
-        yield step
-
-
-def decisions(steps: Any, problem: Problem) -> Iterator[Step]:
-    """Yield the steps of a method's shrink, as they come; raises as `admissions` does, and if one is decided twice."""
-    known, decided = frozenset(problem.features), set()
-    for step in _each(steps, "shrink"):
-        _check_step(step, "shrink", known, problem.target)
-        if step.feature in decided:
-            raise WrongAnswerError(f"shrink returned feature {shown(step.feature)} twice")
-        decided.add(step.feature)
         yield step
 
 

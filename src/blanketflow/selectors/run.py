@@ -144,7 +144,7 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
     problem.begin_stage()
     steps: list[Step] = []
     try:
-        for found in checked.admissions(method.grow(problem), problem):
+        for found in checked.looked_at(method.grow(problem), "grow", problem):
             steps.append(found)
     except LimitReached as limit:
         if not method.anytime:
@@ -166,7 +166,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     problem.begin_stage()
     decisions: list[Step] = []
     try:
-        for found in checked.decisions(method.shrink(problem, candidates), problem):
+        for found in checked.looked_at(method.shrink(problem, candidates), "shrink", problem):
             decisions.append(found)
     except LimitReached as limit:
         if not method.anytime:
