@@ -12,6 +12,7 @@ from workflow_runs import configure, snakemake
 import blanketflow as bf
 from blanketflow import collect
 from blanketflow.comparison.run import compare_config
+from blanketflow.result_tables import unclean
 
 pytestmark = pytest.mark.workflow
 
@@ -171,7 +172,7 @@ def test_folds_members_and_failures_are_the_same(by_workflow, in_memory):
     every = list(members)
     assert_frame_equal(ordered(in_memory.run.members, every), ordered(members, every))
     evaluations = sorted((by_workflow[0] / "results/evaluate").glob("*/*.parquet"))
-    outcomes = collect.outcomes(select, evaluations)
+    outcomes = unclean(collect.outcomes(select, evaluations))
     every = list(outcomes)
     assert_frame_equal(ordered(in_memory.outcomes, every), ordered(outcomes, every))
     assert set(outcomes.query("status == 'error'")["selector"]) == {"broken"}
