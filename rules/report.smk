@@ -56,10 +56,8 @@ rule report:
     """The page that opens offline, its charts as files, and what made them."""
     input:
         cards=CARDS,
-        blankets=BLANKETS,
         by_fold=BY_FOLD,
         shrink=FINAL_SHRINK,
-        evaluations=EVALUATIONS,
         tables=expand("<results>/tables/{table}.parquet", table=TABLES),
     output:
         report=report(

@@ -10,10 +10,8 @@ from blanketflow.report import charts, render
 
 def main(
     cards: list[Path],
-    blankets: list[Path],
     by_fold: list[Path],
     shrink: list[Path],
-    evaluations: list[Path],
     tables: list[Path],
     report: Path,
     figures: Path,
@@ -21,7 +19,7 @@ def main(
     spec: str,
 ) -> None:
     """Write report.html, figures/ and provenance.json."""
-    run = finished_run(spec, collect.tables(tables), cards, blankets, by_fold, shrink, evaluations)
+    run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink)
     drawn = charts(run)
     figures.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
     for name, chart in drawn.items():

@@ -1,5 +1,6 @@
-"""What tests of several folders share: a small run, made once."""
+"""What tests of several folders share: a small run, made once, and a browser."""
 
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -40,3 +41,17 @@ def finished(tmp_path_factory, base_config):
     folder = configure(tmp_path_factory.mktemp("finished"), base_config)
     snakemake(folder, "--cores", "2")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; one for all tests of a process, which cannot start another beside it."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield started
+        started.close()

@@ -92,7 +92,7 @@ def list_ci_tests() -> pd.DataFrame:
     --------
     >>> tests = list_ci_tests().set_index("id")
     >>> tests.loc["g2", "options"]["bins"]
-    'a whole number at least 2; 5 by default'
+    'a whole number at least 2 and at most 10000; 5 by default'
     """
     from .core.registry import discover
 

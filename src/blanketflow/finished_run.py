@@ -24,10 +24,8 @@ def finished_run(
     spec: str,
     tables: Mapping[str, pd.DataFrame],
     cards: Sequence[Path],
-    blankets: Sequence[Path],
     by_fold: Sequence[Path],
     shrink: Sequence[Path],
-    evaluations: Sequence[Path],
 ) -> Run:
     """Return everything that the report shows.
 
@@ -37,7 +35,7 @@ def finished_run(
         `Plan.report_spec`.
     tables : mapping of str to DataFrame
         As `blanketflow.tabulate.tabulate` returns them.
-    cards, blankets, by_fold, evaluations : sequences of paths
+    cards, by_fold : sequences of paths
         As it takes them.
     shrink : sequence of paths
         shrink.parquet of each pair and fold of the final split.

@@ -1,19 +1,16 @@
 """The report in a real Chromium, without a network: whatever it complains of fails the test that opened it."""
 
-import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from report_frames import report_run
 
 from blanketflow.report import render
 
-CHROMIUM = shutil.which("chromium")
 SELECTORS = ("ppfs", "hiton-mb", *(f"gs-{i}" for i in (1, 2, 3, 10, 11, 12)), "all")
 
 
@@ -28,16 +25,6 @@ def report(run, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(run), "utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not on the PATH")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="session")

@@ -80,8 +80,7 @@ def evaluate(folder, to):
 def report(folder, to):
     tables = collect.tables(sorted((folder / "results/tables").glob("*.parquet")))
     spec = provenance(folder / "results/tables/scores.parquet")["spec"]
-    paths = [f"{DATA}/card.json", f"{FULL}/blanket.parquet", f"{FULL}/folds.parquet", SHRINK]
-    found = ([folder / path] for path in [*paths, "results/evaluate/wine/mrmr.parquet"])
+    found = ([folder / path] for path in (f"{DATA}/card.json", f"{FULL}/folds.parquet", SHRINK))
     to.write_text(repr(finished_run(spec, tables, *found)))
 
 
@@ -97,10 +96,8 @@ READ = {
     ],
     report: [
         f"{DATA}/card.json",
-        f"{FULL}/blanket.parquet",
         f"{FULL}/folds.parquet",
         SHRINK,
-        "results/evaluate/wine/mrmr.parquet",
         "results/tables/scores.parquet",
         "results/tables/ranks.parquet",
     ],

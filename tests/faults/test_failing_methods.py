@@ -5,7 +5,6 @@
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from workflow_runs import configure, provenance, snakemake  # noqa: E402
 import blanketflow as bf  # noqa: E402
 
 pytestmark = pytest.mark.workflow
-CHROMIUM = shutil.which("chromium")
 GOOD = {"gs": {"method": "gs", "ci_test": "z", "alpha": 0.2}, "all": {"method": "all"}}
 #: Selector, its final status and reason.
 ZOO = {
@@ -146,21 +144,16 @@ def test_the_report_says_what_failed_and_why(zoo_run):
     assert set(asked["config"]["order"]["selectors"]) >= set(ZOO)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on the PATH")
-def test_the_report_with_failures_in_a_browser(zoo_run, tmp_path):
-    from playwright.sync_api import sync_playwright
-
+def test_the_report_with_failures_in_a_browser(zoo_run, browser, tmp_path):
     complaints = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+    with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:
+        page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning") and complaints.append(said.text))
         page.goto((zoo_run[0] / "results/report.html").as_uri())
         failed = page.locator("#failures")
         shown = failed.inner_text()
         page.screenshot(path=tmp_path / "page.png", full_page=True)
-        browser.close()
     assert complaints == []
     for name, (_, status, reason) in ZOO.items():
         assert status == "ok" or (name in shown and reason in shown)

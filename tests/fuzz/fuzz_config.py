@@ -10,6 +10,7 @@ from oracle import bounded, refused_or
 
 from blanketflow import config, config_keys, plan
 from blanketflow.core.formats import FORMATS
+from blanketflow.identifiers import IDENTIFIER
 
 #: Data sets that the plan looks at here; a source of another kind could be a file or a server of this machine.
 KNOWN = ("sklearn:", "simulate:")
@@ -56,7 +57,7 @@ def plan_or_refuse(raw: object) -> None:
         if read is None or not all(str(spec["source"]).startswith(KNOWN) for spec in read.datasets.values()):
             return
         for section in (read.datasets, read.selectors, read.ci_tests):
-            assert all(config.IDENTIFIER.fullmatch(name) for name in section), "an id that is none"
+            assert all(IDENTIFIER.fullmatch(name) for name in section), "an id that is none"
         made = refused_or(lambda: plan.make_plan(raw, lambda name: Path(__file__)))
         if made is not None:
             _ask(made)

@@ -99,7 +99,7 @@ def test_what_anchors_repeat_without_end_is_refused(at, value):
 @pytest.mark.parametrize(
     ("at", "value", "message"),
     [
-        (("splits", "repeats"), 10**9, "repeats is 1000000000, but must be .* at most 10000"),
+        (("splits", "repeats"), 10**9, "repeats is 1000000000, but must be .* at most 1000"),
         (("splits", "evaluation"), 10**9, "at most 10000"),
         (("splits",), {"evaluation": 200, "repeats": 200}, "evaluation times splits.repeats is more than 10,000"),
         (("folds",), 10**9, "at most 10000"),
@@ -120,7 +120,12 @@ def test_values_that_planning_once_broke_on_are_refused(at, value, message):
 @pytest.mark.parametrize("section", ["method", "type", "model"])
 @pytest.mark.parametrize(
     ("named", "why"),
-    [(".:x", "TypeError"), ("of_bad_syntax:A", "SyntaxError"), ("that_fails:A", "ZeroDivisionError"), ("os:no", "no")],
+    [
+        (".:x", "relative import"),
+        ("of_bad_syntax:A", "SyntaxError"),
+        ("that_fails:A", "ZeroDivisionError"),
+        ("os:no", "no"),
+    ],
 )
 def test_a_class_whose_module_cannot_be_imported_is_refused(tmp_path, monkeypatch, section, named, why):
     (tmp_path / "of_bad_syntax.py").write_text("def f(:")
@@ -131,7 +136,7 @@ def test_a_class_whose_module_cannot_be_imported_is_refused(tmp_path, monkeypatc
         raw["models"] = [named]
     else:
         raw["selectors" if section == "method" else "ci_tests"]["mine"] = {section: named}
-    with pytest.raises(ConfigError, match=f"'{named}' cannot be imported .*{why}"):
+    with pytest.raises(ConfigError, match=f"'{named}' cannot be imported.*{why}"):
         read_config(raw)
 
 

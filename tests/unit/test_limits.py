@@ -299,15 +299,15 @@ def test_a_reached_limit_is_one_of_our_errors():
 
 @dataclass
 class Slow(GS):
-    """Admits a, outlasts any limit of 1 ms, then would admit b."""
+    """Admits season, outlasts any limit of 1 ms, then would admit cough."""
 
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem):
-        yield Step("a")
+        yield Step("season")
         time.sleep(0.002)
         problem.check_time()
-        yield Step("b")
+        yield Step("cough")
 
     def shrink(self, problem, candidates):
         return candidates
@@ -316,9 +316,10 @@ class Slow(GS):
 def test_a_method_without_a_test_is_stopped_by_the_time():
     features, target = data()
     stopped, free = (run_fold(Slow(), None, features, target, 0, Limits(time_limit)) for time_limit in (0.001, None))
-    assert [s.feature for s in stopped.decisions] == ["a"] and stopped.status == "timeout"
-    assert [s.feature for s in free.decisions] == ["a", "b"] and free.status == "ok"
-    assert [s.feature for s in run_fold(Slow(), None, features, target, 0, Limits(max_tests=1)).decisions] == ["a", "b"]
+    assert [s.feature for s in stopped.decisions] == ["season"] and stopped.status == "timeout"
+    assert [s.feature for s in free.decisions] == ["season", "cough"] and free.status == "ok"
+    by_tests = run_fold(Slow(), None, features, target, 0, Limits(max_tests=1))
+    assert [s.feature for s in by_tests.decisions] == ["season", "cough"]
 
 
 def test_a_problem_on_some_rows_is_that_of_a_table_of_these_rows():

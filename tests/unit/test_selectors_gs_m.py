@@ -50,6 +50,8 @@ def test_no_test_is_given_more_than_max_k_columns_with_the_other_members_of_its_
     engines = []
 
     class Watched(KnownSets):
+        __module__ = "blanketflow.ci"  # works in the process of the search, which sees what it notes
+
         def prepare(self, *arguments):
             engines.append(super().prepare(*arguments))
             return engines[-1]

@@ -23,6 +23,7 @@ from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.parameters import Parameter
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng
+from blanketflow.core.shown import shown
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column
 from blanketflow.estimator import estimator_class
@@ -264,6 +265,8 @@ def test_each_ranking_is_made_on_the_rows_of_a_part_s_complement(method_class):
     seen = []
 
     class Watching(method_class):
+        __module__ = "blanketflow.selectors"  # works in the process of the search, which sees what it notes
+
         def rank(self, problem, n_features):
             rows = problem.table["row"].numbers().astype(int)
             if problem.marginal is not None:
@@ -311,16 +314,10 @@ def test_one_row_is_refused():
 @pytest.mark.parametrize(
     "model", ["knn", "logistic", "lightgbm", {"type": "svm", "C": 2}, {"type": "forest", "n_estimators": 3}], ids=str
 )
-def test_a_class_of_one_row_and_a_target_of_one_class(model):
+def test_a_class_of_one_row(model):
     X, _ = regression(0, n=20)
-    rare, constant = (np.arange(20) == 7).astype(int), np.zeros(20, dtype=int)
+    rare = (np.arange(20) == 7).astype(int)
     assert 1 <= len(selector(n_features="auto", model=model).fit(X, rare).selected_features_) <= 8
-    assert len(selector(n_features="auto", model=model).fit(X, constant).selected_features_) == 1
-
-
-def test_a_constant_number_as_target():
-    X, y = regression(0)
-    assert len(selector(n_features="auto", task="regression").fit(X, 0 * y + 3).selected_features_) == 1
 
 
 def test_categorical_columns_enter_as_indicators():
@@ -349,7 +346,7 @@ def test_a_ranking_may_end_early():
         ("knnn", UnknownNameError, r"unknown model 'knnn'. Did you mean 'knn'"),
         ({"type": "knn", "k": 3}, ParameterError, "knn has no option 'k'"),
         ("logistic", UnsupportedError, "'logistic' does not do regression"),
-        (5, ConfigError, "no scikit-learn estimator"),
+        (5, ConfigError, "a model is an id such as tree"),
     ],
 )
 def test_a_model_that_cannot_be_is_refused(model, error, message):
@@ -414,7 +411,7 @@ def test_good_numbers(value):
 def test_bad_numbers_are_refused_with_what_is_wanted(value):
     with pytest.raises(ParameterError) as error:
         COUNTS.check("here", "n_features", value)
-    assert str(error.value) == f"here: n_features is {value!r}, but {WANTED}"
+    assert str(error.value) == f"here: n_features is {shown(value)}, but {WANTED}"
     X, y = regression(0)
     with pytest.raises(ParameterError, match=r"^ByCorrelation: n_features is "):
         selector(n_features=value).fit(X, y)
@@ -431,7 +428,7 @@ def config(**options):
 def test_bad_numbers_in_a_config(value):
     with pytest.raises(ConfigError) as error:
         read_config(config(n_features=value))
-    assert str(error.value) == f"config: selector 'ranked': n_features is {value!r}, but {WANTED}"
+    assert str(error.value) == f"config: selector 'ranked': n_features is {shown(value)}, but {WANTED}"
 
 
 def test_a_bad_model_in_a_config():

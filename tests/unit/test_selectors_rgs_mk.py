@@ -123,6 +123,8 @@ def test_the_seed_decides_the_draws():
         engines = []
 
         class Watched(KnownSets):
+            __module__ = "blanketflow.ci"  # works in the process of the search, which sees what it notes
+
             def prepare(self, *arguments):
                 engines.append(super().prepare(*arguments))
                 return engines[-1]

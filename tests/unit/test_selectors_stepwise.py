@@ -310,9 +310,8 @@ def test_noise_alone_is_not_selected():
 
 
 @pytest.mark.parametrize("model", ["knn", "logistic", "svm", "lightgbm"])
-def test_one_class_and_a_class_of_one_row_select_nothing(model):
+def test_a_class_of_one_row_selects_nothing(model):
     X = np.random.default_rng(0).normal(size=(20, 3))
-    assert stepwise(model=model).fit(X, np.zeros(20, dtype=int)).selected_features_ == []
     X[7] = 9.0  # the one row is easily told from the others, but not when it is held out
     assert stepwise(model=model).fit(X, (np.arange(20) == 7).astype(int)).selected_features_ == []
 

@@ -346,8 +346,9 @@ def test_losses_are_of_rows_that_the_model_has_not_seen():
         share = label[train].mean()
         by_share[test] = -np.log(np.where(label[test] == 1, share, 1 - share))
     linear = LinearRegression()
-    assert held_out_losses(table, ["x", "z"], "y", linear, 4, 7) == pytest.approx(by_x)
-    assert held_out_losses(table, [], "y", linear, 4, 7) == pytest.approx(by_none)
+    # squared errors are shares of the target's variance
+    assert held_out_losses(table, ["x", "z"], "y", linear, 4, 7) == pytest.approx(by_x / y.var())
+    assert held_out_losses(table, [], "y", linear, 4, 7) == pytest.approx(by_none / y.var())
     assert held_out_losses(classes, [], "y", "logistic", 4, 7) == pytest.approx(by_share, abs=1e-4)
 
 

@@ -72,7 +72,7 @@ def test_other_data_under_the_same_names_take_nothing_over(tmp_path, scratch):
 
 
 def test_a_killed_extension_leaves_the_known_repeats(tmp_path, scratch):
-    folder = changed(scratch[10], tmp_path / "run", set_repeats(150_000))
+    folder = changed(scratch[10], tmp_path / "run", set_repeats(100_000))
     known = columns(folder / ARTEFACT)["risk_differences"]
     (folder / LOG).unlink()
     process = start(folder, "1", (folder / LOG).exists)

@@ -1,4 +1,4 @@
-"""The threads of BLAS, OpenMP and numba in a job are those that Snakemake gives it."""
+"""The threads of BLAS and numba in a job are those that Snakemake gives it."""
 
 import json
 import os
@@ -49,5 +49,5 @@ def test_libraries_use_the_threads_of_their_job(tmp_path, threads):
     asked = ["--cores", "2", "--set-threads", f"grow_shrink_0={threads}", "--", target]
     snakemake(configure(tmp_path, config), *asked, plug_ins=[tmp_path / "plug"])
     found = json.loads((tmp_path / "threads.json").read_text())
-    assert {"openblas", "openmp", "numba"} <= found.keys()
-    assert set(found.values()) == {threads}
+    # A plug-in works in a child process, and GNU's OpenMP would wait there for threads that its parent had.
+    assert found == {"openblas": threads, "numba": threads, "openmp": 1}

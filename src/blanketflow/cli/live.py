@@ -64,7 +64,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
                     stderr=err,
                     pass_fds=hold,
                 )
-            follow()
+                live.update(_drawn(follow(), begin), refresh=True)  # what was written since the last look
         if not progress.total:  # it did something else than to run jobs, and said so
             for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
                 with open(path, encoding="utf-8", errors="replace") as text:

@@ -223,4 +223,4 @@ def _gather(plan: Plan, places: Places) -> Run:
     evaluations = [places.of_scores(*pair) for pair in pairs] if plan.evaluation_splits else []
     spec = plan.report_spec()
     tables = tabulate(spec, cards, blankets, by_fold, evaluations)
-    return finished_run(spec, tables, cards, blankets, by_fold, shrink, evaluations)
+    return finished_run(spec, tables, cards, by_fold, shrink)

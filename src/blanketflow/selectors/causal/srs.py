@@ -14,6 +14,7 @@ from ...core.parameters import integer, number
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column
+from ...models.magnitudes import moderated
 from ...search.steps import Step
 from ..base import Problem
 from .res import RES
@@ -113,8 +114,8 @@ def indicators(column: Column) -> np.ndarray:
            [0., 0., 1., 0.],
            [0., 1., 0., 1.]])
     """
-    values = column.numbers()
     if not column.is_discrete:
-        return values[:, np.newaxis]
+        return moderated(column)[:, np.newaxis]  # the lasso standardises, and the squares of huge numbers are infinite
+    values = column.numbers()
     levels = np.unique(values)
     return (values[:, np.newaxis] == (levels[1:] if len(levels) == 2 else levels)).astype(np.float64)
