@@ -113,7 +113,7 @@ def _npz(name: str, path: Path, head: bytes) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             held = archive.namelist()
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError):  # a later version of zip is a RuntimeError
         held = ["[Content_Types].xml"] if b"[Content_Types].xml" in head[:2000] else []
     if "[Content_Types].xml" in held or "mimetype" in held:
         raise DataError(f"{name}: {path} is a workbook or document of an office program. Save the table as CSV.")
