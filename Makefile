@@ -1,6 +1,6 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
 .PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-cluster test-faults test-versions fuzz soak \
-	lint audit sbom docs bench calibrate clean
+	lint audit sbom docs bench calibrate papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -51,6 +51,10 @@ run: setup ## run config.yaml and print the blankets found
 
 test: setup-test lint ## every check there is
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
+
+papers: setup ## the papers' experiments beside what they printed; data from the folder BLANKETFLOW_DATA
+	$(BIN)/python benchmarks/paper_data.py
+	for config in config/papers/*.yaml; do $(BIN)/blanketflow run --cores $(CORES) --configfile $$config || exit 1; done
 
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster

@@ -26,6 +26,7 @@ TABLES = {
     "agreement": "what the final blankets of two selectors have in common",
     "ranks": "mean ranks of the selectors over the data sets",
     "wins": "on how many data sets a selector beats another",
+    "optimism": "scores of blankets that have seen the test rows, beside honest ones",
     "friedman": "whether the selectors differ over the data sets",
     "friedman_ranks": "mean ranks over the data sets that the test counts",
     "runtime": "tests and seconds of each selector",
@@ -33,7 +34,9 @@ TABLES = {
     "statuses": "how every search and every model ended, with the reason",
 }
 TABLE_FILES = expand(
-    "<results>/tables/{table}.{ending}", table=TABLES, ending=["parquet", "csv"]
+    "<results>/tables/{table}.{ending}",
+    table=[*TABLES, *(f"paper_{paper}" for paper in plan.config.printed)],
+    ending=["parquet", "csv"],
 )
 
 

@@ -4,6 +4,7 @@
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, fold-*/shrink.parquet
 #          <results>/evaluate/{dataset}/{selector}.parquet
 # outputs: <results>/tables/{table}.parquet and .csv, one for each of TABLES
+#          <results>/tables/paper_{paper}.parquet and .csv, one for each file of printed results
 #          <results>/report.html, <results>/figures/*.svg, <results>/provenance.json
 
 CARDS = expand("<results>/data/{dataset}/card.json", dataset=plan.config.datasets)
@@ -17,6 +18,11 @@ EVALUATIONS = (
     if plan.evaluation_splits
     else []
 )
+OPTIMISTIC = (
+    of_pairs("<results>/evaluate/{dataset}/all-rows/{selector}.parquet")
+    if plan.config.splits["optimistic"]
+    else []
+)
 
 
 rule tables:
@@ -26,6 +32,7 @@ rule tables:
         blankets=BLANKETS,
         by_fold=BY_FOLD,
         evaluations=EVALUATIONS,
+        optimistic=OPTIMISTIC,
     output:
         parquet=expand("<results>/tables/{table}.parquet", table=TABLES),
         csv=[
@@ -50,6 +57,35 @@ rule tables:
         code=plan.code("tables"),
     script:
         "../scripts/tables.py"
+
+
+rule printed:
+    """Our results beside those that a paper printed."""
+    input:
+        printed=lambda w: plan.config.printed[w.paper],
+        evaluations=EVALUATIONS,
+        optimistic=OPTIMISTIC,
+    output:
+        parquet="<results>/tables/paper_{paper}.parquet",
+        csv=report(
+            "<results>/tables/paper_{paper}.csv",
+            caption="captions/table.rst",
+            category="Tables",
+            labels={"table": "paper_{paper}", "holds": "ours beside printed results"},
+        ),
+    log:
+        "<logs>/paper_{paper}.log",
+    benchmark:
+        "<benchmarks>/paper_{paper}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **resources("tables", n_folds=1),
+    params:
+        spec=lambda w: plan.printed_spec(),
+        code=plan.code("printed"),
+    script:
+        "../scripts/printed.py"
 
 
 rule report:

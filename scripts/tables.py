@@ -13,11 +13,12 @@ def main(
     blankets: list[Path],
     by_fold: list[Path],
     evaluations: list[Path],
+    optimistic: list[Path],
     parquet: list[Path],
     spec: str,
 ) -> None:
     """Write every table of `result_tables.TABLES`, as Parquet and CSV."""
-    frames = tabulate(spec, cards, blankets, by_fold, evaluations)
+    frames = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic)
     for path in parquet:
         collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=json.loads(spec)["seed"]))
 

@@ -11,6 +11,8 @@ import pandas as pd
 from .artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
 from .core.spreadsheets import as_cell
 
+#: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
+HONEST, OPTIMISTIC = "training rows", "all rows"
 _OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
 _SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
 
@@ -51,6 +53,13 @@ def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
     frames = [pd.DataFrame(read_columns(path)[0]).assign(dataset=path.parts[-2], selector=path.stem) for path in paths]
     return _joined(frames, [*_SCORES, "dataset", "selector"]).replace({"model": {"": None}, "metric": {"": None}})
+
+
+def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of evaluations with `selected_on`: the training rows alone, or all rows."""
+    folded = [evaluations(honest).assign(selected_on=HONEST)]
+    seen = [evaluations([path]).assign(dataset=path.parts[-3], selected_on=OPTIMISTIC) for path in optimistic]
+    return pd.concat([*folded, *seen], ignore_index=True)
 
 
 def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:

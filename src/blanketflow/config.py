@@ -47,6 +47,8 @@ class Selector:
         Its own values, or the config's.
     time_limit, max_tests
         What each stage may spend on one fold.
+    datasets : list of str or None
+        The only data sets that it runs on.
     """
 
     id: str
@@ -59,6 +61,7 @@ class Selector:
     grain: str
     time_limit: float | None = None
     max_tests: int | None = None
+    datasets: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Config:
     folds: int
     fold_rows: str
     aggregate: Any
+    printed: dict[str, str]
 
 
 def read_config(raw: Mapping[str, Any]) -> Config:
@@ -108,6 +112,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in entries("selectors", top["selectors"])}
     splits = _section("config: splits", top["splits"], SPLITS)
     _check_splits(splits, datasets)
+    _check_names(selectors, datasets)
     if top["chunks"] and top["grain"] in ("split", "dataset"):
         raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
     for where, folds in [
@@ -143,6 +148,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         folds=top["folds"],
         fold_rows=top["fold_rows"],
         aggregate=top["aggregate"],
+        printed=_printed(top["printed"], splits),
     )
 
 
@@ -197,6 +203,11 @@ def _check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str,
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
     if splits["evaluation"] * splits["repeats"] > MOST_PARTS:
         raise ConfigError(f"config: splits.evaluation times splits.repeats is more than {MOST_PARTS:,}. Use fewer.")
+    if splits["optimistic"] and not (splits["final"] and splits["evaluation"]):
+        raise ConfigError(
+            "config: splits.optimistic judges the final blanket on the evaluation splits. Set final: true and "
+            "evaluation: 5, or remove it."
+        )
     by_test_rows = splits["evaluation"] == 1
     if by_test_rows and splits["repeats"] > 1:
         raise ConfigError("config: splits.evaluation: 1 has the same test rows each time. Remove splits.repeats.")
@@ -272,7 +283,31 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
         grain=shared["grain"] or top["grain"],
         time_limit=shared["time_limit"],
         max_tests=shared["max_tests"],
+        datasets=shared["datasets"],
     )
+
+
+def _check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) -> None:
+    """Refuse selectors of data sets that are not there."""
+    for selector in selectors.values():
+        unknown = [name for name in selector.datasets or () if name not in datasets]
+        if unknown:
+            raise ConfigError(
+                f"config: selector {selector.id!r}: unknown data set {shown(unknown[0])}. "
+                f"{did_you_mean(unknown[0], datasets)}"
+            )
+
+
+def _printed(raw: Any, splits: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of printed results by id."""
+    named = {} if raw is None else raw
+    if not isinstance(named, Mapping) or not all(isinstance(path, str) for path in named.values()):
+        raise ConfigError(f"config: printed must name files by id, such as {{paper: paper.yaml}}, but is {shown(raw)}.")
+    if named and splits["evaluation"] < 2:
+        raise ConfigError(
+            "config: printed sets scores beside others, and there are none. Set splits.evaluation to 2 or more."
+        )
+    return dict(entries("printed", named)) if named else {}
 
 
 def _check_rule(rule: Any, where: str) -> None:

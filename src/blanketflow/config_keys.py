@@ -33,6 +33,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     ),
     "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
     "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
+    "printed": ({}, Parameter("any", "Files of printed results by id: tables/paper_{id} sets ours beside them.")),
     "grain": (
         "auto",
         Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),
@@ -94,11 +95,16 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
     ),
     "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1, at_most=1000)),
     "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
+    "optimistic": (
+        False,
+        Parameter("flag", "Whether to judge the final blanket on each split, too, though it has seen the test rows."),
+    ),
     "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
 }
 SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
     "ci_test": (None, Parameter("text", "Id out of ci_tests, or of a test with its default options.", nullable=True)),
+    "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
     "folds": (
         None,
         Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),

@@ -177,6 +177,10 @@ class Plan:
             }
         )
 
+    def printed_spec(self) -> str:
+        """Return the spec of the tables that set our results beside printed ones."""
+        return canonical_json({"n_folds": self.config.splits["evaluation"], "seed": self.config.seed})
+
     def report_spec(self) -> str:
         """Return everything that the report states of the run."""
         selectors = {
@@ -262,6 +266,9 @@ def make_plan(
         If something is wrong that can be known before any job starts.
     """
     config = read_config(raw)
+    for name, path in config.printed.items():
+        if not Path(path).is_file():
+            raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
     facts = {
         name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
         for name, spec in config.datasets.items()
@@ -274,6 +281,8 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
     plan = Plan(config, facts, scripts)
     for dataset in config.datasets:
         for name, selector in config.selectors.items():
+            if selector.datasets is not None and dataset not in selector.datasets:
+                continue
             reason = why_not(facts[dataset], selector, config)
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))

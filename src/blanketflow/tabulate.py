@@ -17,6 +17,7 @@ def tabulate(
     blankets: Sequence[Path],
     by_fold: Sequence[Path],
     evaluations: Sequence[Path],
+    optimistic: Sequence[Path] = (),
 ) -> dict[str, pd.DataFrame]:
     """Return every table of `result_tables.TABLES` by name.
 
@@ -24,8 +25,9 @@ def tabulate(
     ----------
     spec : str
         `Plan.report_spec`.
-    cards, blankets, by_fold, evaluations : sequences of paths
-        card.json of each data set; blanket.parquet and folds.parquet of each pair and split; the scores of each pair.
+    cards, blankets, by_fold, evaluations, optimistic : sequences of paths
+        card.json of each data set; blanket.parquet and folds.parquet of each pair and split; the scores of each pair,
+        and those of its final blanket.
     """
     known = collect.cards(cards)
     found, folds = collect.blankets(blankets), collect.folds(by_fold)
@@ -39,6 +41,7 @@ def tabulate(
         "agreement": result_tables.agreement(found, folds),
         "ranks": result_tables.ranks(scores),
         "wins": result_tables.wins(scores),
+        "optimism": result_tables.optimism(collect.both_selections(evaluations, optimistic)),
         "friedman": result_tables.friedman(scores, compared),
         "friedman_ranks": result_tables.friedman_ranks(scores, compared),
         "runtime": result_tables.runtime(folds, scored),

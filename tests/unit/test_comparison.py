@@ -206,3 +206,13 @@ def test_data_that_cannot_be_used_are_a_data_error():
         bf.compare({"wine": X}, selectors=["mrmr"])
     with pytest.raises(ConfigError, match="belong into it"):
         bf.compare({"wine": (X, y)}, y, selectors=["mrmr"])
+
+
+def test_optimistic_scores_are_of_the_final_blanket_on_each_split():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    found = bf.compare(X, y, ["mrmr"], models=["tree"], metrics=["accuracy"], evaluation=2, folds=0, optimistic=True)
+    rows = found.optimism.set_index("selector")
+    assert list(rows.index) == ["mrmr", "all"] and (rows["n_splits"] == 2).all()
+    assert rows.loc["all", "difference"] == 0
+    assert rows.loc["mrmr", "honest"] == pytest.approx(found.scores.set_index("selector").loc["mrmr", "mean"])
+    assert bf.compare(X, y, ["mrmr"], models=["tree"], evaluation=2, folds=0).optimism.empty

@@ -54,6 +54,7 @@ ALLOWED = {
     "stages": {"core", "aggregate", "artefacts", "ci", "data", "evaluate", "search", "selectors", "jobs"},
     "collect": {"core", "artefacts"},
     "tabulate": {"collect", "result_tables"},
+    "printed": {"core"},
     "finished_run": {"core", "collect", "report", "result_tables"},
     "comparison": {
         "core",

@@ -279,3 +279,15 @@ def test_every_table_has_its_columns_with_and_without_rows():
             assert frame.empty is (rows == slice(0))
             dtype = {"double": "float64"}.get(kind, kind)
             assert all(frame[c].dtype == dtype for c, t in result_tables.TABLES[name].items() if t == kind)
+
+
+# --- optimism -------------------------------------------------------------------------------------------------------
+
+
+def test_optimism_is_the_difference_on_the_splits_that_both_have():
+    honest = evaluations({"a": [0.7, 0.8, None], "b": [0.5, 0.5, 0.5]}).assign(selected_on="training rows")
+    flattered = evaluations({"a": [0.9, 0.9, 0.2]}).assign(selected_on="all rows")
+    row = only(result_tables.optimism(pd.concat([honest, flattered])))
+    assert (row["selector"], row["n_splits"]) == ("a", 2)
+    assert (row["honest"], row["optimistic"], row["difference"]) == pytest.approx((0.75, 0.9, 0.15))
+    assert result_tables.optimism(honest).empty

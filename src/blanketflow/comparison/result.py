@@ -83,6 +83,11 @@ class Comparison:
         return self.run.tables["wins"]
 
     @property
+    def optimism(self) -> pd.DataFrame:
+        """What it flatters a score that selection has seen the test rows; empty without ``optimistic=True``."""
+        return self.run.tables["optimism"]
+
+    @property
     def friedman(self) -> pd.DataFrame:
         """Whether the ranks of the selectors differ over the data sets."""
         return self.run.tables["friedman"]

@@ -30,6 +30,7 @@ def compare(
     repeats: int = 1,
     final: bool = True,
     stratify: bool = True,
+    optimistic: bool = False,
     folds: int = 5,
     fold_rows: str = "train",
     aggregate: str | Mapping[str, float] = "best-blanket",
@@ -70,6 +71,8 @@ def compare(
         Whether to find the final blanket, on all rows.
     stratify : bool
         Whether folds keep the class shares.
+    optimistic : bool
+        Whether to judge the final blanket on each split, too, though it has seen the test rows.
     folds : int
         Inner folds whose blankets are aggregated; 0 for none.
     fold_rows : {"train", "part"}
@@ -120,7 +123,13 @@ def compare(
     raw = {
         "seed": random_state,
         "datasets": {data.name: data.spec for data in given},
-        "splits": {"evaluation": evaluation, "repeats": repeats, "final": final, "stratify": stratify},
+        "splits": {
+            "evaluation": evaluation,
+            "repeats": repeats,
+            "final": final,
+            "stratify": stratify,
+            "optimistic": optimistic,
+        },
         "folds": folds,
         "fold_rows": fold_rows,
         "aggregate": aggregate,

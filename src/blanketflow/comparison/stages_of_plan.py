@@ -58,9 +58,9 @@ class Places:
         """Return the path of an artefact of a selector on a split."""
         return self.root / "select" / dataset / split / selector / name
 
-    def of_scores(self, dataset: str, selector: str) -> Path:
-        """Return the path of the scores of a pair."""
-        return self.root / "evaluate" / dataset / f"{selector}.parquet"
+    def of_scores(self, dataset: str, selector: str, kind: str = "") -> Path:
+        """Return the path of the scores of a pair; those of its final blanket are of the kind ``all-rows``."""
+        return self.root / "evaluate" / dataset / kind / f"{selector}.parquet"
 
 
 @dataclass
@@ -102,7 +102,9 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     stages = {
         "testing": [partial(_test, plan, places, *one, split) for one in tests for split in plan.splits],
         "selecting": [partial(_select, plan, places, *pair, split) for pair in plan.pairs for split in plan.splits],
-        "evaluating": [partial(_evaluate, plan, places, *pair) for pair in plan.pairs if plan.evaluation_splits],
+        "evaluating": [
+            partial(_evaluate, plan, places, *pair, kind) for pair in plan.pairs for kind in _kinds_of_scores(plan)
+        ],
     }
     with _shown(progress, sum(map(len, stages.values()))) as done:
         for stage, tasks in stages.items():
@@ -185,12 +187,18 @@ def _select(plan: Plan, places: Places, dataset: str, selector: str, split: str)
     aggregate_split(folds, marginal, grow, shrink, to, plan.aggregate_spec(selector))
 
 
-def _evaluate(plan: Plan, places: Places, dataset: str, selector: str) -> None:
+def _kinds_of_scores(plan: Plan) -> list[str]:
+    honest = [""] if plan.evaluation_splits else []
+    return [*honest, "all-rows"] if plan.config.splits["optimistic"] else honest
+
+
+def _evaluate(plan: Plan, places: Places, dataset: str, selector: str, kind: str) -> None:
+    found_on = ["full"] * len(plan.evaluation_splits) if kind else plan.evaluation_splits
     evaluate_blankets(
         places.of_data(dataset, "table.parquet"),
         places.of_data(dataset, f"splits-{plan.selector(selector).folds}.parquet"),
-        [places.of_selection(dataset, split, selector, "blanket.parquet") for split in plan.evaluation_splits],
-        places.of_scores(dataset, selector),
+        [places.of_selection(dataset, split, selector, "blanket.parquet") for split in found_on],
+        places.of_scores(dataset, selector, kind),
         dataset,
         plan.evaluate_spec(),
     )
@@ -220,7 +228,10 @@ def _gather(plan: Plan, places: Places) -> Run:
         if split == "full"
         for fold in plan.folds(selector)
     ]
-    evaluations = [places.of_scores(*pair) for pair in pairs] if plan.evaluation_splits else []
+    evaluations, optimistic = (
+        [places.of_scores(*pair, kind) for pair in pairs] if kind in _kinds_of_scores(plan) else []
+        for kind in ("", "all-rows")
+    )
     spec = plan.report_spec()
-    tables = tabulate(spec, cards, blankets, by_fold, evaluations)
+    tables = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic)
     return finished_run(spec, tables, cards, by_fold, shrink)

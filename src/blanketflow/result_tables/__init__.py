@@ -4,6 +4,7 @@ from .agreement import agreement
 from .blankets import blankets_table, truth
 from .columns import TABLES
 from .friedman import comparable, friedman, friedman_ranks
+from .optimism import optimism
 from .ranks import ranks, wins
 from .runtime import runtime
 from .scores import HIGHER_IS_BETTER, scores
@@ -19,6 +20,7 @@ __all__ = [
     "friedman",
     "friedman_ranks",
     "nogueira",
+    "optimism",
     "ranks",
     "runtime",
     "scores",

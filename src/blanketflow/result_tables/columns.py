@@ -62,6 +62,15 @@ TABLES: dict[str, dict[str, str]] = {
         "ties": "int64",
         "losses": "int64",
     },
+    "optimism": _PAIR
+    | {
+        "model": "string",
+        "metric": "string",
+        "honest": "double",
+        "optimistic": "double",
+        "difference": "double",
+        "n_splits": "int64",
+    },
     "friedman": _MEASURE
     | {
         "n_datasets": "int64",

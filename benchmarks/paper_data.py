@@ -1,0 +1,99 @@
+"""Put the data sets of config/papers/ where its configs look for them: `python benchmarks/paper_data.py`.
+
+Each set that paper_data.yaml names becomes a file data/NAME.parquet, or data/NAME.npz with data/NAME.y.csv where it is
+sparse. They are made from the folder that the environment variable BLANKETFLOW_DATA names, with one folder a set:
+NAME.csv, or NAME.npz with NAME.y.csv, and NAME.split.csv where papers use the training part alone. A file that is there
+already is left alone: so a file of your own takes a set's place, with the target in a column `target`. Where a set is
+on OpenML its number stands beside it, and `source: openml:NUMBER` in a config takes the place of `path`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+REPO = Path(__file__).parents[1]
+RECIPES = Path(__file__).with_suffix(".yaml")
+
+
+def read(folder: Path, name: str) -> pd.DataFrame | None:
+    """Return a dense set with its target; None where it is stored sparse."""
+    import numpy as np
+
+    table = folder / f"{name}.csv"
+    if table.exists():
+        return pd.read_csv(table, dtype=str, keep_default_na=False, na_values=[""])
+    with np.load(folder / f"{name}.npz", allow_pickle=False) as stored:
+        if "X" not in stored:
+            return None
+        names = stored["feature_names"].astype(str) if "feature_names" in stored else None
+        frame = pd.DataFrame(stored["X"], columns=names)
+    return frame.assign(target=target_of(folder, name))
+
+
+def target_of(folder: Path, name: str) -> pd.Series:
+    """Return the target beside a wide set."""
+    return pd.read_csv(folder / f"{name}.y.csv", dtype=str)["target"]
+
+
+def rows_of(folder: Path, name: str, part: str) -> Any:
+    """Return which rows a paper used: those of one part of the source's own split."""
+    return (pd.read_csv(folder / f"{name}.split.csv")["split"] == part).to_numpy()
+
+
+def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
+    """Return a frame with numbers where texts are numbers, but for the columns that hold labels."""
+    for column in frame.columns.difference(list(labels)):
+        try:
+            frame[column] = pd.to_numeric(frame[column])
+        except ValueError:
+            continue
+    return frame
+
+
+def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
+    """Write one set."""
+    stored = recipe.get("from", name)
+    folder = source / stored
+    kept = rows_of(folder, stored, recipe["part"]) if "part" in recipe else slice(None)
+    frame = read(folder, stored)
+    if frame is None:
+        import scipy.sparse
+
+        target = target_of(folder, stored)[kept]
+        scipy.sparse.save_npz(to / f"{name}.npz", scipy.sparse.load_npz(folder / f"{stored}.npz").tocsr()[kept])
+        target.to_frame().to_csv(to / f"{name}.y.csv", index=False)
+        return
+    regression = recipe.get("task") == "regression"
+    labels = {*recipe.get("categorical", []), *([] if regression else ["target"])}
+    frame = numbers(frame[kept].drop(columns=recipe.get("drop", [])).reset_index(drop=True), labels)
+    for column, merged in recipe.get("merge", {}).items():
+        frame[column] = frame[column].replace(merged)
+    if recipe.get("complete_rows"):
+        frame = frame.dropna().reset_index(drop=True)
+    frame.to_parquet(to / f"{name}.parquet", index=False)
+
+
+def main() -> None:
+    """Make what is missing, and say what cannot be made."""
+    source, to = os.environ.get("BLANKETFLOW_DATA"), REPO / "data"
+    recipes = yaml.safe_load(RECIPES.read_text(encoding="utf-8"))
+    missing = [n for n in recipes if not any((to / f"{n}.{ending}").exists() for ending in ("parquet", "npz"))]
+    if missing and not (source and Path(source).is_dir()):
+        sys.exit(
+            f"data/ lacks {', '.join(missing)}. Set BLANKETFLOW_DATA to the folder of data sets, or write the files "
+            f"yourself: the top of {Path(__file__).name} says how."
+        )
+    to.mkdir(exist_ok=True)
+    for name in missing:
+        make(name, recipes[name], Path(source or ""), to)
+        print(f"data/{name} is written", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""What papers measure, in terms of what an evaluation does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a printed measure follows from ours.
+
+    Attributes
+    ----------
+    metric : str or None
+        Metric of the evaluation; None for what is measured of the selection.
+    of_mean : function
+        From the mean of the metric over the parts of one partition to the printed unit.
+    higher_is_better : bool
+    """
+
+    metric: str | None
+    of_mean: Callable[[float], float]
+    higher_is_better: bool
+
+
+def _same(value: float) -> float:
+    return value
+
+
+#: By the name that a printed table gives its measure.
+MEASURES: dict[str, Measure] = {
+    "accuracy": Measure("accuracy", _same, True),
+    "accuracy-percent": Measure("accuracy", lambda value: 100 * value, True),
+    "error": Measure("accuracy", lambda value: 1 - value, False),
+    "error-percent": Measure("accuracy", lambda value: 100 * (1 - value), False),
+    "kappa": Measure("kappa", _same, True),
+    "auc": Measure("roc-auc", _same, True),
+    "balanced-accuracy": Measure("balanced-accuracy", _same, True),
+    "root-mean-squared-error": Measure("mse", math.sqrt, False),
+    "r2": Measure("r2", _same, True),
+    "n-features": Measure(None, _same, False),
+}

@@ -1,0 +1,169 @@
+"""Ours beside printed numbers, against arithmetic done by hand."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from blanketflow import collect
+from blanketflow.core.errors import ConfigError
+from blanketflow.printed import beside, read_printed
+from blanketflow.printed.measures import MEASURES
+
+PUBLISHED = Path(__file__).parents[1] / "published"
+TABLE = {"table": 2, "measure": "accuracy", "model": "tree", "columns": ["gs"], "rows": {"iris": ["0.80"]}}
+
+
+def printed(tmp_path, **keys):
+    path = tmp_path / "paper.yaml"
+    path.write_text(yaml.safe_dump([TABLE | keys]), "utf-8")
+    return read_printed(path)
+
+
+def scored(values, selector="gs", metric="accuracy", model="tree", n_features=(), selected_on=collect.HONEST):
+    """Rows of cv-1, cv-2, ... on iris; a value that is None failed."""
+    return pd.DataFrame(
+        [
+            {"dataset": "iris", "selector": selector, "split": f"cv-{i}", "model": model, "metric": metric}
+            | {"value": math.nan if value is None else value, "selected_on": selected_on, "seconds": 1.0}
+            | {"n_features": n_features[i - 1] if n_features else 3}
+            | {"status": "error" if value is None else "ok", "reason": "it broke" if value is None else ""}
+            for i, value in enumerate(values, 1)
+        ]
+    )
+
+
+def only(frame):
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_noise_is_that_of_one_more_partition(tmp_path):
+    row = only(beside(printed(tmp_path), scored([0.8, 0.9, 0.7, 0.8]), n_folds=2))
+    assert row["ours"] == pytest.approx(0.8) and row["n_partitions"] == 2  # partitions of 0.85 and 0.75
+    # Student's t of 0.975 with one degree of freedom is 12.706; 0.005 is what 0.80 is rounded by
+    assert row["noise"] == pytest.approx(12.706205 * math.sqrt(0.005) * math.sqrt(1 + 1 / 2) + 0.005)
+    assert row["difference"] == pytest.approx(0, abs=1e-12) and row["verdict"] == "reproduced within noise"
+
+
+def test_a_single_partition_has_the_noise_of_its_folds(tmp_path):
+    row = only(beside(printed(tmp_path), scored([0.7, 0.9]), n_folds=2))
+    assert row["n_partitions"] == 1
+    assert row["noise"] == pytest.approx(12.706205 * math.sqrt(0.02) * math.sqrt(1 / 2 + 1 / 2) + 0.005)
+
+
+@pytest.mark.parametrize(
+    ("measure", "ours", "cell", "verdict"),
+    [
+        ("accuracy", 0.9, "0.80", "better"),
+        ("accuracy", 0.7, "0.80", "worse"),
+        ("accuracy", 0.804, "0.80", "reproduced within noise"),  # 0.80 may be 0.8049
+        ("accuracy", 0.806, "0.80", "better"),
+        ("accuracy_percent", 0.8, "80", "reproduced within noise"),
+        ("error", 0.9, "0.20", "better"),
+        ("error", 0.7, "0.20", "worse"),
+        ("error_percent", 0.8, "20.0", "reproduced within noise"),
+        ("root-mean-squared-error", 9.0, "3", "reproduced within noise"),
+        ("root-mean-squared-error", 16.0, "3", "worse"),
+    ],
+)
+def test_verdicts_go_by_the_direction_and_unit_of_the_measure(tmp_path, measure, ours, cell, verdict):
+    metric = MEASURES[measure.replace("_", "-")].metric
+    run = scored([ours] * 4, metric=metric)
+    row = only(beside(printed(tmp_path, measure=measure, rows={"iris": [cell]}), run, n_folds=2))
+    assert row["verdict"] == verdict
+
+
+def test_fewer_features_are_better(tmp_path):
+    run = pd.concat([scored([0.8] * 4, n_features=[2, 2, 4, 4]), scored([0.5] * 4, model="svm")])
+    table = printed(tmp_path, measure="n_features", model=None, rows={"iris": ["30"]})
+    row = only(beside(table, run, n_folds=2))
+    assert row["ours"] == 3 and row["difference"] == -27 and row["verdict"] == "better"
+
+
+def test_of_several_selectors_the_best_counts(tmp_path):
+    run = pd.concat([scored([0.8] * 4, "gs-5"), scored([0.9] * 4, "gs-10"), scored([0.7] * 4, "gs-15")])
+    table = printed(tmp_path, selectors={"gs": ["gs-5", "gs-10", "gs-15"]})
+    row = only(beside(table, run, n_folds=2))
+    assert (row["selector"], row["ours"]) == ("gs-10", 0.9)
+    table = printed(tmp_path, measure="error", selectors={"gs": ["gs-5", "gs-10", "gs-15"]})
+    assert only(beside(table, run, n_folds=2))["selector"] == "gs-10"
+
+
+def test_options_of_a_row_name_its_selector(tmp_path):
+    table = printed(tmp_path, selectors={"gs": "gs-{m}"}, options={"iris": {"m": 3}})
+    assert table[0].candidates("iris", "gs") == ["gs-3"]
+    assert only(beside(table, scored([0.8] * 4, "gs-3"), n_folds=2))["selector"] == "gs-3"
+
+
+def test_each_kind_of_selection_has_its_row(tmp_path):
+    run = pd.concat([scored([0.7] * 4), scored([0.8] * 4, selected_on=collect.OPTIMISTIC)])
+    rows = beside(printed(tmp_path), run, n_folds=2).set_index("selected_on")["verdict"]
+    assert dict(rows) == {"training rows": "worse", "all rows": "reproduced within noise"}
+
+
+def test_what_cannot_be_compared_says_why(tmp_path):
+    def verdict(run, **keys):
+        row = only(beside(printed(tmp_path, **keys), run, n_folds=2))
+        return row["verdict"], row["reason"]
+
+    good = scored([0.8] * 4)
+    assert verdict(scored([None] * 4)) == ("not comparable", "ours has no value: error, it broke")
+    assert verdict(scored([0.8, None, 0.8, 0.8])) == (
+        "not comparable",
+        "ours has no value on 1 of 4 splits; cv-2: error, it broke",
+    )
+    assert verdict(scored([0.8] * 4, "iamb")) == ("not comparable", "not run")
+    assert verdict(good, rows={"iris": ["-"]}) == ("not comparable", "no number is printed")
+    for key in ("iris", "gs", "iris/gs"):
+        assert verdict(good, not_comparable={key: "other rows"}) == ("not comparable", "other rows")
+    assert beside(printed(tmp_path, rows={"wine": ["0.8"]}), good, n_folds=2).empty  # a data set that was not run
+
+
+@pytest.mark.parametrize(
+    ("cell", "value", "rounding", "spread"),
+    [("0.9278 ± 0.02", 0.9278, 0.00005, 0.02), ("32,684", 32684, 0.5, None), ("12", 12, 0.5, None)],
+)
+def test_cells_keep_their_digits(tmp_path, cell, value, rounding, spread):
+    found = printed(tmp_path, rows={"iris": [cell]})[0].cells["iris", "gs"]
+    assert (found.value, found.rounding, found.spread) == (value, pytest.approx(rounding), spread)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1", "must be a list of tables"),
+        ("[1]", "must be a list of tables"),
+        ("[", "cannot be read"),
+        ("[{measure: accuracy, columns: [a], rows: {b: [1]}}]", "results of no table. Add its number"),
+        ("[{table: 1, measure: accuracy, rows: {b: [1]}}]", "table '1' has no columns. Add it."),
+        ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [1, 2]}}]", "row 'b' must have 1 cells"),
+        ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [[1]]}}]", "row 'b' holds .* where a number"),
+        ("[{table: 1, measure: error, columns: [a], rows: {b: [1]}, selectors: {c: d}}]", "names no column: 'c'"),
+    ],
+)
+def test_files_that_cannot_be_used_are_refused(tmp_path, text, message):
+    path = tmp_path / "paper.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_printed(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_printed(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("name", ["ppfs", "srs", "gs_m", "hsmb", "unified_view"])
+def test_the_files_of_the_papers_are_read(name):
+    tables = read_printed(PUBLISHED / f"{name}.yaml")
+    assert all(table.measure in MEASURES and table.cells for table in tables)
+    assert bool(tables) == (name != "gs_m")  # whose figures print no numbers
+
+
+def test_a_printed_average_is_that_of_its_column():
+    (table,) = (t for t in read_printed(PUBLISHED / "ppfs.yaml") if t.table == "7")
+    for column in ("all", "permutation-importance", "stepwise", "ppfs"):
+        rows = ("arcene", "dexter", "dorothea", "madelon")
+        assert sum(table.cells[row, column].value for row in rows) / 4 == pytest.approx(
+            table.cells["average", column].value, abs=0.5
+        )

@@ -1,0 +1,69 @@
+"""A run beside printed numbers, and blankets that have seen the test rows: what the tables and artefacts say."""
+
+import pytest
+from workflow_runs import columns, configure, planned, snakemake
+
+pytestmark = pytest.mark.workflow
+
+PAPER = """
+- table: 1
+  measure: accuracy
+  model: tree
+  columns: [all, gs, iamb]
+  rows:
+    wine: ["0.90", "0.01", "0.90"]
+    digits: ["0.90", "0.90", "0.90"]
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    config = {
+        "datasets": {"wine": {"source": "sklearn:wine"}, "digits": {"source": "sklearn:digits"}},
+        "splits": {"evaluation": 2, "repeats": 2, "optimistic": True},
+        "folds": 0,
+        "selectors": {"gs": {"method": "gs", "ci_test": "g2", "datasets": ["wine"]}, "all": {"method": "all"}},
+        "models": ["tree"],
+        "metrics": ["accuracy"],
+        "printed": {"paper": "paper.yaml"},
+    }
+    folder = configure(tmp_path_factory.mktemp("printed"), config)
+    (folder / "paper.yaml").write_text(PAPER, "utf-8")
+    snakemake(folder, "--cores", "2")
+    return folder
+
+
+def test_each_printed_number_has_ours_beside_it_for_either_selection(run):
+    table = columns(run / "results/tables/paper_paper.parquet")
+    rows = list(zip(*(table[k] for k in ("dataset", "method", "selected_on", "verdict")), strict=True))
+    assert ("wine", "gs", "training rows", "better") in rows and ("wine", "gs", "all rows", "better") in rows
+    assert ("wine", "iamb", "", "not comparable") in rows
+    assert ("digits", "gs", "", "not comparable") in rows  # which it was told to leave out
+    assert {row[2] for row in rows if row[:2] == ("digits", "all")} == {"training rows", "all rows"}
+    assert (run / "results/tables/paper_paper.csv").exists()
+    scores = columns(run / "results/evaluate/wine/gs.parquet")
+    i = rows.index(("wine", "gs", "training rows", "better"))
+    assert table["ours"][i] == pytest.approx(sum(scores["value"]) / 4) and table["n_partitions"][i] == 2
+
+
+def test_the_optimistic_scores_are_of_the_final_blanket(run):
+    final = columns(run / "results/select/wine/full/gs/blanket.parquet")
+    scores = columns(run / "results/evaluate/wine/all-rows/gs.parquet")
+    assert set(scores["n_features"]) == {sum(final["chosen"])}
+    assert scores["split"] == ["cv-1", "cv-2", "cv-3", "cv-4"]
+    table = columns(run / "results/tables/optimism.parquet")
+    differences = dict(zip(zip(table["dataset"], table["selector"], strict=True), table["difference"], strict=True))
+    assert differences["wine", "all"] == differences["digits", "all"] == 0  # all features are all features
+    honest = columns(run / "results/evaluate/wine/gs.parquet")["value"]
+    assert differences["wine", "gs"] == pytest.approx((sum(scores["value"]) - sum(honest)) / 4)
+
+
+def test_a_selector_of_some_data_sets_leaves_the_others_out(run):
+    assert not (run / "results/select/iris/full/gs").exists()
+    assert (run / "results/select/wine/full/gs").exists()
+
+
+def test_a_corrected_print_makes_its_table_again_and_nothing_else(run):
+    path = run / "paper.yaml"
+    path.write_text(PAPER.replace("0.01", "0.99"), "utf-8")
+    assert {job[0] if isinstance(job, tuple) else job for job in planned(run)} == {"printed"}
