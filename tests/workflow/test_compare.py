@@ -27,7 +27,7 @@ SELECTORS = {
 }
 CONFIG = {
     "seed": 7,
-    "splits": {"evaluation": 3},
+    "splits": {"evaluation": 3, "optimistic": True},
     "folds": 3,
     "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
     "selectors": SELECTORS,
@@ -92,6 +92,7 @@ def in_memory(by_workflow):
         },
         selectors=SELECTORS,
         evaluation=3,
+        optimistic=True,
         folds=3,
         ci_tests=CONFIG["ci_tests"],
         aggregate=CONFIG["aggregate"],
@@ -146,7 +147,7 @@ def test_matrices_give_the_tables_of_the_workflow_dense_and_sparse(tmp_path):
     snakemake(configure(tmp_path, config), "--cores", "2")
     data = {"dense": (dense, y), "sparse": (counted, y)}
     found = bf.compare(data, selectors=config["selectors"], evaluation=2, final=False, folds=2, models=["tree"])
-    assert_equal_tables(found, tmp_path / "results", without=("blankets", "agreement"))
+    assert_equal_tables(found, tmp_path / "results", without=("blankets", "agreement", "optimism"))
 
 
 def test_cards_tell_the_same_of_the_data(by_workflow, in_memory):

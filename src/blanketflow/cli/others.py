@@ -18,7 +18,8 @@ def jobs_in_slurm() -> list[str]:
         return []
     asked = ["squeue", "--noheader", f"--user={getpass.getuser()}", "--states=pending,running", "--format=%A|%Z|%k"]
     listed = subprocess.run(asked, capture_output=True, text=True, check=False)
-    if listed.returncode:
+    # A machine with Slurm's commands and no cluster's configuration is of no cluster, so that none has jobs.
+    if listed.returncode and "configuration source" not in listed.stderr:
         why = listed.stderr.strip().partition("\n")[0]
         complain(f"cannot see whether Slurm has jobs of an earlier run ({why}); going on.")
     jobs = [line.split("|", 2) for line in listed.stdout.splitlines()]
