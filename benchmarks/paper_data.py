@@ -41,9 +41,13 @@ def target_of(folder: Path, name: str) -> pd.Series:
     return pd.read_csv(folder / f"{name}.y.csv", dtype=str)["target"]
 
 
-def rows_of(folder: Path, name: str, part: str) -> Any:
-    """Return which rows a paper used: those of one part of the source's own split."""
-    return (pd.read_csv(folder / f"{name}.split.csv")["split"] == part).to_numpy()
+def rows_of(folder: Path, name: str, recipe: dict[str, Any]) -> Any:
+    """Return the rows that a paper used: all, or those of some parts of the source's own split, part by part."""
+    parts = [recipe["part"]] if "part" in recipe else recipe.get("parts", [])
+    if not parts:
+        return slice(None)
+    split = pd.read_csv(folder / f"{name}.split.csv")["split"]
+    return [row for part in parts for row in split.index[split == part]]
 
 
 def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
@@ -60,22 +64,24 @@ def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
     """Write one set."""
     stored = recipe.get("from", name)
     folder = source / stored
-    kept = rows_of(folder, stored, recipe["part"]) if "part" in recipe else slice(None)
+    kept = rows_of(folder, stored, recipe)
     frame = read(folder, stored)
     if frame is None:
         import scipy.sparse
 
-        target = target_of(folder, stored)[kept]
+        target = target_of(folder, stored).iloc[kept]
         scipy.sparse.save_npz(to / f"{name}.npz", scipy.sparse.load_npz(folder / f"{stored}.npz").tocsr()[kept])
         target.to_frame().to_csv(to / f"{name}.y.csv", index=False)
         return
     regression = recipe.get("task") == "regression"
     labels = {*recipe.get("categorical", []), *([] if regression else ["target"])}
-    frame = numbers(frame[kept].drop(columns=recipe.get("drop", [])).reset_index(drop=True), labels)
+    frame = numbers(frame.iloc[kept].drop(columns=recipe.get("drop", [])).reset_index(drop=True), labels)
     for column, merged in recipe.get("merge", {}).items():
         frame[column] = frame[column].replace(merged)
     if recipe.get("complete_rows"):
         frame = frame.dropna().reset_index(drop=True)
+    if recipe.get("one_hot"):
+        frame = pd.get_dummies(frame.drop(columns="target"), dtype=int).assign(target=frame["target"])
     frame.to_parquet(to / f"{name}.parquet", index=False)
 
 

@@ -14,6 +14,7 @@ wildcard_constraints:
     chunk="[0-9]+of[0-9]+",
     test=any_of(plan.grains.test_ids),
     selector=any_of(plan.config.selectors),
+    paper=any_of(plan.config.printed),
 
 
 ENVIRONMENT = "../envs/blanketflow.yaml"
@@ -35,7 +36,10 @@ TABLES = {
 }
 TABLE_FILES = expand(
     "<results>/tables/{table}.{ending}",
-    table=[*TABLES, *(f"paper_{paper}" for paper in plan.config.printed)],
+    table=[
+        *TABLES,
+        *expand("paper_{paper}{of}", paper=plan.config.printed, of=["", "_claims"]),
+    ],
     ending=["parquet", "csv"],
 )
 

@@ -4,7 +4,8 @@
 #          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, fold-*/shrink.parquet
 #          <results>/evaluate/{dataset}/{selector}.parquet
 # outputs: <results>/tables/{table}.parquet and .csv, one for each of TABLES
-#          <results>/tables/paper_{paper}.parquet and .csv, one for each file of printed results
+#          <results>/tables/paper_{paper}.parquet and .csv, one for each file of printed results, and
+#          <results>/tables/paper_{paper}_claims.parquet and .csv
 #          <results>/report.html, <results>/figures/*.svg, <results>/provenance.json
 
 CARDS = expand("<results>/data/{dataset}/card.json", dataset=plan.config.datasets)
@@ -60,11 +61,12 @@ rule tables:
 
 
 rule printed:
-    """Our results beside those that a paper printed."""
+    """Our results beside those that a paper printed, and its claims judged by them."""
     input:
         printed=lambda w: plan.config.printed[w.paper],
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
+        tables=expand("<results>/tables/{table}.parquet", table=["runtime", "truth"]),
     output:
         parquet="<results>/tables/paper_{paper}.parquet",
         csv=report(
@@ -72,6 +74,13 @@ rule printed:
             caption="captions/table.rst",
             category="Tables",
             labels={"table": "paper_{paper}", "holds": "ours beside printed results"},
+        ),
+        claims="<results>/tables/paper_{paper}_claims.parquet",
+        claims_csv=report(
+            "<results>/tables/paper_{paper}_claims.csv",
+            caption="captions/table.rst",
+            category="Tables",
+            labels={"table": "paper_{paper}_claims", "holds": "what it claims"},
         ),
     log:
         "<logs>/paper_{paper}.log",

@@ -1,19 +1,29 @@
-"""Rule printed: our results beside those that a paper printed."""
+"""Rule printed: our results beside those that a paper printed, and its claims judged by them."""
 
 import json
 from pathlib import Path
 
 from blanketflow import collect
 from blanketflow.artefacts import Provenance
-from blanketflow.printed import beside, read_printed
+from blanketflow.printed import beside, judge, read_claims, read_printed
 
 
-def main(printed: Path, evaluations: list[Path], optimistic: list[Path], parquet: Path, spec: str) -> None:
-    """Write the table as Parquet and CSV."""
+def main(
+    printed: Path,
+    evaluations: list[Path],
+    optimistic: list[Path],
+    tables: list[Path],
+    parquet: Path,
+    claims: Path,
+    spec: str,
+) -> None:
+    """Write both tables as Parquet and CSV."""
     asked = json.loads(spec)
+    provenance = Provenance(spec=spec, seed=asked["seed"])
     run = collect.both_selections(evaluations, optimistic)
-    frame = beside(read_printed(printed), run, asked["n_folds"])
-    collect.write_table(parquet, frame, Provenance(spec=spec, seed=asked["seed"]))
+    collect.write_table(parquet, beside(read_printed(printed), run, asked["n_folds"]), provenance)
+    judged = judge(read_claims(printed), run[run["selected_on"] == collect.HONEST], collect.tables(tables))
+    collect.write_table(claims, judged, provenance)
 
 
 if "snakemake" in globals():

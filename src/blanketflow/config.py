@@ -148,7 +148,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         folds=top["folds"],
         fold_rows=top["fold_rows"],
         aggregate=top["aggregate"],
-        printed=_printed(top["printed"], splits),
+        printed=_printed(top["printed"]),
     )
 
 
@@ -298,15 +298,11 @@ def _check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any])
             )
 
 
-def _printed(raw: Any, splits: Mapping[str, Any]) -> dict[str, str]:
+def _printed(raw: Any) -> dict[str, str]:
     """Return the files of printed results by id."""
     named = {} if raw is None else raw
     if not isinstance(named, Mapping) or not all(isinstance(path, str) for path in named.values()):
         raise ConfigError(f"config: printed must name files by id, such as {{paper: paper.yaml}}, but is {shown(raw)}.")
-    if named and splits["evaluation"] < 2:
-        raise ConfigError(
-            "config: printed sets scores beside others, and there are none. Set splits.evaluation to 2 or more."
-        )
     return dict(entries("printed", named)) if named else {}
 
 

@@ -8,6 +8,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.ci.population import joint_distribution
 from blanketflow.core.errors import ParameterError
+from blanketflow.data.simulate import simulate
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
 
 
@@ -71,3 +72,20 @@ def test_the_seed_gives_the_other_bits_only():
 def test_numbers_out_of_range_are_refused(options, message):
     with pytest.raises(ParameterError, match=message):
         near_parity(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_variables", "noise"),
+    [
+        ("near-parity", 50, 0.1),
+        ("near-parity-10", 10, 0.1),
+        ("near-parity-100", 100, 0.1),
+        ("near-parity-noise-0", 50, 0),
+    ],
+)
+def test_sources_are_named_by_what_the_paper_varies(name, n_variables, noise):
+    table, target, truth = simulate(name, 4000, seed=1)
+    bits = {column.name: column.numbers() for column in table.columns}
+    assert len(bits) == n_variables and truth["blanket"] == ["x2", "x3", "x4"]
+    flipped = (bits[target] - bits["x2"] - bits["x3"] - bits["x4"]) % 2
+    assert flipped.mean() == pytest.approx(noise, abs=0.02)

@@ -138,7 +138,7 @@ def test_cells_keep_their_digits(tmp_path, cell, value, rounding, spread):
         ("[1]", "must be a list of tables"),
         ("[", "cannot be read"),
         ("[{measure: accuracy, columns: [a], rows: {b: [1]}}]", "results of no table. Add its number"),
-        ("[{table: 1, measure: accuracy, rows: {b: [1]}}]", "table '1' has no columns. Add it."),
+        ("[{table: 1, measure: accuracy, rows: {b: [1]}}]", "table 1 has no columns. Add it."),
         ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [1, 2]}}]", "row 'b' must have 1 cells"),
         ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [[1]]}}]", "row 'b' holds .* where a number"),
         ("[{table: 1, measure: error, columns: [a], rows: {b: [1]}, selectors: {c: d}}]", "names no column: 'c'"),
@@ -167,3 +167,36 @@ def test_a_printed_average_is_that_of_its_column():
         assert sum(table.cells[row, column].value for row in rows) / 4 == pytest.approx(
             table.cells["average", column].value, abs=0.5
         )
+
+
+def test_of_several_sizes_the_one_that_predicts_best_is_counted(tmp_path):
+    few = pd.concat([scored([0.8] * 4, "mrmr-2", n_features=[2] * 4), scored([0.9] * 4, "mrmr-2", model="svm")])
+    many = pd.concat([scored([0.9] * 4, "mrmr-4", n_features=[4] * 4), scored([0.8] * 4, "mrmr-4", model="svm")])
+    run = pd.concat([few, many])
+    keys = {"columns": ["mrmr"], "selectors": {"mrmr": ["mrmr-2", "mrmr-4"]}, "measure": "n_features"}
+    keys |= {"rows": {"iris": ["2/4"]}, "cells_of": ["svm", "tree"], "chosen_by": "accuracy"}
+    found = beside(printed(tmp_path, **keys), run, n_folds=2)
+    assert found[["model", "printed", "selector", "ours", "verdict"]].values.tolist() == [
+        ["svm", 2.0, "mrmr-2", 2.0, "reproduced within noise"],
+        ["tree", 4.0, "mrmr-4", 4.0, "reproduced within noise"],
+    ]
+    # Without it the fewest would be.
+    del keys["chosen_by"]
+    found = beside(printed(tmp_path, **keys), run, n_folds=2)
+    assert found["selector"].tolist() == ["mrmr-2", "mrmr-2"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"cells_of": ["svm", "tree"], "rows": {"iris": ["1/2/3"]}}, "holds '1/2/3', where cells_of names 2 models"),
+        ({"chosen_by": "acuracy"}, "chosen_by is no measure: 'acuracy'. Did you mean 'accuracy'"),
+    ],
+)
+def test_cells_of_models_and_the_choice_among_sizes_are_checked(tmp_path, keys, message):
+    with pytest.raises(ConfigError, match=message):
+        printed(tmp_path, **keys)
+
+
+def test_a_run_without_evaluation_has_nothing_to_set_beside_printed_scores(tmp_path):
+    assert beside(printed(tmp_path), collect.both_selections([], []), n_folds=0).empty

@@ -13,6 +13,10 @@ PAPER = """
   rows:
     wine: ["0.90", "0.01", "0.90"]
     digits: ["0.90", "0.90", "0.90"]
+  claims:
+    - {claim: all features are better than those of gs, better: all, than: [gs, iamb]}
+    - {claim: gs needs fewer features, measure: n_features, better: gs, than: [all]}
+    - {claim: gs is slower, measure: seconds, better: all, than: [gs]}
 """
 
 
@@ -44,6 +48,19 @@ def test_each_printed_number_has_ours_beside_it_for_either_selection(run):
     scores = columns(run / "results/evaluate/wine/gs.parquet")
     i = rows.index(("wine", "gs", "training rows", "better"))
     assert table["ours"][i] == pytest.approx(sum(scores["value"]) / 4) and table["n_partitions"][i] == 2
+
+
+def test_each_claim_is_judged_by_the_data_sets_that_both_were_run_on(run):
+    table = columns(run / "results/tables/paper_paper_claims.parquet")
+    rows = list(zip(*(table[k] for k in ("measure", "method", "other", "n_datasets", "verdict")), strict=True))
+    assert rows == [
+        ("accuracy", "all", "gs", 1, "undecided"),
+        ("accuracy", "all", "iamb", 0, "not comparable"),
+        ("n-features", "gs", "all", 1, "undecided"),
+        ("seconds", "all", "gs", 1, "undecided"),
+    ]
+    assert table["wins"][2] == 1 and table["median_difference"][2] < 0
+    assert (run / "results/tables/paper_paper_claims.csv").exists()
 
 
 def test_the_optimistic_scores_are_of_the_final_blanket(run):

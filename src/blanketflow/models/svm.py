@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -24,7 +25,7 @@ class SVM(Model):
     Classes are predicted by the machine itself. Probabilities come from a sigmoid a class (Platt), fitted on decision
     values that cross-validation held out: in 5 folds, or in as many as the smallest class has training rows. A class of
     a single row cannot be held out; the sigmoid then sees the training rows themselves, which keeps the order of the
-    rows but makes the probabilities too sure.
+    rows but makes the probabilities too sure. The fits for that are made when probabilities are first asked for.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class SVM(Model):
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator; the seed shuffles the calibration folds."""
         if task == CLASSIFICATION:
-            return CalibratedSVC(partial(_calibrated, self.C, seed), task)
+            return CalibratedSVC(partial(_machine, self.C), seed)
 
         from sklearn.compose import TransformedTargetRegressor
         from sklearn.pipeline import make_pipeline
@@ -61,24 +62,80 @@ class SVM(Model):
 
 
 class CalibratedSVC(Deferred):
-    """A classifier whose classes are the machine's own decision and whose probabilities are calibrated."""
+    """A classifier whose classes are the machine's own decision and whose probabilities are calibrated when asked for.
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class that the machine decides for, not the one of largest calibrated probability."""
-        return self.estimator_.calibrated_classifiers_[0].estimator.predict(X)
+    Parameters
+    ----------
+    make : callable
+        Takes the training matrix and target, returns an unfitted machine.
+    seed : int
+        Shuffles the calibration folds.
+
+    Attributes
+    ----------
+    sigmoids_ : object
+        From decision values to probabilities; there from the first `predict_proba` on.
+    """
+
+    def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], seed: int) -> None:
+        super().__init__(make, CLASSIFICATION)
+        self.seed = seed
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> CalibratedSVC:
+        """Fit the machine, and keep the rows to calibrate with."""
+        super().fit(X, y)
+        self.rows_ = np.asarray(X), np.asarray(y)
+        vars(self).pop("sigmoids_", None)
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return class probabilities, columns in the order of `classes_`; the first call calibrates."""
+        if not hasattr(self, "sigmoids_"):
+            self.sigmoids_ = self._calibrated(*self.rows_)
+        return self.sigmoids_.predict_proba(_columns(self.estimator_.decision_function(X)))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        return {"make": self.make, "seed": self.seed}
+
+    def _calibrated(self, X: np.ndarray, y: np.ndarray) -> Any:
+        from sklearn.calibration import CalibratedClassifierCV
+        from sklearn.frozen import FrozenEstimator
+        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+        n_folds = min(CALIBRATION_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+        every = np.arange(len(y))
+        if n_folds > 1:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.seed)
+            held_out = cross_val_predict(self.make(X, y), X, y, cv=folds, method="decision_function")
+        else:
+            held_out = self.estimator_.decision_function(X)
+        decided = FrozenEstimator(Decided(self.classes_))
+        return CalibratedClassifierCV(decided, cv=[(every, every)], ensemble=False).fit(_columns(held_out), y)
 
 
-def _calibrated(C: float, seed: int, X: np.ndarray, y: np.ndarray) -> Any:
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.model_selection import StratifiedKFold
+class Decided(Deferred):
+    """A classifier of rows that are decision values already, one column a class, or one of two classes.
+
+    It makes nothing: `Deferred` gives it what scikit-learn asks of an estimator.
+    """
+
+    def __init__(self, classes: np.ndarray) -> None:
+        super().__init__(_machine, CLASSIFICATION)
+        self.classes_ = classes
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return the rows."""
+        return X[:, 0] if X.shape[1] == 1 else X
+
+
+def _columns(decisions: np.ndarray) -> np.ndarray:
+    return decisions.reshape(len(decisions), -1)
+
+
+def _machine(C: float, X: np.ndarray, y: np.ndarray) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.svm import SVC
 
-    n_folds = min(CALIBRATION_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-    rows = np.arange(len(y))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed) if n_folds > 1 else [(rows, rows)]
-    machine = make_pipeline(StandardScaler(), SVC(C=C))
-    # Without an ensemble the machine inside is the one fitted on all training rows. One core: starting processes costs
-    # more than the folds of a usual table.
-    return CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+    return make_pipeline(StandardScaler(), SVC(C=C))

@@ -86,19 +86,32 @@ def _of_cell(
     cell |= {"printed": printed.value if printed else math.nan, "printed_spread": math.nan}
     if printed and printed.spread is not None:
         cell["printed_spread"] = printed.spread
-    ours = run[(run["dataset"] == dataset) & run["selector"].isin(table.candidates(dataset, method))]
-    if table.model and measure.metric:
-        ours = ours[ours["model"] == table.model]
-    if measure.metric:
-        ours = ours[ours["metric"] == measure.metric]
-    else:
-        ours = ours.drop_duplicates(["selector", "split", "selected_on"]).assign(value=ours["n_features"])
+    candidates = run[(run["dataset"] == dataset) & run["selector"].isin(table.candidates(dataset, method))]
+    ours = _values(candidates, measure, table.model)
     if ours.empty:
         return [{**cell, "reason": table.why_not(dataset, method) or "not run"}]
-    return [
-        {**cell, "selected_on": kind, **_compared(table, dataset, method, printed, measure, part)}
-        for kind, part in ours.groupby("selected_on", sort=False)
-    ]
+    by = MEASURES[table.chosen_by or table.measure]
+    rows = []
+    for kind, part in ours.groupby("selected_on", sort=False):
+        best = _best(_values(candidates[candidates["selected_on"] == kind], by, table.model), by)
+        mine = part if best is None else part[part["selector"] == best]
+        rows.append({**cell, "selected_on": kind, **_compared(table, dataset, method, printed, measure, mine)})
+    return rows
+
+
+def _values(run: pd.DataFrame, measure: Measure, model: str | None) -> pd.DataFrame:
+    """Return the rows of a measure, with its values, one a selector and split and kind of selection."""
+    if measure.metric is None:
+        return run.drop_duplicates(["selector", "split", "selected_on"]).assign(value=run["n_features"])
+    found = run[run["metric"] == measure.metric]
+    return found[found["model"] == model] if model else found
+
+
+def _best(values: pd.DataFrame, measure: Measure) -> str | None:
+    """Return the selector of the best mean; None if none has a value."""
+    sign = 1 if measure.higher_is_better else -1
+    means = values.groupby("selector", sort=False)["value"].mean().map(measure.of_mean, na_action="ignore").dropna()
+    return None if means.empty else str((sign * means).idxmax())
 
 
 def _compared(
@@ -110,21 +123,21 @@ def _compared(
     ours: pd.DataFrame,
 ) -> dict[str, Any]:
     sign = 1 if measure.higher_is_better else -1
-    means = ours.groupby("selector", sort=False)["value"].mean()
-    means = means.map(measure.of_mean, na_action="ignore").dropna()
-    if means.empty:
-        first = ours[ours["value"].isna()].iloc[0]
+    lacking = ours["value"].isna()
+    if lacking.all():
+        first = ours.iloc[0]
         return {"reason": f"ours has no value: {first['status']}, {first['reason']}"}
-    selector = (sign * means).idxmax()
-    values = ours.loc[ours["selector"] == selector]
-    lacking = values["value"].isna()
-    by_partition = values.groupby("partition")["value"].mean().dropna().map(measure.of_mean)
-    found: dict[str, Any] = {"selector": selector, "ours": by_partition.mean(), "n_partitions": len(by_partition)}
+    by_partition = ours.groupby("partition")["value"].mean().dropna().map(measure.of_mean)
+    found: dict[str, Any] = {
+        "selector": ours["selector"].iloc[0],
+        "ours": by_partition.mean(),
+        "n_partitions": len(by_partition),
+    }
     if lacking.any():
-        first = values[lacking].iloc[0]
+        first = ours[lacking].iloc[0]
         said = f"{first['split']}: {first['status']}, {first['reason']}"
-        return {**found, "reason": f"ours has no value on {lacking.sum()} of {len(values)} splits; {said}"}
-    found["noise"] = _noise(by_partition, values["value"].map(measure.of_mean))
+        return {**found, "reason": f"ours has no value on {lacking.sum()} of {len(ours)} splits; {said}"}
+    found["noise"] = _noise(by_partition, ours["value"].map(measure.of_mean))
     if printed is None:
         return {**found, "reason": "no number is printed"}
     found["noise"] += printed.rounding

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,8 @@ MEASURES: dict[str, Measure] = {
     "r2": Measure("r2", _same, True),
     "n-features": Measure(None, _same, False),
 }
+
+
+def measure_of(entry: Mapping[str, Any]) -> str:
+    """Return the measure of a printed table: what a reader found it to be (`compared_as`), else what is printed."""
+    return str(entry.get("compared_as", entry.get("measure", ""))).replace("_", "-")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.errors import ConfigError, did_you_mean
 from ..core.shown import shown
-from .measures import MEASURES
+from .measures import MEASURES, measure_of
 
 _NUMBER = re.compile(r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:±\s*([0-9]+(?:\.[0-9]+)?))?\s*")
 #: Keys of a table; what else stands there is for readers.
@@ -58,6 +58,8 @@ class PrintedTable:
         What the paper set for a row.
     not_comparable : dict of str to str
         Rows, columns or "row/column" whose numbers are not to be compared, with the reason.
+    chosen_by : str or None
+        The measure, by the table's model, that says which of several selectors is the best; None for the table's own.
     """
 
     table: str
@@ -68,6 +70,7 @@ class PrintedTable:
     selectors: dict[str, Any] = field(default_factory=dict)
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     not_comparable: dict[str, str] = field(default_factory=dict)
+    chosen_by: str | None = None
 
     def candidates(self, row: str, column: str) -> list[str]:
         """Return the ids of the selectors that answer to a cell."""
@@ -87,7 +90,8 @@ def read_printed(path: str | Path) -> list[PrintedTable]:
     ----------
     path : path
         A YAML list of tables: table, title, measure, model, columns, rows, and optionally selectors, options,
-        not_comparable. What else stands in a table is for readers.
+        not_comparable, chosen_by, and cells_of: the models whose numbers a cell ``A/B`` holds, in this order. What else
+        stands in a table is for readers.
 
     Raises
     ------
@@ -102,28 +106,39 @@ def read_printed(path: str | Path) -> list[PrintedTable]:
     >>> read_printed(path)[0].cells["iris", "gs"]
     PrintedNumber(value=0.9, rounding=0.05, spread=0.02)
     """
+    return [
+        _table(path, raw, model)
+        for raw in entries_of(path)
+        if "rows" in raw and measure_of(raw) in MEASURES
+        for model in raw.get("cells_of", [raw.get("model")])
+    ]
+
+
+def entries_of(path: str | Path) -> list[Mapping[str, Any]]:
+    """Return what a file of printed results holds, texts alone: numbers keep the digits that are printed."""
     import yaml
 
     try:
-        # Texts alone: numbers keep the digits that are printed.
         found = yaml.BaseLoader(Path(path).read_text(encoding="utf-8")).get_single_data()
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"printed: {path} cannot be read: {error}. Check the key printed.") from error
     if not isinstance(found, list) or not all(isinstance(table, Mapping) for table in found):
         raise ConfigError(f"printed: {path} must be a list of tables, each with table, {', '.join(_NEEDED)}.")
-    return [_table(path, raw) for raw in found if "rows" in raw and _measure(raw) in MEASURES]
+    return found
 
 
-def _measure(raw: Mapping[str, Any]) -> str:
-    """Return the measure of a table: by default what is printed, else what a reader found it to be."""
-    return str(raw.get("compared_as", raw.get("measure", ""))).replace("_", "-")
-
-
-def _table(path: str | Path, raw: Mapping[str, Any]) -> PrintedTable:
-    place = next((key for key in _PLACES if key in raw), None)
+def place_of(path: str | Path, entry: Mapping[str, Any]) -> str:
+    """Return where an entry is printed: the number of a table, or a figure or section, and part of it."""
+    place = next((key for key in _PLACES if key in entry), None)
     if place is None:
         raise ConfigError(f"printed: {path} has results of no table. Add its number under the key table.")
-    where = f"printed: {path}, {place} {shown(raw[place])}"
+    named = entry[place] if place == "table" else f"{place} {entry[place]}"
+    return f"{named}, {entry['part']}" if "part" in entry else named
+
+
+def _table(path: str | Path, raw: Mapping[str, Any], model: str | None) -> PrintedTable:
+    place = place_of(path, raw)
+    where = f"printed: {path}, table {place}" if "table" in raw else f"printed: {path}, {place}"
     missing = [key for key in _NEEDED if not raw.get(key)]
     if missing:
         raise ConfigError(f"{where} has no {missing[0]}. Add it.")
@@ -131,20 +146,34 @@ def _table(path: str | Path, raw: Mapping[str, Any]) -> PrintedTable:
     for row, values in raw["rows"].items():
         if not isinstance(values, list) or len(values) != len(raw["columns"]):
             raise ConfigError(f"{where}: row {row!r} must have {len(raw['columns'])} cells, one for each column.")
+        if model in raw.get("cells_of", []):
+            values = [_part(f"{where}: row {row!r}", value, raw["cells_of"], model) for value in values]
         cells |= {(row, c): _cell(f"{where}: row {row!r}", v) for c, v in zip(raw["columns"], values, strict=True)}
     for key in raw.get("selectors", {}):
         if key not in raw["columns"]:
             raise ConfigError(f"{where}: selectors names no column: {shown(key)}. {did_you_mean(key, raw['columns'])}")
+    chosen_by = raw.get("chosen_by")
+    if chosen_by is not None and chosen_by not in MEASURES:
+        raise ConfigError(f"{where}: chosen_by is no measure: {shown(chosen_by)}. {did_you_mean(chosen_by, MEASURES)}")
     return PrintedTable(
-        table=raw[place] if place == "table" else f"{place} {raw[place]}",
+        table=place,
         title=raw.get("title", ""),
-        measure=_measure(raw),
-        model=raw.get("model"),
+        measure=measure_of(raw),
+        model=model,
         cells=cells,
         selectors=raw.get("selectors", {}),
         options=raw.get("options", {}),
         not_comparable=raw.get("not_comparable", {}),
+        chosen_by=chosen_by,
     )
+
+
+def _part(where: str, text: Any, models: list[str], model: str | None) -> Any:
+    """Return what a cell holds for a model: of A/B its own, of a single text that."""
+    parts = text.split("/") if isinstance(text, str) else [text]
+    if len(parts) not in (1, len(models)):
+        raise ConfigError(f"{where} holds {shown(text)}, where cells_of names {len(models)} models.")
+    return parts[models.index(str(model))] if len(parts) > 1 else text
 
 
 def _cell(where: str, text: Any) -> PrintedNumber | None:

@@ -32,7 +32,9 @@ NETWORKS = MappingProxyType(
     {
         "clinic": Simulated(CLINIC, "pneumonia"),
         "greenhouse": Simulated(GREENHOUSE, "growth"),
-        "near-parity": Simulated(near_parity(), TARGET),
+        "near-parity": Simulated(near_parity(), TARGET),  # 50 variables, 10 % noise
+        **{f"near-parity-{n}": Simulated(near_parity(n), TARGET) for n in (10, 20, 30, 75, 100)},
+        **{f"near-parity-noise-{p}": Simulated(near_parity(noise=p / 100), TARGET) for p in (0, 20, 30, 40)},
         "corral-7": Simulated(corral.corral(), corral.TARGET),
         "corral-46": Simulated(corral.corral(14, None, corral.COPIES), corral.TARGET),
         "corral-rel-7": Simulated(corral.corral(pair_match=corral.RELATED, name="corral-rel"), corral.TARGET),
