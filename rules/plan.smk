@@ -4,12 +4,14 @@
 # outputs: none
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from blanketflow.config_file import check_config_files
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.file_times import bring_back
 from blanketflow.output_folder import check_folder, check_results, check_state
 from blanketflow.plan import make_plan
+from blanketflow.run_time import cost_of
 
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
 # workflow that uses it, whose files are its own affair.
@@ -38,7 +40,14 @@ except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
 
 
+# Before anything is done: at the start of a run, and where one is only looked at.
+about = cost_of(plan, max(workflow.resource_settings.cores or 1, 1))
+if workflow.is_main_process and workflow.output_settings.dryrun:
+    logger.info(about)
+
+
 onstart:
+    logger.info(about)
     try:
         check_results(plan.config.output)
     except BlanketflowError as error:

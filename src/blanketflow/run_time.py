@@ -25,6 +25,28 @@ def run_seconds(plan: Plan) -> float:
     return seconds + sum(pair_seconds(plan, *pair) for pair in plan.pairs) + 2 * LOADING_MODELS
 
 
+def cost_of(plan: Plan, cores: int) -> str:
+    """Return a line that says about how much a run will take, before it starts."""
+    seconds = run_seconds(plan)
+    n_pairs = f"{len(plan.pairs):,} searches of {len(plan.splits)} splits each" if plan.splits else "no search"
+    return f"{n_pairs}: about {duration(seconds)} of CPU time from nothing, {duration(seconds / cores)} on {cores} cores"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the words of an estimate.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(42), duration(400), duration(9000)
+    ('under a second', '40 s', '7 min', '2.5 h')
+    """
+    if seconds < 1:
+        return "under a second"
+    if seconds < 100:
+        return f"{round(seconds) if seconds < 10 else round(seconds, -1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"
+
+
 def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
     """Return about how many CPU seconds growing, shrinking and evaluating a selector on a data set takes."""
     n_splits, n_parts = len(plan.splits), max(plan.selector(selector).folds, 1) * len(plan.splits)

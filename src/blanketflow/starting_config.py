@@ -14,7 +14,7 @@ from .core.printable import printable
 from .identifiers import IDENTIFIER, LONGEST_ID
 from .inspection import Inspection
 from .plan import Plan, make_plan
-from .run_time import pair_seconds, run_seconds
+from .run_time import duration, pair_seconds, run_seconds
 
 #: Selectors to begin with, by id: without the CI test where it is to be that which suits the table.
 SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
@@ -98,21 +98,6 @@ def dataset_id(path: str) -> str:
     stem = name.partition(".")[0] or name
     cleaned = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:LONGEST_ID]
     return cleaned if IDENTIFIER.fullmatch(cleaned) else "table"
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the words of an estimate.
-
-    Examples
-    --------
-    >>> duration(0.2), duration(42), duration(400), duration(9000)
-    ('under a second', '40 s', '7 min', '2.5 h')
-    """
-    if seconds < 1:
-        return "under a second"
-    if seconds < 100:
-        return f"{round(seconds) if seconds < 10 else round(seconds, -1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"
 
 
 def _to_drop(seen: Inspection) -> list[str]:

@@ -1,0 +1,131 @@
+"""What papers printed beside ours, on a page: `python benchmarks/papers.py` after runs of config/papers/.
+
+Renews the tables and charts of docs/printed.md from results/papers/*/tables/paper_*.parquet. A run that is not there
+leaves its part of the page as it is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import altair as alt
+import pandas as pd
+from page import renewed
+
+from blanketflow.plots.render import svg
+from blanketflow.plots.theme import BLUE, GREEN, VERMILLION, themed
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "printed.md"
+RUNS = Path("results") / "papers"
+#: Verdicts of `blanketflow.printed`, and how a cell of the page shows them.
+MARKS = {"reproduced within noise": "=", "better": "+", "worse": "−", "not comparable": "·"}
+COLOURS = {"reproduced within noise": BLUE, "better": GREEN, "worse": VERMILLION}
+#: Measures between 0 and 1, which a chart can share.
+SHARES = ("accuracy", "error", "kappa", "balanced-accuracy", "r2", "accuracy-percent")
+
+
+def main() -> None:
+    """Renew what has been run."""
+    for folder in sorted(RUNS.iterdir()):
+        for path in sorted((folder / "tables").glob("paper_*.parquet")):
+            found = pd.read_parquet(path)
+            name = f"{folder.name} claims" if path.stem.endswith("_claims") else folder.name
+            text = claims(found) if path.stem.endswith("_claims") else tables(found, folder.name)
+            if text:
+                page = renewed(PAGE.read_text(encoding="utf-8"), {name: text}, str(PAGE))
+                PAGE.write_text(page, encoding="utf-8")
+
+
+def tables(found: pd.DataFrame, run: str) -> str:
+    """Return the verdicts by table, a chart, and every table with ours beside what is printed."""
+    compared = found[found["selected_on"] != ""]
+    if compared.empty:
+        return ""
+    parts = [counted(compared)]
+    shown = compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
+    if len(shown):
+        drawing = svg(themed(chart(shown)).properties(background="white"))
+        (PAGE.parent / f"printed-{run}.svg").write_text(drawing, encoding="utf-8")
+        parts.append(f"![Printed numbers and ours, by verdict](printed-{run}.svg)")
+    for (table, measure, model, kind), cells in compared.groupby(
+        ["table", "measure", "model", "selected_on"], sort=False
+    ):
+        by = f", {model}" if model else ""
+        parts += [f"Table {table}, {measure}{by}, selected on {kind}:", grid(cells)]
+    return "\n\n".join(parts)
+
+
+def counted(compared: pd.DataFrame) -> str:
+    """Return how many cells of each table came out how."""
+    by = ["table", "measure", "model", "selected_on"]
+    counts = compared.groupby(by, sort=False)["verdict"].value_counts().unstack(fill_value=0)
+    lines = [row("table", "measure", "model", "selected on", *MARKS), row(*["---"] * (4 + len(MARKS)))]
+    lines += [row(*key, *(count.get(verdict, 0) for verdict in MARKS)) for key, count in counts.iterrows()]
+    total = compared["verdict"].value_counts()
+    return "\n".join([*lines, row("all", "", "", "", *(total.get(verdict, 0) for verdict in MARKS))])
+
+
+def grid(cells: pd.DataFrame) -> str:
+    """Return a table as the paper has it: printed, ours with its noise, and the verdict's mark."""
+    methods = list(dict.fromkeys(cells["method"]))
+    lines = [row("", *methods), row(*["---"] * (1 + len(methods)))]
+    for dataset, found in cells.groupby("dataset", sort=False):
+        by_method = found.set_index("method")
+        lines.append(row(dataset, *(cell(by_method.loc[m]) if m in by_method.index else "" for m in methods)))
+    return "\n".join(lines)
+
+
+def cell(one: pd.Series) -> str:
+    """Return a printed number and ours."""
+    printed = "–" if pd.isna(one["printed"]) else f"{one['printed']:.4g}"
+    if pd.isna(one["ours"]):
+        return f"{printed} · {one['reason'].partition(',')[0][:40]}"
+    noise = "" if pd.isna(one["noise"]) else f" ± {one['noise']:.2g}"
+    return f"{printed} {MARKS[one['verdict']]} {one['ours']:.4g}{noise}"
+
+
+def chart(shown: pd.DataFrame) -> alt.LayerChart:
+    """Draw each printed number against ours, with the noise of ours."""
+    percent = shown["measure"].str.endswith("percent")
+    scaled = shown.assign(
+        **{name: shown[name].where(~percent, shown[name] / 100) for name in ("printed", "ours", "noise")}
+    )
+    scaled = scaled.assign(low=scaled["ours"] - scaled["noise"], high=scaled["ours"] + scaled["noise"])
+    low, high = scaled[["printed", "ours"]].min().min(), scaled[["printed", "ours"]].max().max()
+    x = alt.X("printed:Q", title="printed", scale=alt.Scale(domain=[low, high], nice=True, zero=False))
+    scale = alt.Scale(domain=[low, high], nice=True, zero=False)
+    colour = alt.Color(
+        "verdict:N", title=None, scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    )
+    base = alt.Chart(scaled).encode(x=x, color=colour)
+    diagonal = pd.DataFrame({"printed": [low, high], "ours": [low, high]})
+    return alt.layer(
+        alt.Chart(diagonal).mark_line(strokeDash=[3, 3], color="grey").encode(x=x, y=alt.Y("ours:Q", scale=scale)),
+        base.mark_rule(opacity=0.35, clip=True).encode(y=alt.Y("low:Q", scale=scale, title="ours"), y2="high:Q"),
+        base.mark_point(filled=True, size=30).encode(y=alt.Y("ours:Q", scale=scale), shape=alt.Shape("selected_on:N")),
+    ).properties(width=460, height=380)
+
+
+def claims(found: pd.DataFrame) -> str:
+    """Return what the run says of each claim."""
+    if found.empty:
+        return ""
+    head = ("where", "claim", "measure", "said", "of", "against", "data sets", "better, equal, worse", "p", "verdict")
+    lines = [row(*head), row(*["---"] * len(head))]
+    for one in found.itertuples():
+        counts = f"{one.wins}, {one.ties}, {one.losses}"
+        p = "" if pd.isna(one.p_value) else f"{one.p_value:.2g}"
+        measure = f"{one.measure}, {one.model}" if one.model else one.measure
+        cells = (one.table, one.claim, measure, one.said, one.method, one.other, one.n_datasets, counts, p, one.verdict)
+        lines.append(row(*cells))
+    return "\n".join(lines)
+
+
+def row(*cells: object) -> str:
+    """Return a row of a Markdown table."""
+    return "| " + " | ".join(str(text).replace("|", "\\|") for text in cells) + " |"
+
+
+if __name__ == "__main__":
+    main()
