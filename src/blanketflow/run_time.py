@@ -37,14 +37,16 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(0.2), duration(42), duration(400), duration(9000)
-    ('under a second', '40 s', '7 min', '2.5 h')
+    >>> duration(0.2), duration(42), duration(400), duration(9000), duration(720_000)
+    ('under a second', '40 s', '7 min', '2.5 h', '200 h')
     """
     if seconds < 1:
         return "under a second"
     if seconds < 100:
         return f"{round(seconds) if seconds < 10 else round(seconds, -1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.2g} h"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.2g} h" if seconds < 36_000 else f"{seconds / 3600:.0f} h"
 
 
 def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:

@@ -30,7 +30,8 @@ def init(
     """
     from ..artefacts import write_text
     from ..inspection import inspect_table
-    from ..starting_config import dataset_id, duration, starting_config
+    from ..run_time import duration
+    from ..starting_config import dataset_id, starting_config
 
     spec = dataset_spec(table, target, data_set or ())
     path = output or Path(f"{dataset_id(table)}.yaml")
