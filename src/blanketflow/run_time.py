@@ -29,7 +29,8 @@ def cost_of(plan: Plan, cores: int) -> str:
     """Return a line that says about how much a run will take, before it starts."""
     seconds = run_seconds(plan)
     n_pairs = f"{len(plan.pairs):,} searches of {len(plan.splits)} splits each" if plan.splits else "no search"
-    return f"{n_pairs}: about {duration(seconds)} of CPU time from nothing, {duration(seconds / cores)} on {cores} cores"
+    said = f"{n_pairs}: about {duration(seconds)} of CPU time from nothing"
+    return said if cores == 1 else f"{said}, {duration(seconds / cores)} on {cores} cores"
 
 
 def duration(seconds: float) -> str:

@@ -28,5 +28,5 @@ def test_it_is_said_in_one_line_for_the_cores_at_hand():
     said = re.fullmatch(
         r"(\d+) searches of 3 splits each: about (\d+) s of CPU time from nothing, (\d+) s on 2 cores", cost_of(plan, 2)
     )
-    assert int(said[1]) == len(plan.pairs)
+    assert int(said[1]) == len(plan.pairs) and cost_of(plan, 1) == said[0].rpartition(",")[0]
     assert float(said[3]) == pytest.approx(float(said[2]) / 2, abs=10)  # in tens of seconds

@@ -75,6 +75,7 @@ def test_a_job_that_fails_is_named_with_its_reason_and_log(tmp_path, base_config
 def test_snakemakes_own_output_where_it_is_asked_for(finished, more):
     code, shown = in_terminal([*RUN, *more], finished, environment())
     assert code == 0 and "Nothing to be done" in shown and "all jobs" not in shown
+    assert ("of CPU time from nothing" in shown) == (more == ["-n"])  # for there is nothing to start
 
 
 def test_snakemakes_exit_code_and_error_pass_through(tmp_path, base_config):
