@@ -16,10 +16,10 @@ _TICK = 0.2
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit code, 128 + n if signal n ended it or us; and whether it was told to stop."""
+    """How a command ended: its exit code, 128 + n if signal n ended it or us; and the signal that told it to stop."""
 
     code: int
-    stopped: bool
+    stopped: int
 
 
 def safe_environment() -> dict[str, str]:
@@ -65,8 +65,8 @@ def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None,
     if tick is not None:
         tick()
     if seen and code:
-        return Ended(128 + seen[0], True)
-    return Ended(code if code >= 0 else 128 - code, bool(seen))
+        return Ended(128 + seen[0], seen[0])
+    return Ended(code if code >= 0 else 128 - code, seen[0] if seen else 0)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import argparse
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -97,13 +98,20 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
         check_state(Path(_named(arguments).directory) / ".snakemake")
     if is_locked:
         complain("an earlier run was killed; going on from where it was.")
-        unlocked = subprocess.run(
-            [*snakemake, "--unlock", *arguments], check=False, capture_output=True, text=True, env=safe_environment()
-        )
-        if unlocked.returncode:
-            print(unlocked.stderr.strip(), file=sys.stderr)
+        unlock = [*snakemake, "--unlock", *arguments]
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+            # It holds the folder too: one that outlived this process would release the lock of the next run.
+            how = {"stdout": subprocess.DEVNULL, "stderr": said, "env": safe_environment(), "pass_fds": hold}
+            unlocked = run_to_end(unlock, **how)
+            said.seek(0)
+            why = said.read().strip()
+        if unlocked.stopped:
+            complain("stopped. The same command goes on from where it was.")
+            return unlocked.code or 128 + unlocked.stopped
+        if unlocked.code:
+            print(why, file=sys.stderr)
             complain("the folder cannot be unlocked.")
-            return unlocked.returncode
+            return unlocked.code
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
