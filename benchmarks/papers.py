@@ -13,13 +13,15 @@ import pandas as pd
 from page import renewed
 
 from blanketflow.plots.render import svg
-from blanketflow.plots.theme import BLUE, GREEN, VERMILLION, themed
+from blanketflow.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"
 RUNS = Path("results") / "papers"
 #: Verdicts of `blanketflow.printed`, and how a cell of the page shows them.
-MARKS = {"reproduced within noise": "=", "better": "+", "worse": "−", "not comparable": "·"}
+MARKS = {"reproduced within noise": "=", "better": "+", "worse": "-", "not comparable": "·"}
+#: Selectors that rank a number of features, by the name that configs give them.
+RANKING = r"^(mrmr|cmim|jmi)-(\d+)$"
 COLOURS = {"reproduced within noise": BLUE, "better": GREEN, "worse": VERMILLION}
 #: Measures between 0 and 1, which a chart can share.
 SHARES = ("accuracy", "error", "kappa", "balanced-accuracy", "r2", "accuracy-percent")
@@ -33,8 +35,18 @@ def main() -> None:
             name = f"{folder.name} claims" if path.stem.endswith("_claims") else folder.name
             text = claims(found) if path.stem.endswith("_claims") else tables(found, folder.name)
             if text:
-                page = renewed(PAGE.read_text(encoding="utf-8"), {name: text}, str(PAGE))
-                PAGE.write_text(page, encoding="utf-8")
+                write(name, text)
+        scores = pd.read_parquet(folder / "tables" / "scores.parquet")
+        sizes = scores["selector"].str.extract(RANKING).dropna()
+        if len(sizes):
+            drawing = svg(themed(curves(scores, sizes)).properties(background="white"))
+            (PAGE.parent / f"printed-{folder.name}-psi.svg").write_text(drawing, encoding="utf-8")
+            write(f"{folder.name} psi", f"![Accuracy over the number of features](printed-{folder.name}-psi.svg)")
+
+
+def write(block: str, text: str) -> None:
+    """Renew a block of the page."""
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {block: text}, str(PAGE)), encoding="utf-8")
 
 
 def tables(found: pd.DataFrame, run: str) -> str:
@@ -78,7 +90,7 @@ def grid(cells: pd.DataFrame) -> str:
 
 def cell(one: pd.Series) -> str:
     """Return a printed number and ours."""
-    printed = "–" if pd.isna(one["printed"]) else f"{one['printed']:.4g}"
+    printed = "none" if pd.isna(one["printed"]) else f"{one['printed']:.4g}"
     if pd.isna(one["ours"]):
         return f"{printed} · {one['reason'].partition(',')[0][:40]}"
     noise = "" if pd.isna(one["noise"]) else f" ± {one['noise']:.2g}"
@@ -95,9 +107,7 @@ def chart(shown: pd.DataFrame) -> alt.LayerChart:
     low, high = scaled[["printed", "ours"]].min().min(), scaled[["printed", "ours"]].max().max()
     x = alt.X("printed:Q", title="printed", scale=alt.Scale(domain=[low, high], nice=True, zero=False))
     scale = alt.Scale(domain=[low, high], nice=True, zero=False)
-    colour = alt.Color(
-        "verdict:N", title=None, scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
-    )
+    colour = alt.Color("verdict:N", title=None, scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())))
     base = alt.Chart(scaled).encode(x=x, color=colour)
     diagonal = pd.DataFrame({"printed": [low, high], "ours": [low, high]})
     return alt.layer(
@@ -105,6 +115,25 @@ def chart(shown: pd.DataFrame) -> alt.LayerChart:
         base.mark_rule(opacity=0.35, clip=True).encode(y=alt.Y("low:Q", scale=scale, title="ours"), y2="high:Q"),
         base.mark_point(filled=True, size=30).encode(y=alt.Y("ours:Q", scale=scale), shape=alt.Shape("selected_on:N")),
     ).properties(width=460, height=380)
+
+
+def curves(scores: pd.DataFrame, sizes: pd.DataFrame) -> alt.FacetChart:
+    """Draw the accuracy of rankings over the number of features, psi, beside the best method that finds its own."""
+    accuracy = scores[scores["metric"] == "accuracy"].assign(model_of=lambda one: one["dataset"] + ", " + one["model"])
+    ranked = accuracy.loc[accuracy.index.intersection(sizes.index)]
+    ranked = ranked.assign(method=sizes[0], psi=sizes[1].astype(int))
+    others = accuracy.drop(ranked.index)[lambda one: one["selector"] != "all"]
+    best = others.groupby("model_of", as_index=False)["mean"].max()
+    every = pd.concat([ranked[["model_of", "method", "psi", "mean"]], best.assign(method="best causal method")])
+    colour = alt.Color("method:N", title=None, scale=alt.Scale(range=[VERMILLION, ORANGE, GREEN, BLUE]))
+    y = alt.Y("mean:Q", title="accuracy", scale=alt.Scale(zero=False))
+    base = alt.Chart().encode(y=y, color=colour)
+    lines = base.transform_filter("isValid(datum.psi)").mark_line(point=True).encode(x=alt.X("psi:Q", title="psi"))
+    rule = base.transform_filter("!isValid(datum.psi)").mark_rule(strokeDash=[4, 3])
+    panel = alt.layer(lines, rule).properties(width=180, height=120)
+    return alt.FacetChart(data=every, spec=panel, facet=alt.Facet("model_of:N", title=None), columns=4).resolve_scale(
+        y="independent"
+    )
 
 
 def claims(found: pd.DataFrame) -> str:
