@@ -73,7 +73,7 @@ ALLOWED = {
     "all_blankets": {"core", "ci", "search", "selectors"},
     "one_shot": {"core", "config", "data", "exports", "search", "selectors", "aggregate"},
     "cli": {"core", "artefacts", "ci", "data", "jobs", "one_shot", "catalogue", "comparison", "exports"}
-    | {"config", "config_file", "inspection", "output_folder", "starting_config", "suitability"},
+    | {"config", "config_file", "inspection", "output_folder", "run_time", "starting_config", "suitability"},
     "__init__": {"core", "ci", "estimator", "all_blankets", "comparison"},
 }
 #: Third-party packages that a part may import at all.

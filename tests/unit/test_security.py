@@ -17,7 +17,6 @@ RUFF = Path(sys.executable).with_name("ruff")
 LOOKED_AT = {
     ("src/blanketflow/cli/others.py", "S603"): "asks Slurm, by a list of words",
     ("src/blanketflow/cli/process.py", "S603"): "starts Snakemake, by a list of words",
-    ("src/blanketflow/cli/run.py", "S603"): "starts Snakemake, by a list of words",
     ("src/blanketflow/data/download.py", "S310"): "the scheme is checked, also of every redirection",
     ("src/blanketflow/report/scripts.py", "S704"): "JSON without a sign of HTML; Vega; our own files",
     ("envs/audit", "S603"): "starts pip-audit, by a list of words",
