@@ -40,14 +40,17 @@ except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
 
 
-# Before anything is done: at the start of a run, and where one is only looked at.
-about = cost_of(plan, max(workflow.resource_settings.cores or 1, 1))
+def say_cost():
+    """Before anything is done: at the start of a run, and where one is only looked at."""
+    logger.info(cost_of(plan, max(workflow.resource_settings.cores or 1, 1)))
+
+
 if workflow.is_main_process and workflow.output_settings.dryrun:
-    logger.info(about)
+    say_cost()
 
 
 onstart:
-    logger.info(about)
+    say_cost()
     try:
         check_results(plan.config.output)
     except BlanketflowError as error:

@@ -21,6 +21,7 @@ from .digest import code_digest
 from .file_times import check_times, file_states
 from .grain import Grains, fold_ids, id_of_test
 from .identifiers import PART
+from .printed import OF_TABLES, read_claims, read_printed
 from .resources import Estimates
 from .suitability import wants_network, why_no_evaluation, why_not
 
@@ -266,14 +267,23 @@ def make_plan(
         If something is wrong that can be known before any job starts.
     """
     config = read_config(raw)
-    for name, path in config.printed.items():
-        if not Path(path).is_file():
-            raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
+    _check_printed(config)
     facts = {
         name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
         for name, spec in config.datasets.items()
     }
     return plan_of(config, facts, scripts)
+
+
+def _check_printed(config: Config) -> None:
+    """Refuse files of printed results that are not there, cannot be read, or have nothing that the run can judge."""
+    for name, path in config.printed.items():
+        if not Path(path).is_file():
+            raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
+        read_printed(path)
+        if not config.splits["evaluation"] and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
+            why = f"config: printed.{name} sets scores beside others, and there are none"
+            raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
 
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:

@@ -23,8 +23,9 @@ from .grain import Grains
 from .identifiers import PART
 from .memory import CHOSEN, memory_mb
 
-#: MB of the Snakemake that a scheduler's job starts, which starts the script.
-SNAKEMAKE_MB = 300
+#: MB of the Snakemake that a scheduler's job starts, which starts the script; and of a copy of it, since a process
+#: that starts another is counted twice for a moment, and a scheduler may look just then.
+SNAKEMAKE_MB = 500
 #: A job may take so many times its estimate, and at least so many minutes: estimates are rough, and a job that is
 #: stopped has lost all its work.
 MARGIN, LEAST_MINUTES = 10.0, 10

@@ -48,7 +48,7 @@ def in_larger_jobs(tmp_path_factory):
 
 
 def of_one_table(config):
-    """A config of fewer jobs: each takes Slurm some ten seconds."""
+    """A config of fewer jobs: Slurm and Snakemake take longer for each than its work does."""
     return config | {"datasets": {"wine": config["datasets"]["wine"]}}
 
 
@@ -93,7 +93,7 @@ def test_the_select_stages_went_as_arrays(with_arrays):
     folder, printed = with_arrays
     arrays = {job["JobID"].split("_")[0] for job in accounted(folder) if "_" in job["JobID"]}
     assert len(arrays) == printed.count("Submitted array job") >= len(STAGES)
-    assert {job["State"] for job in accounted(folder)} == {"COMPLETED"}
+    assert [job for job in accounted(folder) if job["State"] != "COMPLETED"] == []
 
 
 def test_jobs_carry_what_snakemake_asks_for(with_arrays):

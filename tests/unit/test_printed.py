@@ -54,6 +54,21 @@ def test_a_single_partition_has_the_noise_of_its_folds(tmp_path):
     assert row["noise"] == pytest.approx(12.706205 * math.sqrt(0.02) * math.sqrt(1 / 2 + 1 / 2) + 0.005)
 
 
+def test_a_single_split_does_not_tell(tmp_path):
+    row = only(beside(printed(tmp_path), scored([0.9]), n_folds=2))
+    assert row["ours"] == 0.9 and row["difference"] == pytest.approx(0.1) and math.isnan(row["noise"])
+    assert row["verdict"] == "not comparable" and "a single split" in row["reason"]
+
+
+def test_a_search_that_failed_has_no_number_of_features(tmp_path):
+    table = printed(tmp_path, measure="n_features", model=None, rows={"iris": ["2"]})
+    row = only(beside(table, scored([0.8, None, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
+    assert row["reason"] == "ours has no value on 1 of 4 splits; cv-2: error, it broke"
+    # An empty blanket was found, and scored: it has none.
+    row = only(beside(table, scored([0.8, 0.5, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
+    assert row["ours"] == 1.5
+
+
 @pytest.mark.parametrize(
     ("measure", "ours", "cell", "verdict"),
     [
@@ -190,6 +205,7 @@ def test_of_several_sizes_the_one_that_predicts_best_is_counted(tmp_path):
     ("keys", "message"),
     [
         ({"cells_of": ["svm", "tree"], "rows": {"iris": ["1/2/3"]}}, "holds '1/2/3', where cells_of names 2 models"),
+        ({"cells_of": "svm"}, "cells_of must be a list of models, but is 'svm'"),
         ({"chosen_by": "acuracy"}, "chosen_by is no measure: 'acuracy'. Did you mean 'accuracy'"),
     ],
 )

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from blanketflow.collect import HONEST
 from blanketflow.core.errors import ConfigError
 from blanketflow.printed import judge, read_claims
 
@@ -21,13 +22,13 @@ def claims(tmp_path, claim, **keys):
 
 
 def run(**accuracies):
-    """Rows of one split of a tree on the data sets a, b, c, ...; None where it failed."""
+    """Rows of one split of a tree on the data sets d0, d1, ...; None where it failed."""
     return pd.DataFrame(
         [
-            {"dataset": dataset, "selector": selector, "model": "tree", "metric": "accuracy", "n_features": 3}
-            | {"value": math.nan if value is None else value, "split": "cv-1"}
+            {"dataset": f"d{dataset}", "selector": selector, "model": "tree", "metric": "accuracy", "n_features": 3}
+            | {"value": math.nan if value is None else value, "split": "cv-1", "selected_on": HONEST}
             for selector, values in accuracies.items()
-            for dataset, value in zip("abcdefghij", values, strict=False)
+            for dataset, value in enumerate(values)
         ]
     )
 
@@ -47,7 +48,7 @@ def test_six_of_six_is_enough_and_five_of_five_is_not(tmp_path):
     assert row["p_value"] == pytest.approx(2 / 64) and row["verdict"] == "holds"
     assert (row["wins"], row["ties"], row["losses"]) == (6, 0, 0) and row["reason"] == "6 better, 0 equal, 0 worse"
     assert row["median_difference"] == pytest.approx(-0.35)  # of the error
-    five = ALL_BETTER[ALL_BETTER["dataset"] != "f"]
+    five = ALL_BETTER[ALL_BETTER["dataset"] != "d5"]
     row = only(judge(claims(tmp_path, BETTER), five, {}))
     assert row["p_value"] == pytest.approx(2 / 32) and row["verdict"] == "undecided"
 
@@ -73,7 +74,7 @@ def test_only_data_sets_of_both_and_of_the_claim_count(tmp_path):
     found = run(srs=[0.9, 0.9, None, 0.9], res=[0.8, 0.9, 0.5])
     row = only(judge(claims(tmp_path, BETTER), found, {}))
     assert (row["n_datasets"], row["wins"], row["ties"]) == (2, 1, 1)
-    row = only(judge(claims(tmp_path, {**BETTER, "datasets": ["b*", "d"]}), found, {}))
+    row = only(judge(claims(tmp_path, {**BETTER, "datasets": ["*1", "d3"]}), found, {}))
     assert (row["n_datasets"], row["ties"], row["p_value"]) == (1, 1, 1.0)
     row = only(judge(claims(tmp_path, {**BETTER, "than": ["iamb"]}), found, {}))
     assert row["verdict"] == "not comparable" and row["reason"] == "no data set was run with both"
@@ -86,15 +87,50 @@ def test_of_several_selectors_of_a_method_the_best_counts(tmp_path):
     assert row["wins"] == 2
 
 
-def test_seconds_and_f1_come_from_the_tables_of_the_run(tmp_path):
-    tables = {
-        "runtime": pd.DataFrame({"dataset": ["a", "a"], "selector": ["srs", "res"], "selection_seconds": [1.0, 3.0]}),
-        "truth": pd.DataFrame({"dataset": ["a", "a"], "selector": ["srs", "res"], "f1": [0.5, 0.75]}),
+def test_the_ranks_tell_which_is_the_better_not_the_count_of_wins(tmp_path):
+    # 21 differences of ranks 1 to 21 below zero and 19 of ranks 22 to 40 above it: sums of 231 and 589.
+    steps = [-0.001 * i for i in range(1, 22)] + [0.001 * i for i in range(22, 41)]
+    found = run(srs=[0.5 + step for step in steps], res=[0.5] * 40)
+    row = only(judge(claims(tmp_path, BETTER), found, {}))
+    # The sum of ranks has a mean of 40 * 41 / 4 and a variance of 40 * 41 * 81 / 24.
+    z = (589 - 410) / math.sqrt(40 * 41 * 81 / 24)
+    assert row["p_value"] == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-3) and row["p_value"] < 0.05
+    assert (row["wins"], row["losses"], row["verdict"]) == (19, 21, "holds")
+    row = only(judge(claims(tmp_path, {"better": "res", "than": ["srs"]}), found, {}))
+    assert row["verdict"] == "the other way round"
+    row = only(judge(claims(tmp_path, {"equivalent": [["res", "srs"]]}), found, {}))
+    assert row["verdict"] == "srs is better"
+
+
+def of_tables(**failed):
+    pair = {"dataset": ["d0", "d0"], "selector": ["srs", "res"]}
+    statuses = {**pair, "stage": ["select", "select"], "status": [failed.get(s, "ok") for s in pair["selector"]]}
+    return {
+        "runtime": pd.DataFrame({**pair, "selection_seconds": [1.0, 3.0]}),
+        "truth": pd.DataFrame({**pair, "f1": [0.5, 0.75]}),
+        "statuses": pd.DataFrame(statuses),
     }
-    row = only(judge(claims(tmp_path, {**BETTER, "measure": "seconds"}), ALL_BETTER, tables))
+
+
+def test_seconds_and_f1_come_from_the_tables_of_the_run(tmp_path):
+    row = only(judge(claims(tmp_path, {**BETTER, "measure": "seconds"}), ALL_BETTER, of_tables()))
     assert (row["measure"], row["wins"], row["median_difference"]) == ("seconds", 1, -2.0)
-    row = only(judge(claims(tmp_path, {**BETTER, "measure": "f1"}), ALL_BETTER, tables))
+    row = only(judge(claims(tmp_path, {**BETTER, "measure": "f1"}), ALL_BETTER, of_tables()))
     assert (row["losses"], row["median_difference"]) == (1, -0.25)
+
+
+@pytest.mark.parametrize("measure", ["seconds", "f1"])
+def test_a_search_that_failed_was_not_quick(tmp_path, measure):
+    row = only(judge(claims(tmp_path, {**BETTER, "measure": measure}), ALL_BETTER, of_tables(srs="time_limit")))
+    assert row["reason"] == "no data set was run with both"
+
+
+def test_a_search_that_failed_has_no_number_of_features(tmp_path):
+    found = run(srs=[None, 0.9], res=[0.8, 0.8])
+    found.loc[found["value"].isna(), "n_features"] = 0
+    found.loc[found["selector"] == "srs", "n_features"] -= 1
+    row = only(judge(claims(tmp_path, {**BETTER, "measure": "n_features"}), found, {}))
+    assert (row["n_datasets"], row["wins"]) == (1, 1)
 
 
 def test_a_claim_needs_words(tmp_path):
@@ -102,6 +138,23 @@ def test_a_claim_needs_words(tmp_path):
     path.write_text(yaml.safe_dump([{**ENTRY, "claims": [BETTER]}]), "utf-8")
     with pytest.raises(ConfigError, match="has a claim without words"):
         read_claims(path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ({"better": "srs"}, "better needs one method, and than a list of others"),
+        ({"better": "srs", "than": "res"}, "better needs one method, and than a list of others"),
+        ({"better": ["srs"], "than": ["res"]}, "better needs one method, and than a list of others"),
+        ({"competitive": "srs", "with": [["res"]]}, "competitive needs one method, and with a list of others"),
+        ({"equivalent": ["srs", "res"]}, "equivalent must be a list of pairs of methods"),
+        ({"equivalent": [["srs", "res", "iamb"]]}, "equivalent must be a list of pairs of methods"),
+        ({"equivalent": "gs"}, "equivalent must be a list of pairs of methods"),
+    ],
+)
+def test_claims_that_cannot_be_judged_are_refused(tmp_path, claim, message):
+    with pytest.raises(ConfigError, match=f"paper.yaml, claim 'as said': {message}"):
+        claims(tmp_path, claim)
 
 
 @pytest.mark.parametrize("paper", ["srs", "gs_m"])

@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 from ..core.errors import ConfigError
 from .terminal import complain, is_terminal
 
+_STOPPED = "stopped. The same command goes on from where it was."
 #: Options by which Snakemake does something else than run jobs, or is asked for its own output.
 _OWN_OUTPUT = (
     "--dry",
@@ -106,7 +107,7 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
             said.seek(0)
             why = said.read().strip()
         if unlocked.stopped:
-            complain("stopped. The same command goes on from where it was.")
+            complain(_STOPPED)
             return unlocked.code or 128 + unlocked.stopped
         if unlocked.code:
             print(why, file=sys.stderr)
@@ -121,7 +122,7 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
 
         ended = run_watched(snakemake, arguments, hold)
     if ended.stopped and ended.code:
-        complain("stopped. The same command goes on from where it was.")
+        complain(_STOPPED)
     results = _output_folder(arguments) if ended.code == 0 else None
     if results and (results / "report.html").is_file():
         show_blankets(results)

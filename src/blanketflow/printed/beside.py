@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .measures import MEASURES, Measure
+from ..typed_frames import typed_frame
+from .measures import MEASURES, Measure, values_of
 from .tables import PrintedNumber, PrintedTable
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ COLUMNS: dict[str, str] = {
 }
 REPRODUCED, BETTER, WORSE, NOT_COMPARABLE = "reproduced within noise", "better", "worse", "not comparable"
 CONFIDENCE = 0.95
-_DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
 
 
 def beside(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: int) -> pd.DataFrame:
@@ -57,8 +57,6 @@ def beside(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: i
         partitions, or, of a single one, over its folds, which overlap in their training rows. A printed number inside
         it is reproduced; outside it ours is better or worse.
     """
-    import pandas as pd
-
     run = evaluations.reset_index(drop=True)
     run = run.assign(partition=_partition(run["split"], n_folds))
     rows = [
@@ -68,7 +66,7 @@ def beside(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: i
         if dataset in set(run["dataset"])
         for row in _of_cell(table, dataset, method, printed, run)
     ]
-    return pd.DataFrame({c: pd.Series([row[c] for row in rows], dtype=_DTYPES[t]) for c, t in COLUMNS.items()})
+    return typed_frame(rows, COLUMNS)
 
 
 def _partition(splits: pd.Series, n_folds: int) -> pd.Series:
@@ -87,24 +85,16 @@ def _of_cell(
     if printed and printed.spread is not None:
         cell["printed_spread"] = printed.spread
     candidates = run[(run["dataset"] == dataset) & run["selector"].isin(table.candidates(dataset, method))]
-    ours = _values(candidates, measure, table.model)
+    ours = values_of(candidates, measure, table.model)
     if ours.empty:
         return [{**cell, "reason": table.why_not(dataset, method) or "not run"}]
     by = MEASURES[table.chosen_by or table.measure]
     rows = []
     for kind, part in ours.groupby("selected_on", sort=False):
-        best = _best(_values(candidates[candidates["selected_on"] == kind], by, table.model), by)
+        best = _best(values_of(candidates[candidates["selected_on"] == kind], by, table.model), by)
         mine = part if best is None else part[part["selector"] == best]
         rows.append({**cell, "selected_on": kind, **_compared(table, dataset, method, printed, measure, mine)})
     return rows
-
-
-def _values(run: pd.DataFrame, measure: Measure, model: str | None) -> pd.DataFrame:
-    """Return the rows of a measure, with its values, one a selector and split and kind of selection."""
-    if measure.metric is None:
-        return run.drop_duplicates(["selector", "split", "selected_on"]).assign(value=run["n_features"])
-    found = run[run["metric"] == measure.metric]
-    return found[found["model"] == model] if model else found
 
 
 def _best(values: pd.DataFrame, measure: Measure) -> str | None:
@@ -145,6 +135,8 @@ def _compared(
     why_not = table.why_not(dataset, method)
     if why_not:
         return {**found, "reason": why_not}
+    if math.isnan(found["noise"]):
+        return {**found, "reason": "a single split does not tell how far another would be"}
     if abs(found["difference"]) <= found["noise"]:
         return {**found, "verdict": REPRODUCED, "reason": ""}
     return {**found, "verdict": BETTER if sign * found["difference"] > 0 else WORSE, "reason": ""}

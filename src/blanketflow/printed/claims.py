@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigError
 from ..core.shown import shown
+from ..typed_frames import typed_frame
 from .beside import NOT_COMPARABLE
-from .measures import MEASURES, measure_of
+from .measures import MEASURES, measure_of, values_of
 from .tables import entries_of, place_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ ALPHA = 0.05
 OF_TABLES = {"seconds": ("runtime", "selection_seconds", False), "f1": ("truth", "f1", True)}
 #: The keys of a claim that name two sides, and what is said of the first.
 _SIDES = {"better": "than", "competitive": "with"}
-_DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def read_claims(path: str | Path) -> list[Claim]:
     path : path
         As `read_printed` takes it. An entry's key ``claims`` is a list of mappings with ``claim``, its words, and
         either ``better`` and ``than``, ``competitive`` and ``with``, or ``equivalent``, a list of pairs; ``measure``
-        and ``datasets`` where they are not those of the entry.
+        and ``datasets``, a list, where they are not those of the entry; other words there are for readers.
 
     Raises
     ------
@@ -101,9 +101,11 @@ def read_claims(path: str | Path) -> list[Claim]:
     """
     found = []
     for entry in entries_of(path):
-        for raw in entry.get("claims", []):
-            if not isinstance(raw, Mapping) or "claim" not in raw:
+        claims = entry.get("claims", [])
+        for raw in claims if isinstance(claims, list) else [claims]:
+            if not isinstance(raw, Mapping) or not isinstance(raw.get("claim"), str):
                 raise ConfigError(f"printed: {path} has a claim without words: {shown(raw)}. Add its key claim.")
+            where = f"printed: {path}, claim {shown(raw['claim'])}"
             measure = measure_of({**entry, **raw})
             if measure not in MEASURES and measure not in OF_TABLES:
                 continue
@@ -120,17 +122,27 @@ def read_claims(path: str | Path) -> list[Claim]:
                     datasets=datasets if isinstance(datasets, list) else None,
                     selectors=entry.get("selectors", {}),
                 )
-                for said, one, other in _pairs(raw)
+                for said, one, other in _pairs(where, raw)
             ]
     return found
 
 
-def _pairs(raw: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _pairs(where: str, raw: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Return what is said of which two methods; nothing where a claim names none."""
     for said, key in _SIDES.items():
-        for other in raw.get(key, []) if said in raw else []:
-            yield said, raw[said], other
-    for one, other in raw.get("equivalent", []):
-        yield "equivalent", one, other
+        if said in raw:
+            others = raw.get(key)
+            if not isinstance(raw[said], str) or not _is_list(others, str):
+                raise ConfigError(f"{where}: {said} needs one method, and {key} a list of others.")
+            yield from ((said, raw[said], other) for other in others)
+    pairs = raw.get("equivalent", [])
+    if not _is_list(pairs, list) or not all(len(pair) == 2 and _is_list(pair, str) for pair in pairs):
+        raise ConfigError(f"{where}: equivalent must be a list of pairs of methods, such as [[gs, iamb]].")
+    yield from (("equivalent", one, other) for one, other in pairs)
+
+
+def _is_list(value: Any, of: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, of) for one in value)
 
 
 def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -140,22 +152,21 @@ def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[st
     ----------
     claims : sequence of Claim
     evaluations : DataFrame
-        Columns dataset, selector, model, metric, value and n_features of selections inside the training rows.
+        Columns dataset, selector, split, selected_on, model, metric, value and n_features, of selections inside the
+        training rows.
     tables : mapping of str to DataFrame
-        The run's tables ``runtime`` and ``truth``.
+        The run's tables ``runtime``, ``truth`` and ``statuses``.
 
     Returns
     -------
     DataFrame
         One row a claim and pair of methods. A data set is won by the method with the better mean over its splits; of
-        several selectors of a method the best counts. ``p_value`` is that of Wilcoxon's signed-rank test over the data
-        sets, two-sided. A claim that one is better holds, or is the other way round, if that is 0.05 at most, and is
-        undecided else; of methods said to be equal no difference is seen, or one of them is better.
+        several selectors of a method the best counts; one with a search that failed does not. ``p_value`` is that of
+        Wilcoxon's signed-rank test over the data sets, two-sided. A claim that one is better holds, or is the other way
+        round, if that is 0.05 at most, and is undecided else; of methods said to be equal no difference is seen, or one
+        of them is better. Which one is the better goes by the ranks that the test sums, too.
     """
-    import pandas as pd
-
-    rows = [_judged(claim, evaluations, tables) for claim in claims]
-    return pd.DataFrame({c: pd.Series([row[c] for row in rows], dtype=_DTYPES[t]) for c, t in CLAIM_COLUMNS.items()})
+    return typed_frame([_judged(claim, evaluations, tables) for claim in claims], CLAIM_COLUMNS)
 
 
 def _judged(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
@@ -175,8 +186,8 @@ def _judged(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.Dat
         return {**row, "verdict": NOT_COMPARABLE, "reason": "no data set was run with both"}
     row |= {"n_datasets": len(difference), "median_difference": sign * difference.median()}
     row |= {"wins": sum(difference > 0), "ties": sum(difference == 0), "losses": sum(difference < 0)}
-    row["p_value"] = _p_value(difference)
-    return {**row, **_verdict(claim.said, row)}
+    row["p_value"], ahead = _signed_ranks(difference)
+    return {**row, **_verdict(claim.said, row, ahead)}
 
 
 def _values(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, bool]:
@@ -184,30 +195,32 @@ def _values(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.Dat
     by = ["dataset", "selector"]
     if claim.measure in OF_TABLES:
         table, column, higher_is_better = OF_TABLES[claim.measure]
-        return tables[table].groupby(by)[column].mean().dropna(), higher_is_better
+        values = tables[table].groupby(by)[column].mean().dropna()
+        ended = tables["statuses"]
+        failed = ended[(ended["stage"] == "select") & (ended["status"] != "ok")]
+        return values.drop(failed.set_index(by).index, errors="ignore"), higher_is_better
     measure = MEASURES[claim.measure]
-    if measure.metric is None:
-        counted = evaluations[evaluations["value"].notna()]  # a failed selection has no features to count
-        return counted.groupby(by)["n_features"].mean(), measure.higher_is_better
-    found = evaluations[evaluations["metric"] == measure.metric]
-    found = found[found["model"] == claim.model] if claim.model else found
     # A mean over the splits that went well would compare other rows.
-    mean = found.groupby(by)["value"].agg(lambda value: value.mean(skipna=False)).dropna()
+    found = values_of(evaluations, measure, claim.model).groupby(by)["value"]
+    mean = found.agg(lambda value: value.mean(skipna=False)).dropna()
     return mean.map(measure.of_mean), measure.higher_is_better
 
 
-def _p_value(difference: pd.Series) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test, zero differences split between the signs."""
+def _signed_ranks(difference: pd.Series) -> tuple[float, bool]:
+    """Return the p-value of Wilcoxon's signed-rank test, and whether the larger sum of ranks is above zero.
+
+    Zero differences are split between the signs.
+    """
     from scipy.stats import wilcoxon
 
     if not difference.any():
-        return 1.0
-    return float(wilcoxon(difference, zero_method="zsplit").pvalue)
+        return 1.0, False
+    above = wilcoxon(difference, zero_method="zsplit", alternative="greater")
+    return float(wilcoxon(difference, zero_method="zsplit").pvalue), bool(above.pvalue < 0.5)
 
 
-def _verdict(said: str, row: Mapping[str, Any]) -> dict[str, str]:
+def _verdict(said: str, row: Mapping[str, Any], ahead: bool) -> dict[str, str]:
     sure = row["p_value"] <= ALPHA
-    ahead = row["wins"] > row["losses"]
     counted = f"{row['wins']} better, {row['ties']} equal, {row['losses']} worse"
     if said == "better":
         return {"verdict": (HOLDS if ahead else REVERSED) if sure else UNDECIDED, "reason": counted}

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,16 @@ MEASURES: dict[str, Measure] = {
 def measure_of(entry: Mapping[str, Any]) -> str:
     """Return the measure of a printed table: what a reader found it to be (`compared_as`), else what is printed."""
     return str(entry.get("compared_as", entry.get("measure", ""))).replace("_", "-")
+
+
+def values_of(run: pd.DataFrame, measure: Measure, model: str | None) -> pd.DataFrame:
+    """Return the rows of a run that hold a measure, with it in `value`: one a selector, split and kind of selection.
+
+    A search that found no blanket has no value, also where features are counted.
+    """
+    if measure.metric is None:
+        one = ["dataset", "selector", "split", "selected_on"]
+        has_blanket = (run["n_features"] > 0) | (run.groupby(one)["value"].transform("count") > 0)
+        return run.assign(value=run["n_features"].where(has_blanket)).drop_duplicates(one)
+    found = run[run["metric"] == measure.metric]
+    return found[found["model"] == model] if model else found

@@ -110,7 +110,7 @@ def read_printed(path: str | Path) -> list[PrintedTable]:
         _table(path, raw, model)
         for raw in entries_of(path)
         if "rows" in raw and measure_of(raw) in MEASURES
-        for model in raw.get("cells_of", [raw.get("model")])
+        for model in _models(path, raw)
     ]
 
 
@@ -166,6 +166,14 @@ def _table(path: str | Path, raw: Mapping[str, Any], model: str | None) -> Print
         not_comparable=raw.get("not_comparable", {}),
         chosen_by=chosen_by,
     )
+
+
+def _models(path: str | Path, raw: Mapping[str, Any]) -> list[str | None]:
+    """Return the models that a table has numbers of."""
+    found = raw.get("cells_of", [raw.get("model")])
+    if not isinstance(found, list) or not found:
+        raise ConfigError(f"printed: {path}: cells_of must be a list of models, but is {shown(found)}.")
+    return found
 
 
 def _part(where: str, text: Any, models: list[str], model: str | None) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..typed_frames import typed_frame
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -114,13 +116,8 @@ TABLES: dict[str, dict[str, str]] = {
         "reason": "string",
     },
 }
-_DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool"}
 
 
 def frame(table: str, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return `rows` as a frame with the columns of `table`, also when there are none."""
-    import pandas as pd
-
-    types = TABLES[table]
-    rows = list(rows)
-    return pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=_DTYPES[types[name]]) for name in types})
+    return typed_frame(rows, TABLES[table])
