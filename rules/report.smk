@@ -66,7 +66,9 @@ rule printed:
         printed=lambda w: plan.config.printed[w.paper],
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
-        tables=expand("<results>/tables/{table}.parquet", table=["runtime", "truth", "statuses"]),
+        tables=expand(
+            "<results>/tables/{table}.parquet", table=["runtime", "truth", "statuses"]
+        ),
     output:
         parquet="<results>/tables/paper_{paper}.parquet",
         csv=report(
