@@ -1,0 +1,67 @@
+"""How many features the causal methods of the unified view keep: some of its Tables 13 and 27, out of its config."""
+
+import os
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from workflow_runs import PROJECT
+
+import blanketflow as bf
+from blanketflow.printed import read_printed
+
+sys.path.insert(0, str(PROJECT / "benchmarks"))
+from paper_data import RECIPES, make
+
+ROOT = Path(os.environ.get("BLANKETFLOW_DATA", PROJECT.parent / "shared" / "data"))
+pytestmark = pytest.mark.skipif(not ROOT.is_dir(), reason="no real data: set BLANKETFLOW_DATA to a folder of data sets")
+
+CONFIG = yaml.safe_load((PROJECT / "config/papers/unified-view.yaml").read_text("utf-8"))
+CAUSAL = ("mmpc", "hiton-pc", "mmmb", "hiton-mb", "iamb")
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """The sizes of the causal methods, by data set and method."""
+    tables = read_printed(PROJECT / "tests/published/unified_view.yaml")
+    return {key: cell.value for t in tables if t.measure == "n-features" for key, cell in t.cells.items() if cell}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Make a data set as the config's runs do."""
+    folder = tmp_path_factory.mktemp("data")
+    recipes = yaml.safe_load(RECIPES.read_text("utf-8"))
+
+    def of(dataset):
+        make(dataset, recipes[dataset], ROOT, folder)
+        return pd.read_parquet(folder / f"{dataset}.parquet")
+
+    return of
+
+
+def kept(frame, method):
+    """How many features a method of the config keeps of all rows."""
+    asked = dict(CONFIG["selectors"][method])
+    options = {key: asked[key] for key in ("alpha", "max_k", "symmetry") if key in asked}
+    test = dict(CONFIG["ci_tests"][asked["ci_test"]])
+    selector = bf.get_selector(asked["method"], ci_test=bf.get_ci_test(test.pop("type"), **test), **options)
+    return int(selector.fit(frame.drop(columns="target"), frame["target"]).get_support().sum())
+
+
+@pytest.mark.parametrize(
+    ("dataset", "methods"),
+    [("kr-vs-kp", CAUSAL), ("madelon", ("mmpc", "hiton-pc")), ("waveform", ("mmpc", "hiton-pc", "mmmb", "hiton-mb"))],
+)
+def test_as_many_as_printed_or_one_more_or_less(dataset, methods, table, printed):
+    frame = table(dataset)
+    sizes = {method: kept(frame, method) for method in methods}
+    assert all(abs(size - printed[dataset, method]) <= 1 for method, size in sizes.items()), sizes
+
+
+def test_none_of_lung_where_the_paper_says_so(table, printed):
+    frame = table("lung")
+    assert not any(("lung", method) in printed for method in CAUSAL)
+    assert {method: kept(frame, method) for method in CAUSAL} == dict.fromkeys(CAUSAL, 0)
