@@ -60,6 +60,13 @@ def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
     return frame
 
 
+def cut(values: pd.Series, by: int | str) -> pd.Series:
+    """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own."""
+    if by == "median":
+        return (values > values.median()).map({True: "above", False: "not above"})
+    return values.map(str) if by == "value" else pd.cut(values, int(by), labels=False).map("bin {}".format)
+
+
 def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
     """Write one set."""
     stored = recipe.get("from", name)
@@ -82,6 +89,9 @@ def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
         frame = frame.dropna().reset_index(drop=True)
     if recipe.get("one_hot"):
         frame = pd.get_dummies(frame.drop(columns="target"), dtype=int).assign(target=frame["target"])
+    if "cut" in recipe:
+        for column in frame.columns.drop("target"):
+            frame[column] = cut(frame[column], recipe["cut"])
     frame.to_parquet(to / f"{name}.parquet", index=False)
 
 

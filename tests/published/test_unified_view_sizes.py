@@ -36,8 +36,9 @@ def table(tmp_path_factory):
     recipes = yaml.safe_load(RECIPES.read_text("utf-8"))
 
     def of(dataset):
-        make(dataset, recipes[dataset], ROOT, folder)
-        return pd.read_parquet(folder / f"{dataset}.parquet")
+        name = Path(CONFIG["datasets"][dataset]["path"]).stem
+        make(name, recipes[name], ROOT, folder)
+        return pd.read_parquet(folder / f"{name}.parquet")
 
     return of
 
@@ -53,7 +54,7 @@ def kept(frame, method):
 
 @pytest.mark.parametrize(
     ("dataset", "methods"),
-    [("kr-vs-kp", CAUSAL), ("madelon", ("mmpc", "hiton-pc")), ("waveform", ("mmpc", "hiton-pc", "mmmb", "hiton-mb"))],
+    [("kr-vs-kp", CAUSAL), ("madelon", CAUSAL), ("waveform", CAUSAL)],
 )
 def test_as_many_as_printed_or_one_more_or_less(dataset, methods, table, printed):
     frame = table(dataset)
