@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -13,10 +14,18 @@ from ..core.parameters import integer
 from .base import Model
 from .deferred import Deferred
 
+#: Distances are as near as each other if they differ by no more than rounding, relatively.
+TIE = 1e-12
+#: Distances that are held at a time.
+MOST_DISTANCES = 10_000_000
+
 
 @dataclass
 class KNN(Model):
     """k nearest neighbours on standardised columns; all training rows where they are fewer than k.
+
+    Every training row that is as near as the k-th nearest counts, as many as they are: columns of few values have many
+    of them, and which k of these came first would be the order of the rows.
 
     Examples
     --------
@@ -30,22 +39,93 @@ class KNN(Model):
         id="knn",
         name="k nearest neighbours",
         family="model",
-        summary="The vote or mean of the k nearest training rows, in Euclidean distance on standardised columns.",
+        summary="The vote or mean of the k nearest training rows, and of all that are as near as the last of them, in "
+        "Euclidean distance on standardised columns.",
         reference="Cover, Hart (1967) Nearest neighbor pattern classification, 10.1109/TIT.1967.1053964.",
         cost="O(d n) a prediction",
     )
 
-    n_neighbors: int = integer(5, "Number of neighbours.", at_least=1)
+    n_neighbors: int = integer(5, "Number of neighbours, without those that are as near as the last.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator; nothing in it is random."""
         return Deferred(partial(_neighbours, task, self.n_neighbors, n_jobs), task)
 
 
-def _neighbours(task: str, n_neighbors: int, n_jobs: int, X: np.ndarray, y: np.ndarray) -> Any:
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+class Neighbours:
+    """Means over the nearest training rows, of the target or of the membership in each class.
 
-    family = KNeighborsClassifier if task == CLASSIFICATION else KNeighborsRegressor
-    return make_pipeline(StandardScaler(), family(n_neighbors=min(n_neighbors, len(X)), n_jobs=n_jobs))
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    n_neighbors : int
+        At most the number of training rows.
+    n_jobs : int
+        Threads of the search.
+    """
+
+    def __init__(self, task: str, n_neighbors: int, n_jobs: int) -> None:
+        self.task = task
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Neighbours:
+        """Standardise the columns and keep the training rows."""
+        from sklearn.neighbors import NearestNeighbors
+        from sklearn.preprocessing import StandardScaler
+
+        if self.task == CLASSIFICATION:
+            self.classes_ = np.unique(y)
+            self.values_ = (np.asarray(y)[:, None] == self.classes_).astype(float)
+        else:
+            self.values_ = np.asarray(y, dtype=float)[:, None]
+        self.scaler_ = StandardScaler().fit(X)
+        self.rows_ = self.scaler_.transform(X)
+        self.search_ = NearestNeighbors(n_jobs=self.n_jobs).fit(self.rows_)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the class of most votes, the first of several, or the mean of each row."""
+        found = self._means(X)
+        return self.classes_[found.argmax(axis=1)] if self.task == CLASSIFICATION else found[:, 0]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the shares of votes, columns in the order of `classes_`."""
+        return self._means(X)
+
+    def _means(self, X: np.ndarray) -> np.ndarray:
+        X, k = self.scaler_.transform(X), self.n_neighbors
+        nearest = self.search_.kneighbors(X, min(k + 1, len(self.rows_)), return_distance=False)
+        found = self.values_[nearest[:, :k]].mean(axis=1)
+        if nearest.shape[1] > k:
+            last, next_one = (_squared(X - self.rows_[nearest[:, at]]) for at in (k - 1, k))
+            # As near within what the search itself may have rounded.
+            self._with_ties(found, X, np.flatnonzero(next_one <= last + 1e-9 * (1 + last)))
+        return found
+
+    def _with_ties(self, found: np.ndarray, X: np.ndarray, tied: np.ndarray) -> None:
+        """Put means over all rows as near as the k-th in place of those over k of them."""
+        from scipy.spatial.distance import cdist
+
+        if not len(tied):
+            return
+        asked, same = np.unique(X[tied], axis=0, return_inverse=True)
+        means = np.empty((len(asked), found.shape[1]))
+        for block in _blocks(len(asked), max(1, MOST_DISTANCES // len(self.rows_))):
+            squared = cdist(asked[block], self.rows_, "sqeuclidean")
+            last = np.partition(squared, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1, None]
+            counts = squared <= last * (1 + TIE)
+            means[block] = counts @ self.values_ / counts.sum(axis=1, keepdims=True)
+        found[tied] = means[same.reshape(-1)]
+
+
+def _squared(differences: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", differences, differences)
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, n, size))
+
+
+def _neighbours(task: str, n_neighbors: int, n_jobs: int, X: np.ndarray, y: np.ndarray) -> Neighbours:
+    return Neighbours(task, min(n_neighbors, len(X)), n_jobs)
