@@ -1,4 +1,4 @@
-"""Nearest neighbours with ties, against a literal rendering, scikit-learn's where there are none, and any order of rows."""
+"""Nearest neighbours with ties: against a literal rendering, scikit-learn's without ties, and any order of rows."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,8 @@ def test_the_order_of_the_rows_does_not_matter(monkeypatch):
     second = KNN().build("classification", seed=0).fit(X[by_class], y[by_class]).predict_proba(X_new)
     np.testing.assert_allclose(first, second, rtol=0, atol=1e-12)
     # The five that scikit-learn takes are the first ones of as near rows.
-    plain = [KNeighborsClassifier().fit(X[order], y[order]).predict_proba(X_new) for order in (by_class, by_class[::-1])]
+    orders = (by_class, by_class[::-1])
+    plain = [KNeighborsClassifier().fit(X[order], y[order]).predict_proba(X_new) for order in orders]
     assert np.abs(plain[0] - plain[1]).max() > 0.5
 
 
