@@ -124,8 +124,6 @@ UNREAD = ("marginal",)
 MATRICES = ("near-rows", "fits", "fits-of-each")
 #: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
 PAIR, PAIR_ROW = 2e-6, 1e-9
-#: Seconds that the solver of the sparse group lasso compiles.
-COMPILE = 12.0
 WORK: dict[str, Callable[[Task], float]] = {
     # No tests.
     "nothing": lambda task: 0.0,
@@ -143,7 +141,7 @@ WORK: dict[str, Callable[[Task], float]] = {
     "neighbours-and-scans": _scans,
     "spouses": _spouses,
     "representatives": _representatives,
-    "sparse-group-lasso": lambda task: COMPILE + _representatives(task) + 1e-5 * task.n * task.classes,
+    "sparse-group-lasso": lambda task: _representatives(task) + 0.1 * task.classes,
     # Kernels.
     "kernel-pairs": lambda task: task.given * (task.d + task.d**2 / 7),
     "kernel-rounds": lambda task: task.given * task.d / task.options.get("share", 0.1) * 2,

@@ -14,7 +14,6 @@ SCALES = {"tiny and huge": (2.0**-1000, 2.0**1000, 2.0**500), "huge and tiny": (
 def selection(name, X, y):
     with warnings.catch_warnings(), np.errstate(divide="raise", over="raise", invalid="raise"):
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", FutureWarning)  # of skglm, on the way to a scikit-learn that it does not know
         fitted = selector(name, random_state=0).fit(X, y)
     numbers = fitted.trace_[["statistic", "p_value", "importance"]].dropna().astype(float)
     assert np.isfinite(numbers[["statistic", "p_value"]]).all(axis=None) and not numbers["importance"].isna().any()

@@ -2,7 +2,6 @@
 
 import pickle
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -192,9 +191,7 @@ def test_a_fold_is_its_part_or_all_but_its_part(name, rows, n_rows):
 @every_method
 def test_more_jobs_change_nothing(name):
     X, y = table()
-    # skglm compiles its solver anew in every process, for a quarter of a minute.
-    with joblib.parallel_backend("threading" if name == "srs" else "loky"):
-        parallel = selector(name, n_folds=3, n_jobs=2).fit(X, y)
+    parallel = selector(name, n_folds=3, n_jobs=2).fit(X, y)
     assert outcome(parallel) == outcome(selector(name, n_folds=3).fit(X, y))
 
 

@@ -72,7 +72,7 @@ def _is_unseeded(call, path):
         if name in NAMES_ONLY:
             return False
         return name not in SEEDED or not (call.args or call.keywords) or _is_none((call.args or [None])[0])
-    if package and package[0] in ("sklearn", "scipy", "lightgbm", "skglm"):
+    if package and package[0] in ("sklearn", "scipy", "lightgbm"):
         return _takes_seed(path) and not _has_seed(call) and _is_at_random(call, name)
     return False
 

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".venv-versions"
 #: What results can depend on, and what the fingerprint imports.
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "numba", "lightgbm", "skglm", "psutil", "pyyaml")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "numba", "lightgbm", "psutil", "pyyaml")
 #: The oldest versions with wheels for a Python that is younger than those which pyproject.toml allows.
 FIRST_WHEELS = {
     "3.13": {"numpy": "2.1.0", "scipy": "1.14.1", "pandas": "2.2.3", "pyarrow": "18.0.0", "pyyaml": "6.0.2"},
