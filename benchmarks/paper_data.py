@@ -61,10 +61,21 @@ def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
 
 
 def cut(values: pd.Series, by: int | str) -> pd.Series:
-    """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own."""
+    """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own.
+
+    Of a sparse set, which stays one of numbers, `occurs` makes ones of all that is not zero (`sparse`).
+    """
     if by == "median":
         return (values > values.median()).map({True: "above", False: "not above"})
     return values.map(str) if by == "value" else pd.cut(values, int(by), labels=False).map("bin {}".format)
+
+
+def sparse(folder: Path, name: str, kept: Any, recipe: dict[str, Any]) -> Any:
+    """Return the rows kept of a sparse set."""
+    import scipy.sparse
+
+    matrix = scipy.sparse.load_npz(folder / f"{name}.npz").tocsr()[kept]
+    return (matrix != 0).astype("uint8") if recipe.get("cut") == "occurs" else matrix
 
 
 def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
@@ -77,7 +88,7 @@ def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
         import scipy.sparse
 
         target = target_of(folder, stored).iloc[kept]
-        scipy.sparse.save_npz(to / f"{name}.npz", scipy.sparse.load_npz(folder / f"{stored}.npz").tocsr()[kept])
+        scipy.sparse.save_npz(to / f"{name}.npz", sparse(folder, stored, kept, recipe))
         target.to_frame().to_csv(to / f"{name}.y.csv", index=False)
         return
     regression = recipe.get("task") == "regression"
