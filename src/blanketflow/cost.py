@@ -85,7 +85,7 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
         feature, cell = TREE
         cell += n_fits * TREE_REPEAT
     elif n_fits:
-        feature, cell = n_fits * _fit_seconds(model, facts.n_rows, 1), 0.0
+        feature, cell = n_fits * _test_fit_seconds(test.options(), facts.n_rows, 1), 0.0
     else:
         feature, cell = MARGINAL.get(test.card.id, MARGINAL_OTHER)[NUMERIC not in facts.kinds]
     n_cells = facts.n_rows * facts.n_features if test.card.id in DENSE else facts.n_cells
@@ -160,7 +160,7 @@ def evaluate_seconds(models: Sequence[str], facts: Facts, n_chosen: int = MODEL_
     for name in models:
         trees = max(classes, 2) / 2 if name == "lightgbm" else 1
         found += SCORES + trees * _fit_seconds(name, facts.n_rows, n_features)
-        found += _grown(PROBABILITIES.get(name, (0.0, 0.0, 0.0)), facts.n_rows, n_features)
+        found += _probability_seconds(name, facts.n_rows, n_features)
     return found
 
 
@@ -175,10 +175,26 @@ def _fits(options: Mapping[str, Any]) -> tuple[int, Any]:
     return options.get("n_repeats") or options.get("n_splits") or 0, options.get("model")
 
 
+def _test_fit_seconds(options: Mapping[str, Any], n: int, d: int) -> float:
+    """Return the seconds of a test's fit; a test that splits (cpi) compares losses of probabilities."""
+    probabilities = _probability_seconds(options["model"], n, d) if options.get("n_splits") else 0.0
+    return _fit_seconds(options["model"], n, d) + probabilities
+
+
 def _fit_seconds(model: Any, n: int, d: int) -> float:
     """Return the seconds of training a model on d features of n rows and predicting."""
+    return _grown(MODELS.get(_name(model), MODEL_OTHER), n, d)
+
+
+def _probability_seconds(model: Any, n: int, d: int) -> float:
+    """Return the seconds that a model's probabilities take beyond that."""
+    return _grown(PROBABILITIES.get(_name(model), (0.0, 0.0, 0.0)), n, d)
+
+
+def _name(model: Any) -> str:
+    """Return a model's id; "" for an estimator."""
     name = model.get("type") if isinstance(model, Mapping) else model
-    return _grown(MODELS.get(name, MODEL_OTHER) if isinstance(name, str) else MODEL_OTHER, n, d)
+    return name if isinstance(name, str) else ""
 
 
 def _grown(seconds: tuple[float, float, float], n: int, d: int) -> float:
@@ -193,6 +209,6 @@ def _given_seconds(test: CITest, facts: Facts) -> float:
     if n_fits and model == "tree":
         return n_fits * (FIT_TREE + FIT_TREE_ROWS * facts.n_rows**1.5)
     if n_fits:
-        return n_fits * _fit_seconds(model, facts.n_rows, 3) / 2  # tests share fits
+        return n_fits * _test_fit_seconds(test.options(), facts.n_rows, 3) / 2  # tests share fits
     fixed, per_row = GIVEN.get(test.card.id, GIVEN_OTHER)
     return fixed + per_row * facts.n_rows
