@@ -61,36 +61,34 @@ def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
 
 
 def cut(values: pd.Series, by: int | str) -> pd.Series:
-    """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own.
-
-    Of a sparse set, which stays one of numbers, `occurs` makes ones of all that is not zero (`sparse`).
-    """
+    """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own."""
     if by == "median":
         return (values > values.median()).map({True: "above", False: "not above"})
     return values.map(str) if by == "value" else pd.cut(values, int(by), labels=False).map("bin {}".format)
 
 
-def sparse(folder: Path, name: str, kept: Any, recipe: dict[str, Any]) -> Any:
-    """Return the rows kept of a sparse set."""
+def make_sparse(name: str, recipe: dict[str, Any], folder: Path, to: Path) -> None:
+    """Write a sparse set; cut to what `occurs` it has ones for all that is not zero."""
     import scipy.sparse
 
-    matrix = scipy.sparse.load_npz(folder / f"{name}.npz").tocsr()[kept]
-    return (matrix != 0).astype("uint8") if recipe.get("cut") == "occurs" else matrix
+    if recipe.get("cut", "occurs") != "occurs":
+        sys.exit(f"{name} is stored sparse: its `cut` can be `occurs` alone, not {recipe['cut']}.")
+    stored = recipe.get("from", name)
+    kept = rows_of(folder, stored, recipe)
+    matrix = scipy.sparse.load_npz(folder / f"{stored}.npz").tocsr()[kept]
+    scipy.sparse.save_npz(to / f"{name}.npz", (matrix != 0).astype("uint8") if "cut" in recipe else matrix)
+    target_of(folder, stored).iloc[kept].to_frame().to_csv(to / f"{name}.y.csv", index=False)
 
 
 def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
     """Write one set."""
     stored = recipe.get("from", name)
     folder = source / stored
-    kept = rows_of(folder, stored, recipe)
     frame = read(folder, stored)
     if frame is None:
-        import scipy.sparse
-
-        target = target_of(folder, stored).iloc[kept]
-        scipy.sparse.save_npz(to / f"{name}.npz", sparse(folder, stored, kept, recipe))
-        target.to_frame().to_csv(to / f"{name}.y.csv", index=False)
+        make_sparse(name, recipe, folder, to)
         return
+    kept = rows_of(folder, stored, recipe)
     regression = recipe.get("task") == "regression"
     labels = {*recipe.get("categorical", []), *([] if regression else ["target"])}
     frame = numbers(frame.iloc[kept].drop(columns=recipe.get("drop", [])).reset_index(drop=True), labels)
