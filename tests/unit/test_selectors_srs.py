@@ -114,6 +114,13 @@ def test_a_path_changes_how_long_it_takes_only():
     here = X[:90].std(axis=0) > 0
     Z = np.where(here, (X[90:] - X[:90].mean(axis=0)) / np.where(here, X[:90].std(axis=0), 1), 0)
     T = (Y[90:] - Y[:90].mean(axis=0)) / Y[:90].std(axis=0)
+    X, Y = standardised(X[:90]), standardised(Y[:90])
+    groups, varies = np.repeat(np.arange(len(sizes)), sizes), X.std(axis=0) > 0
+    for c, y in enumerate(Y.T):
+        largest1, largest2 = largest_penalties(X, y, groups)
+        for (share1, share2), b in zip(pairs, rows.path(c, pairs)[0], strict=True):
+            penalties = share1 * largest1, share2 * largest2
+            assert violation(X[:, varies], y, groups[varies], *penalties, b) < 1e-8 * max(sizes)
     for pair, error in zip(pairs, errors, strict=True):
         alone = rows.fit(*pair)
         assert alone.converged

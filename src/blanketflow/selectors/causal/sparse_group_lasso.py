@@ -1,7 +1,7 @@
 """The sparse group lasso with least squares, its two penalties chosen by cross-validation. Arrays in, coefficients out.
 
 The solver is a kernel of ours: cross-validation takes 2,000 fits. skglm, which is kept up by scikit-learn-contrib and
-whose method the kernel has, compiles for 12 to 19 seconds in each process, and a fit then takes 20 to 80 times as long
+whose method the kernel has, compiles for 12 to 19 seconds in each process, and a fit then takes 15 to 70 times as long
 (docs/performance.md). Of the others tried, group-lasso took seconds a fit and was last released in 2021; groupyr
 stopped at 1e-2 and pins two packages to old releases; asgl (GPL) goes through a conic solver and takes small
 coefficients for 0; celer and adelie have no penalty on features inside groups.
@@ -71,22 +71,22 @@ class Rows:
         """Return the coefficients at two shares."""
         coefficients, converged = np.zeros((len(self._X.varies), len(self._Y.varies))), True
         for c in range(coefficients.shape[1]):
-            found, violations = self._path(c, [(lambda1, lambda2)])
+            found, violations = self.path(c, [(lambda1, lambda2)])
             coefficients[self._columns, c] = found[0]
             converged = converged and violations[0] <= TOLERANCE
         return Fit(coefficients, converged)
 
     def errors(self, shares: Sequence[tuple[float, float]], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Return the sum of squared errors of each pair's fit on other rows, each target in units of its variance here.
-
-        A pair's coefficients are sought from those of the pair before.
-        """
+        """Return each pair's sum of squared errors on other rows, each target in units of its variance here."""
         X, Y = self._X.of(X)[:, self._columns], self._Y.of(Y)
-        missed = (y[:, np.newaxis] - X @ self._path(c, shares)[0].T for c, y in enumerate(Y.T))
+        missed = (y[:, np.newaxis] - X @ self.path(c, shares)[0].T for c, y in enumerate(Y.T))
         return sum((np.sum(by**2, axis=0) for by in missed), start=np.zeros(len(shares)))
 
-    def _path(self, c: int, shares: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return a target's coefficients of the columns that vary at each pair, and how far each pair's still move."""
+    def path(self, c: int, shares: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return a target's coefficients at each pair of shares, and how far a proximal gradient step still moves them.
+
+        Of shapes (pairs, columns that vary) and (pairs,). Each pair's are sought from those of the pair before.
+        """
         from ...kernels.sparse_group_lasso import descend_path
 
         rows, y = self._problem[0], self._problem[1][c]
