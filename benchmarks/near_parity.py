@@ -1,8 +1,7 @@
 """GS(m), RGS(m,k) and Relieved on near-parity, as in Margaritis (2009), figures 1 and 2.
 
 `python benchmarks/near_parity.py` writes the tables and the chart of docs/near-parity.md; some ten minutes on one core.
-`--data FOLDER` writes the page's table of probabilistic isolation instead, from FOLDER/<set>/<set>.csv; one minute.
-With `--quick` either prints a smaller one.
+With `--quick` it prints smaller ones.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
+from page import renewed
 from scipy import stats
 
 import blanketflow as bf
 from blanketflow.ci.base import CITest
-from blanketflow.core.convert import as_table
-from blanketflow.core.seeds import derive_rng, derive_seed
-from blanketflow.core.table import Table
+from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
 from blanketflow.plots.render import svg
 from blanketflow.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
@@ -53,9 +51,6 @@ RELIEVED: dict[str, Method] = {
 }
 NO_TEST = "no test"
 CELL = ["test", "method", "variables", "noise"]
-#: Of the papers' sets those with levels only; rows at most, sets of columns a variable at most, and in a set at most.
-LEVELS_ONLY = ("lung_cancer_uci", "promoters", "spect", "breast_cancer_wisconsin", "kr_vs_kp", "mushroom", "connect_4")
-ISOLATION_ROWS, ISOLATION_SETS, ISOLATION_SIZE = 2000, 2000, 3
 
 
 def cells(sizes: tuple[int, ...]) -> list[tuple[int, float]]:
@@ -193,86 +188,11 @@ def chart(means: pd.DataFrame) -> alt.HConcatChart:
     )
 
 
-def read_levels(path: Path) -> Table:
-    """Read a CSV file as levels, an empty cell as one of its own; rows drawn, columns of one level left out."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False).replace("", "?")
-    if len(frame) > ISOLATION_ROWS:
-        frame = frame.sample(ISOLATION_ROWS, random_state=derive_rng(0, "isolation rows", path.stem))
-    return as_table(frame.loc[:, frame.nunique() > 1])
-
-
-def isolations(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, object]]:
-    """Find every variable's blanket, and measure how independent sets outside are of the variable given it.
-
-    Isolation is the mean p-value of chi2, however thin the cells; 1 where nothing is outside. `p_seen` leaves out the
-    sets without a degree of freedom, whose p-value is 1 whatever holds.
-    """
-    search, every_p = bf.get_ci_test("chi2"), bf.get_ci_test("chi2", min_samples_per_cell=0)
-    methods = {"gs-m": (METHODS["gs-m, m = 3"], search), "relieved": (RELIEVED["relieved, tau = 0.03"], None)}
-    for name in names:
-        table = read_levels(folder / name / f"{name}.csv")
-        bound = every_p.bind(table)
-        for target, (method_name, (method, test)) in itertools.product(table.names, methods.items()):
-            features = table.select([column for column in table.names if column != target])
-            outcome = run_fold(method, test, features, table[target], derive_seed("isolation", name, target))
-            blanket = [s.feature for s in outcome.decisions if s.kept]
-            outside = [column for column in features.names if column not in blanket]
-            sizes = range(1, ISOLATION_SIZE + 1)
-            sets = list(itertools.chain(*(itertools.combinations(outside, size) for size in sizes)))
-            if len(sets) > ISOLATION_SETS:
-                drawn = derive_rng(0, "isolation", name, target).choice(len(sets), ISOLATION_SETS, replace=False)
-                sets = [sets[i] for i in drawn]
-            results = bound.test_many(sets, target, blanket)
-            p, seen = pd.Series(results.p_value), results.dof > 0
-            yield {
-                **{"set": name, "rows": table.n_rows, "target": target, "method": method_name, "size": len(blanket)},
-                **{"p": p.mean() if sets else 1.0, "p_seen": p[seen].mean(), "seen": seen.mean() if sets else 0.0},
-            }
-
-
-def isolation_table(found: pd.DataFrame) -> str:
-    """Return a row a data set, and one for all: means, and on how many variables either is higher, with Wilcoxon's p.
-
-    Pairs of `p_seen` are of the variables where both methods have such sets.
-    """
-    wide = found.pivot(index=["set", "target"], columns="method")
-    heads = ["data set", "rows, variables", "size", "seen", "isolation", "higher", "of sets seen", "higher"]
-    lines = [heads, ["---"] * len(heads)]
-    for name in [*dict.fromkeys(found["set"]), "all"]:
-        part = wide if name == "all" else wide.loc[[name]]
-        rows = "" if name == "all" else f"{part['rows'].iloc[0, 0]:,}, "
-        shown = {"size": "{:.1f}", "seen": "{:.0%}"}
-        line = [name, f"{rows}{len(part)}", *(" / ".join(part[k].mean().map(shown[k].format)) for k in shown)]
-        for key in ("p", "p_seen"):
-            pairs = part[key].dropna()
-            gap = pairs["gs-m"] - pairs["relieved"]
-            line.append(" / ".join(pairs.mean().map("{:.3f}".format)) if len(pairs) else "")
-            p = f", p = {stats.wilcoxon(gap).pvalue:.2g}" if gap.any() else ""
-            line.append(f"{(gap > 0).sum()} / {(gap < 0).sum()}{p}")
-        lines.append(line)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def put(name: str, written: str) -> None:
-    """Put text between the marks of that name on the page."""
-    head, mark, rest = PAGE.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
-    _, end, tail = rest.partition(f"<!-- end of {name} -->")
-    PAGE.write_text(f"{head}{mark}\n{written}\n\n{end}{tail}", encoding="utf-8")
-
-
 def main() -> None:
     """Measure, print, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="up to 30 variables, 5 data sets; the page stays as it is")
-    parser.add_argument("--data", type=Path, help="folder of data sets: isolation on them instead; quick: three")
-    given = parser.parse_args()
-    quick, begin = given.quick, time.process_time()
-    if given.data:
-        written = isolation_table(pd.DataFrame(isolations(given.data, LEVELS_ONLY[:3] if quick else LEVELS_ONLY)))
-        print(written, f"\n{time.process_time() - begin:.0f} CPU seconds in all.", sep="\n")
-        if not quick:
-            put("isolation", written)
-        return
+    quick, begin = parser.parse_args().quick, time.process_time()
     for _ in measure((5,), 1):
         pass  # compile, or load what is compiled, before the clock runs
     means = summary(pd.DataFrame(measure((10, 20, 30), 5) if quick else measure(SIZES, DATA_SETS)))
@@ -282,7 +202,7 @@ def main() -> None:
     print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
     if quick:
         return
-    put("tables", written)
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {"tables": written}, str(PAGE)), encoding="utf-8")
     drawing = svg(themed(chart(means)).properties(background="white"))
     PAGE.with_suffix(".svg").write_text(drawing, encoding="utf-8")
 
