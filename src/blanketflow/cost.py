@@ -13,6 +13,7 @@ from .ci import CITest
 from .core.cards import CLASSIFICATION, NUMERIC
 from .data.peek import Facts
 from .selectors.base import Method
+from .selectors.number_of_features import MOST_FEATURES, N_PARTS
 from .workload import FAMILIES, OTHERWISE, SEARCHES, WORK, Task
 
 #: Seconds that any job works before its work begins, and one that trains models of scikit-learn or LightGBM.
@@ -63,6 +64,9 @@ MODELS = {
 #: The same of probabilities, which scores ask for, where they take fits of their own.
 PROBABILITIES = {"svm": (2.7e-2, 0.0, 8.7e-8)}
 MODEL_OTHER = (0.1, 1e-4, 0.0)
+#: The same of predicting a fifth of the rows by those that do not say what their columns matter, and by others.
+PREDICTIONS = {"knn": (1e-4, 0.0, 1.2e-9), "naive-bayes": (1e-4, 0.0, 0.0), "svm": (1e-4, 0.0, 5.5e-9)}
+PREDICTIONS_OTHER = (1e-4, 1e-6, 0.0)
 MODEL_FEATURES = 20
 #: Seconds of a split's scores.
 SCORES = 0.03
@@ -128,9 +132,13 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         fit=_fit_seconds(options.get("model"), facts.n_rows, facts.n_features),
         levels=test_options.get("bins", 2) if NUMERIC in facts.kinds else min(facts.max_levels or 2, 10),
         classes=facts.n_classes or 2,
+        predict=_permuted_seconds(options, facts),
     )
     work = work_of(method)
     seconds = WORK[work](task)
+    if options.get("n_features") == "auto":
+        tried = range(1, min(MOST_FEATURES, facts.n_features) + 1)
+        seconds += N_PARTS * sum(_fit_seconds(options.get("model"), facts.n_rows, n) for n in tried)
     if NUMERIC in facts.kinds and "bins" in test_options and work in SEARCHES:
         feature, cell = BINNING
         seconds += facts.n_features * feature + facts.n_cells * cell
@@ -189,6 +197,14 @@ def _fit_seconds(model: Any, n: int, d: int) -> float:
 def _probability_seconds(model: Any, n: int, d: int) -> float:
     """Return the seconds that a model's probabilities take beyond that."""
     return _grown(PROBABILITIES.get(_name(model), (0.0, 0.0, 0.0)), n, d)
+
+
+def _permuted_seconds(options: Mapping[str, Any], facts: Facts) -> float:
+    """Return the seconds of predicting held-out rows with a column permuted, 0 where importances need none."""
+    model, source = options.get("model"), options.get("importance")
+    if source != "permutation" and not (source == "auto" and _name(model) in PREDICTIONS):
+        return 0.0
+    return _grown(PREDICTIONS.get(_name(model), PREDICTIONS_OTHER), facts.n_rows, facts.n_features)
 
 
 def _name(model: Any) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from .selectors.number_of_features import MOST_FEATURES, N_PARTS
+
 #: Largest conditioning set that is reckoned with where a method sets no limit.
 MOST_GIVEN = 3
 
@@ -24,8 +26,9 @@ class Task:
         Rows, features, and cells that are held.
     options, test_options : mapping
         Of the method and of its test.
-    given, fit : float
-        Seconds of one test given something, and of one fit of the method's own model.
+    given, fit, predict : float
+        Seconds of one test given something, of one fit of the method's own model, and of predicting held-out rows with
+        one column permuted, 0 for models that say themselves what their columns matter.
     levels, classes : int
         Of a feature and of the target, as a discrete test counts them.
     """
@@ -39,13 +42,19 @@ class Task:
     fit: float
     levels: int
     classes: int
+    predict: float = 0.0
+
+    @property
+    def rankings(self) -> int:
+        """Rankings that are made: one, or with ``auto`` one more a part of the rows."""
+        return 1 + N_PARTS if self.options.get("n_features") == "auto" else 1
 
     @property
     def ranked(self) -> float:
-        """Features that are ranked, over all rankings: one, or with ``auto`` one more a part of the rows."""
+        """Features that are ranked, over all rankings."""
         asked = self.options.get("n_features", 10)
         if asked == "auto":
-            return 6.0 * min(50, self.d)
+            return float(self.rankings * min(MOST_FEATURES, self.d))
         return float(min(max(asked) if isinstance(asked, Sequence) else asked, self.d))
 
     @property
@@ -99,6 +108,11 @@ def _scans(task: Task) -> float:
     return task.given * (own + min(found, task.admitted) * task.d)
 
 
+def _importances(task: Task) -> float:
+    """Fit a model, or one a part of the rows, whose predictions are asked for with each feature permuted."""
+    return task.options["n_splits"] * (task.fit + task.d * task.predict) if task.predict else task.fit
+
+
 def _false_positives(task: Task) -> float:
     """Return how many features PPFS grows: more repeats, more false positives (docs/ci-tests.md)."""
     rate = min(0.33, 0.01 * task.test_options.get("n_repeats", 5))
@@ -121,15 +135,17 @@ SEARCHES = ("forward", "sets", "neighbours", "neighbours-and-scans", "spouses", 
 #: Work without the table.
 UNREAD = ("marginal",)
 #: Work on one dense matrix of all features, whatever the table's form.
-MATRICES = ("near-rows", "fits", "fits-of-each")
+MATRICES = ("near-rows", "fits", "importances", "fits-of-each")
 #: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
 PAIR, PAIR_ROW = 2e-6, 1e-9
 WORK: dict[str, Callable[[Task], float]] = {
     # No tests.
     "nothing": lambda task: 0.0,
     "marginal": lambda task: 0.0,  # what the ci_test stage has found is the answer; the table is not even read
-    "sums": lambda task: 2e-7 * task.cells,
-    "near-rows": lambda task: 5e-10 * min(task.options.get("n_iterations") or task.n, task.n) * task.n * task.d,
+    "sums": lambda task: 2e-7 * task.cells * task.rankings,
+    "near-rows": lambda task: (
+        5e-10 * min(task.options.get("n_iterations") or task.n, task.n) * task.n * task.d * task.rankings
+    ),
     # A ranking: tests of each feature with each one ranked.
     "ranking": lambda task: 0.07 + 2 * task.ranked * task.d * (PAIR / 4 + PAIR_ROW * task.n / 4),
     "pairs": lambda task: 0.5 * task.d**2 * (PAIR + PAIR_ROW * task.n),
@@ -144,8 +160,9 @@ WORK: dict[str, Callable[[Task], float]] = {
     "sparse-group-lasso": lambda task: _representatives(task) + 0.1 * task.classes,
     # Kernels.
     "kernel-pairs": lambda task: task.given * (task.d + task.d**2 / 7),
-    "kernel-rounds": lambda task: task.given * task.d / task.options.get("share", 0.1) * 2,
+    "kernel-rounds": lambda task: task.given * task.d / task.options.get("share", 0.1) * 2 * task.rankings,
     # Models of all features, or of each.
-    "fits": lambda task: task.fit * (task.options.get("n_permutations", 0) + 1),
+    "fits": lambda task: task.fit,
+    "importances": lambda task: _importances(task) * (task.options["n_permutations"] + 1),
     "fits-of-each": lambda task: task.fit * task.d * task.options.get("n_splits", 5) * 4,
 }

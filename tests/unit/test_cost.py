@@ -94,6 +94,24 @@ def test_estimates_grow_with_rows_columns_and_repeats():
         assert base < estimate(facts(500, 500), many)
 
 
+def test_a_number_of_features_that_is_sought_takes_models_and_rankings():
+    for name in ("mim", "mrmr", "relief", "bahsic"):
+        ten, sought = (get_method(name, "test", {"n_features": n}) for n in (10, "auto"))
+        seconds = [cost.grow_shrink_seconds(one, default_test(name), SMALL) for one in (ten, sought)]
+        assert seconds[1] > seconds[0] + 5 * 30 * cost.MODELS["knn"][0]
+
+
+def test_permuting_columns_takes_predictions_of_each_by_models_that_say_nothing_of_them():
+    def seconds(model, table, importance="auto"):
+        options = {"model": model, "importance": importance, "n_permutations": 99}
+        return cost.grow_shrink_seconds(get_method("permutation-importance", "test", options), None, table)
+
+    wide = facts(200, 300)
+    assert seconds("svm", wide) > 50 * seconds("svm", facts(200, 3))
+    assert seconds("tree", wide) < 20 * seconds("tree", facts(200, 3))
+    assert seconds("tree", wide, "permutation") > 5 * seconds("tree", wide)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_has_an_estimate_of_every_table(name):
     for table in ALL:
