@@ -18,7 +18,7 @@ from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, r
 from blanketflow.search.elimination import eliminate
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
 from blanketflow.search.interleaving import grow_and_shrink_by_turns
-from blanketflow.search.neighbours import Neighbours, WeakestTest, conditioning_sets, find_separating_set
+from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
 from blanketflow.search.skeleton import find_skeleton
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
@@ -242,7 +242,8 @@ def test_who_stands_is_who_was_admitted_and_not_removed_since():
     st.lists(st.sampled_from("xyz"), unique=True, max_size=3),
 )
 def test_conditioning_sets_are_all_subsets_by_size_then_order(members, max_k, including):
-    found = list(conditioning_sets(members, max_k, including))
+    bound = KnownTest(answer=when()).bind(Table([Column(name, "numeric", np.zeros(2)) for name in "abcdefhxyzq"]))
+    found = [given for given, _ in askable_sets(bound, "q", ["h"], lambda: members, max_k, including)]
     subsets = {
         frozenset(f for f, taken in zip(members, mask, strict=True) if taken)
         for mask in itertools.product((False, True), repeat=len(members))
@@ -258,11 +259,11 @@ def test_the_first_separating_set_ends_the_search_and_the_weakest_test_is_told_o
     known = {"a|b": 0.01, "a|c": 0.04, "a|bc": 0.5}
     bound = bind(lambda x, y, given: known.get(f"{x}|{''.join(sorted(given))}", 0.001))
     weakest = WeakestTest(bound.test("a", "y"))
-    result, given = find_separating_set(bound, "y", "a", conditioning_sets("bcd", None), 0.05, weakest)
+    result, given = find_separating_set(bound, "y", "a", "bcd", 0.05, None, weakest=weakest)
     assert (given, result.p_value) == (("b", "c"), 0.5)
     assert (weakest.given, weakest.result.p_value) == (("c",), 0.04)
     assert "a|bd" not in queries(bound)
-    assert find_separating_set(bound, "y", "b", conditioning_sets("cd", None), 0.05) is None
+    assert find_separating_set(bound, "y", "b", "cd", 0.05, None) is None
 
 
 def test_removal_by_subsets_visits_each_member_once():

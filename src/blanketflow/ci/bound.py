@@ -73,6 +73,9 @@ class BoundTest:
         self._is_symmetric = test.is_symmetric
         prepared = test.prepare(table, seed, target)
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
+        # Of a table that can be tested, where what is not reliable says nothing; not less by what rounding takes.
+        says_nothing = self.unreliable in ("auto", "undecided")
+        self._most_cells = getattr(prepared, "most_reliable_cells", math.inf) * (1 + 1e-9) if says_nothing else math.inf
         self._memory: dict[tuple[int, ...], Memory] = {}
         # Results not yet in the memory: those of all features at once are often never asked for again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
@@ -253,6 +256,30 @@ class BoundTest:
         count = getattr(self.engine, "n_cells", None)
         columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
         return math.inf if count is None else self.table.n_rows / count(columns)
+
+    def answerable(self, xs: Sequence[str], y: str, given: Sequence[str] = ()) -> list[str]:
+        """Return those of some columns whose tests have rows enough to say anything in a search; no test is computed.
+
+        Others are not reliable, and the test's rule for these is that they neither admit nor separate (``auto``,
+        ``undecided``). Given more columns there are fewer rows a cell: what is not answerable given a set is not
+        answerable given a larger one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from blanketflow.ci import get_ci_test
+        >>> bound = get_ci_test("g2").bind(np.array([[0, 0, 0], [1, 1, 1]] * 10))
+        >>> bound.answerable(["x0"], "x1"), bound.answerable(["x0"], "x1", ["x2"])
+        (['x0'], [])
+        """
+        if self._most_cells == math.inf:
+            return list(xs)
+        levels, position = self.engine.n_levels, self.table.position
+        most = self._most_cells / math.prod(levels(position(column)) for column in (y, *given))
+        found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
+        if not found:
+            self.spend(0)  # looking on takes time, too
+        return found
 
     def _remembered(
         self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..ci.backward_elimination import BackwardElimination
 from ..ci.base import BoundTest
-from .neighbours import WeakestTest, conditioning_sets, find_separating_set
+from .neighbours import WeakestTest, find_separating_set
 from .steps import MEMBER, MOST_LISTED, Step, step
 from .strength import is_independent
 
@@ -92,7 +92,7 @@ def remove_by_subsets(
     for feature in members:
         others = [other for other in kept if other != feature]
         weakest = WeakestTest(test.test(feature, target))
-        separated = find_separating_set(test, target, feature, conditioning_sets(others, max_k), alpha, weakest)
+        separated = find_separating_set(test, target, feature, others, alpha, max_k, weakest=weakest)
         if separated:
             kept = others
             yield step(feature, *separated, kept=False)

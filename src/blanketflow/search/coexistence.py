@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..ci.base import BoundTest
-from .neighbours import Neighbours, conditioning_sets, find_separating_set
+from .neighbours import Neighbours, find_separating_set
 from .steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from .strength import is_dependent, is_independent
 
@@ -113,8 +113,7 @@ class Coexistence:
             if name == spouse:
                 continue
             others = [other for other in self.neighbours if other not in (name, spouse)]
-            sets = conditioning_sets(others, self.max_k, including=[spouse])
-            separated = find_separating_set(self.test, self.target, name, sets, self.alpha)
+            separated = find_separating_set(self.test, self.target, name, others, self.alpha, self.max_k, [spouse])
             if separated:
                 result, given = separated
                 del self.neighbours[name]

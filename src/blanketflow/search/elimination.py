@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 from ..ci.base import BoundTest
-from .neighbours import Neighbours, WeakestTest
+from .neighbours import Neighbours, WeakestTest, askable_sets
 from .steps import PARENT_OR_CHILD, step
 from .strength import is_dependent, separates
 
@@ -34,19 +33,15 @@ def eliminate(
     including : sequence of str
         Members that every set holds, because sets without them were tried before; they are not tested themselves.
     """
-    size = 0
-    while max_k is None or size + len(including) <= max_k:
-        standing = [member for member in members if member not in including]
-        if len(standing) <= size:
-            return
-        for chosen in combinations(standing, size):
-            given = (*chosen, *including)
-            asked = [member for member in members if member not in given]
-            for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
-                if separates(test, result, alpha):
-                    members.remove(member)
-                    found.separating_sets[member] = given
-                    found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
-                elif is_dependent(test, result, alpha):
-                    weakest[member].see(result, given)
-        size += 1
+
+    def standing() -> list[str]:
+        return [member for member in members if member not in including]
+
+    for given, asked in askable_sets(test, target, members, standing, max_k, including):
+        for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
+            if separates(test, result, alpha):
+                members.remove(member)
+                found.separating_sets[member] = given
+                found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
+            elif is_dependent(test, result, alpha):
+                weakest[member].see(result, given)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..ci.base import BoundTest
 from .elimination import eliminate
 from .marginal import marginally_dependent
-from .neighbours import Neighbours, conditioning_sets, strength_of
+from .neighbours import Neighbours, askable_sets, strength_of
 from .strength import is_dependent, separates
 
 
@@ -48,10 +48,8 @@ def grow_neighbours(
         waiting.remove(newest)
         earlier = list(members)
         members.append(newest)
-        for given in conditioning_sets(earlier, max_k, including=[newest]):
-            if not waiting:
-                break
-            for column, result in zip(list(waiting), test.test_many(waiting, target, given=given), strict=True):
+        for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, including=[newest]):  # noqa: B023
+            for column, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
                 if separates(test, result, alpha):
                     waiting.remove(column)
                     found.separating_sets[column] = given

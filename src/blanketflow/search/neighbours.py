@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -40,24 +40,49 @@ class Neighbours:
 FindNeighbours = Callable[[BoundTest, str, Sequence[str], float, int | None], Neighbours]
 
 
-def conditioning_sets(
-    members: Sequence[str], max_k: int | None, including: Sequence[str] = ()
-) -> Iterator[tuple[str, ...]]:
-    """Give the subsets of some columns by size, then in their order; each with all of `including`.
+def askable_sets(
+    test: BoundTest,
+    target: str,
+    asked: Sequence[str],
+    members: Callable[[], Sequence[str]],
+    max_k: int | None,
+    including: Sequence[str] = (),
+) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Give conditioning sets, and which of some columns to test given each: those that there are rows enough to test.
+
+    Sets come by size, then in the order of what they are drawn from. Where no column can be tested given any set of a
+    size, none can given larger ones, and the search ends.
+
+    Parameters
+    ----------
+    asked : sequence of str
+        The columns to test. Who leaves it meanwhile is not asked for again.
+    members : callable
+        What the sets of the next size are drawn from.
+    including : sequence of str
+        Columns that every set holds besides.
 
     Examples
     --------
-    >>> list(conditioning_sets(["a", "b"], None))
-    [(), ('a',), ('b',), ('a', 'b')]
-    >>> list(conditioning_sets(["a", "b"], 2, including=["c"]))
-    [('c',), ('a', 'c'), ('b', 'c')]
-    >>> list(conditioning_sets(["a", "b"], 0, including=["c"]))
-    []
+    >>> import numpy as np
+    >>> from blanketflow.ci import get_ci_test
+    >>> rows = np.random.default_rng(0).integers(0, 2, (50, 4))  # tables of 8 cells, of 16 they would need 80 rows
+    >>> bound = get_ci_test("g2").bind(rows)
+    >>> list(askable_sets(bound, "x0", ["x1"], lambda: ["x2", "x3"], None))
+    [((), ['x1']), (('x2',), ['x1']), (('x3',), ['x1'])]
     """
-    largest = len(members) if max_k is None else min(len(members), max_k - len(including))
-    for size in range(largest + 1):
-        for chosen in combinations(members, size):
-            yield (*chosen, *including)
+    size = 0
+    while max_k is None or size + len(including) <= max_k:
+        level, is_over = list(members()), True
+        for chosen in combinations(level, size):
+            given = (*chosen, *including)
+            columns = test.answerable([column for column in asked if column not in given], target, given)
+            if columns:
+                is_over = False
+                yield given, columns
+        if is_over:
+            return
+        size += 1
 
 
 class WeakestTest:
@@ -85,18 +110,24 @@ def find_separating_set(
     test: BoundTest,
     target: str,
     feature: str,
-    sets: Iterable[tuple[str, ...]],
+    others: Sequence[str],
     alpha: float,
+    max_k: int | None,
+    including: Sequence[str] = (),
     weakest: WeakestTest | None = None,
 ) -> tuple[CIResult, tuple[str, ...]] | None:
     """Return the first set given which a feature is independent of the target, with that test; None if there is none.
 
     Parameters
     ----------
+    others : sequence of str
+        What the sets are drawn from.
+    including : sequence of str
+        Columns that every set holds besides.
     weakest : WeakestTest, optional
         Is told of every test that finds dependence.
     """
-    for given in sets:
+    for given, _ in askable_sets(test, target, [feature], lambda: others, max_k, including):
         result = test.test(feature, target, given=given)
         if separates(test, result, alpha):
             return result, given

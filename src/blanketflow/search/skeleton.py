@@ -59,7 +59,7 @@ def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: 
         level = {column: list(near) for column, near in skeleton.adjacent.items()}
         for x in columns:
             for given in combinations(level[x], size):
-                asked = [y for y in skeleton.adjacent[x] if y not in given]
+                asked = test.answerable([y for y in skeleton.adjacent[x] if y not in given], x, given)
                 for y, result in zip(asked, test.test_many(asked, x, given=given) if asked else (), strict=True):
                     if separates(test, result, alpha):
                         skeleton.separate(x, y, given)
