@@ -6,7 +6,10 @@ between two tests, and this is for what does not come to the next one.
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ..ci.base import CITest
@@ -16,6 +19,10 @@ from ..core.limits import Limits
 from ..core.results import CIResults
 from ..search.steps import Answer, Step
 from .base import Method, Problem
+
+#: Packages that take longer to load than most searches. What a stage's process loaded of them is loaded here when it
+#: has ended, so that the next process has it.
+LOADED_AGAIN = ("blanketflow", "lightgbm", "numba", "scipy", "sklearn")
 
 
 def runs_apart(method: Method, test: CITest | None, limits: Limits) -> bool:
@@ -38,18 +45,25 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
     _ = problem.table
 
     def told() -> dict[str, Any]:
-        before = problem.n_tests
+        before, had = problem.n_tests, _modules()
         steps = [[_plain(step) for step in stage] for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
         said = {"status": problem.status, "reason": problem.reason, "answers": answers}
-        return said | {"steps": steps, "n_tests": problem.n_tests - before}
+        return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_modules() - had)}
 
     limit = problem.limits.time_limit
     found = in_child(told, None if limit is None else n_stages * limit)
     problem.status, problem.reason = found["status"], found["reason"]
     problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]
     problem.n_inner_tests += found["n_tests"]
+    for module in found["loaded"]:
+        with suppress(ImportError):  # some put themselves there under a name that cannot be imported
+            importlib.import_module(module)
     return [[_step(fields) for fields in stage] for stage in found["steps"]]
+
+
+def _modules() -> set[str]:
+    return {name for name in list(sys.modules) if name.partition(".")[0] in LOADED_AGAIN}
 
 
 def results_apart(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
