@@ -88,7 +88,7 @@ class ContingencyEngine:
         self.test, self.n_rows = test, table.n_rows
         self._coder = Coder(table, test.bins, test.binning, target)
         self.columns = CodedColumns(table.n_rows, len(table), self._coder.codes)
-        self._levels: dict[int, int] = {}
+        self._levels: dict[int, float] = {}
         self._n = np.empty(0, dtype=np.int64)
         self.most_cells = max(MOST_CELLS, CELLS_A_ROW * table.n_rows)
         terms, self.scale = fixed_point_terms(table.n_rows)
@@ -193,16 +193,16 @@ class ContingencyEngine:
         """The most cells of a table for which there are rows enough."""
         return self.n_rows / self.test.min_samples_per_cell if self.test.min_samples_per_cell else math.inf
 
-    def n_levels(self, column: int) -> int:
+    def n_levels(self, column: int) -> float:
         """Return how many levels of a column occur."""
         if column not in self._levels:
             self.columns.ensure((column,))
-            self._levels[column] = int(self.columns.n_levels[column])
+            self._levels[column] = float(self.columns.n_levels[column])
         return self._levels[column]
 
     def n_cells(self, columns: Sequence[int]) -> float:
         """Return the number of cells of the joint table of some columns, by the levels that occur."""
-        return float(math.prod(map(self.n_levels, columns)))
+        return math.prod(map(self.n_levels, columns), start=1.0)
 
     def joint(self, sets: Sequence[tuple[int, ...]]) -> JointColumns:
         """Return one coded column for each set of columns."""
