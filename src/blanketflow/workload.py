@@ -12,9 +12,6 @@ from typing import Any
 
 from .selectors.number_of_features import MOST_FEATURES, N_PARTS
 
-#: Largest conditioning set that is reckoned with where a method sets no limit.
-MOST_GIVEN = 3
-
 
 @dataclass(frozen=True)
 class Task:
@@ -60,7 +57,7 @@ class Task:
     @property
     def dependent(self) -> float:
         """Features that depend on a column given nothing, as tables are."""
-        return min(0.6 * self.d, 15 + 0.01 * self.d)
+        return min(0.6 * self.d, 15 + 0.05 * self.d)
 
     @property
     def admitted(self) -> float:
@@ -70,42 +67,39 @@ class Task:
         return min(self.d, 2 + self.n / 400 if "min_samples_per_cell" in self.test_options else 10, 20)
 
     def search(self, classes: int) -> tuple[float, float]:
-        """Return the tests of one search for the neighbours of a column of so many levels, and how many it finds.
+        """Return the seconds of one search for the neighbours of a column of so many levels, and how many it finds.
 
-        Sets of up to three neighbours are tested. A discrete test with too few rows a cell finds nothing independent:
-        then all dependent features stay, and the number of sets explodes.
+        A discrete test given something for which there are too few rows is not asked, so that nothing is separated: all
+        dependent features stay.
         """
         rows_a_cell = self.test_options.get("min_samples_per_cell")
         if rows_a_cell is None or self.n >= rows_a_cell * classes * self.levels**2:
-            return 1.5 * self.d, self.admitted
-        found = round(self.dependent)
-        most = min(self.options.get("max_k") or MOST_GIVEN, MOST_GIVEN)
-        return self.d + found / 2 * sum(comb(found, k) for k in range(1, most + 1)), found
+            return self.given * 1.5 * self.d, self.admitted
+        found = round(self.dependent) if self.n >= rows_a_cell * classes * self.levels else 0
+        return self.d * (SCANNED + PAIR_ROW * self.n), found
 
 
 def _neighbours(task: Task) -> float:
     """Search for the neighbours of the target, and by symmetry for those of what is found."""
-    return (
-        _representatives(task) if task.options.get("symmetry") != "none" else task.given * task.search(task.classes)[0]
-    )
+    return _representatives(task) if task.options.get("symmetry") != "none" else task.search(task.classes)[0]
 
 
 def _representatives(task: Task) -> float:
     """Search for the neighbours of the target, and for those of what is found."""
     own, found = task.search(task.classes)
-    return task.given * (own + found * task.search(task.levels)[0])
+    return own + found * task.search(task.levels)[0]
 
 
 def _spouses(task: Task) -> float:
     """Search for the neighbours of the target, of those, and by symmetry of theirs: each column is searched once."""
     (own, found), (theirs, more) = task.search(task.classes), task.search(task.levels)
-    return task.given * (own + min(found * (1 + more), task.d) * theirs)
+    return own + min(found * (1 + more), task.d) * theirs
 
 
 def _scans(task: Task) -> float:
     """Search for the neighbours of the target, and scan all features for each."""
     own, found = task.search(task.classes)
-    return task.given * (own + min(found, task.admitted) * task.d)
+    return own + task.given * min(found, task.admitted) * task.d
 
 
 def _importances(task: Task) -> float:
@@ -136,8 +130,8 @@ SEARCHES = ("forward", "sets", "neighbours", "neighbours-and-scans", "spouses", 
 UNREAD = ("marginal",)
 #: Work on one dense matrix of all features, whatever the table's form.
 MATRICES = ("near-rows", "fits", "importances", "fits-of-each")
-#: Seconds a test of coded columns given nothing or in a ranking: as such, and a row.
-PAIR, PAIR_ROW = 2e-6, 1e-9
+#: Seconds a test of coded columns given nothing or in a ranking: as such, and a row; as such where a search begins.
+PAIR, PAIR_ROW, SCANNED = 2e-6, 1e-9, 8e-6
 WORK: dict[str, Callable[[Task], float]] = {
     # No tests.
     "nothing": lambda task: 0.0,

@@ -162,11 +162,10 @@ def test_reading_text_holds_more_than_reading_arrays_and_all_features_more_than_
     assert some < everything
 
 
-def test_too_few_rows_a_cell_make_a_search_for_neighbours_longer():
-    """Where a discrete test finds nothing independent, all sets are tested."""
-    few, enough = facts(200, 60), facts(20_000, 60)
-    tests = {n.n_rows: workload.Task(**task_of(n)).search(2)[0] for n in (few, enough)}
-    assert tests[200] > 10 * tests[20_000]
+def test_a_search_for_neighbours_asks_less_and_keeps_more_where_rows_do_not_suffice_for_one_given():
+    enough, for_none_given, for_nothing = (workload.Task(**task_of(facts(n, 300))).search(2) for n in (500, 200, 40))
+    assert enough[0] > for_none_given[0] and enough[1] < for_none_given[1]
+    assert for_nothing[1] == 0
 
 
 def task_of(table):
