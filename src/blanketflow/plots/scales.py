@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import altair as alt
@@ -14,6 +15,14 @@ _LOG_RATIO = 10
 _FEW_POWERS = 4
 #: 100, 1k, 10k: as short as a tick can be.
 _SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
+
+
+def in_order(names: Iterable[str]) -> alt.Scale:
+    """Return the scale of some names in their order.
+
+    By its domain, not by `sort`: that makes an expression of the names, in which Vega cannot read one that is ``if``.
+    """
+    return alt.Scale(domain=list(dict.fromkeys(names)))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from .scales import in_order
 from .score_words import DIFFERENCE, described
 from .theme import BLUE, INK, STEP, WIDTH, themed, tooltip
 from .words import rounded
@@ -40,10 +41,11 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
         baseline=rounded(shown["model"].map(reference)),
     )
     models = list(dict.fromkeys(data["model"]))
+    data = data.assign(panel=data["model"].map(models.index))
     columns = max(1, min(_COLUMNS, len(models)))
     scale = alt.Scale(zero=False, nice=True)
     axis = alt.Axis(tickCount=3, labelOverlap="parity", labelSeparation=6)
-    y = alt.Y("selector:N", sort=list(dict.fromkeys(data["selector"])), title=None)
+    y = alt.Y("selector:N", scale=in_order(data["selector"]), title=None)
     shown_as = tooltip(
         {
             "selector": "selector",
@@ -69,5 +71,6 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
         means.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
         data=data,
     )
-    facets = layers.facet(facet=alt.Facet("model:N", sort=models, title=None), columns=columns, spacing=18)
+    by_panel = alt.EncodingSortField("panel", op="min")
+    facets = layers.facet(facet=alt.Facet("model:N", sort=by_panel, title=None), columns=columns, spacing=18)
     return themed(facets.resolve_scale(x="independent"))

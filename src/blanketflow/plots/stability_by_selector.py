@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from .scales import in_order
 from .theme import BLUE, INK, STEP, WIDTH, noted, tooltip
 from .words import mean_sd, number, rounded
 
@@ -51,7 +52,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
         axis=alt.Axis(tickCount=6, format="~g"),
     )
     base = alt.Chart().encode(
-        y=alt.Y("selector:N", sort=list(data["selector"]), title=None),
+        y=alt.Y("selector:N", scale=in_order(data["selector"]), title=None),
         tooltip=tooltip(titles),
     )
     zero = (
