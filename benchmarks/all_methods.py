@@ -8,16 +8,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import altair as alt
+import numpy as np
 import pandas as pd
 from page import renewed
 from papers import row
 
+from blanketflow.core.cards import Card
+from blanketflow.core.registry import discover
 from blanketflow.plots.render import svg
-from blanketflow.plots.theme import BLUE, themed
+from blanketflow.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
 
 PAGE = Path(__file__).parents[1] / "docs" / "all-methods.md"
 TABLES = Path("results") / "all-small" / "tables"
 METRIC = "accuracy"
+#: Of a name on a chart, as a share of it.
+WIDTH, HEIGHT = 0.12, 0.022
 
 
 def main() -> None:
@@ -78,20 +83,43 @@ def tests(friedman: pd.DataFrame) -> str:
 
 def sizes(found: pd.DataFrame) -> alt.LayerChart:
     """Draw the accuracy over the share of features kept."""
-    return points(found, alt.X("share:Q", title="features kept", axis=alt.Axis(format="%")))
+    axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    scale = alt.Scale(domain=[0, 1.1])
+    return points(found, alt.X("share:Q", title="features kept", axis=axis, scale=scale), found["share"])
 
 
 def seconds(found: pd.DataFrame) -> alt.LayerChart:
-    """Draw the accuracy over the seconds of a selection."""
-    return points(found, alt.X("seconds:Q", title="seconds, median", scale=alt.Scale(type="log")))
+    """Draw the accuracy over the seconds of a data set's selections."""
+    x = alt.X("seconds:Q", title="seconds, median", axis=alt.Axis(format="~g"), scale=alt.Scale(type="log"))
+    return points(found, x, np.log(found["seconds"]))
 
 
-def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
-    """Draw each selector as a named point."""
-    y = alt.Y("score:Q", title="mean accuracy", scale=alt.Scale(zero=False))
-    base = alt.Chart(found.reset_index()).encode(x=x, y=y)
-    names = base.mark_text(align="left", dx=5, fontSize=9).encode(text="selector:N")
-    return alt.layer(base.mark_point(filled=True, color=BLUE, size=35), names).properties(width=620, height=460)
+def points(found: pd.DataFrame, x: alt.X, at: pd.Series) -> alt.LayerChart:
+    """Draw each selector as a point, and the name of those that stand apart; the page's table has all."""
+    shown = found.assign(named=apart(at, found["score"]), family=[card_of(name).family for name in found.index])
+    base = alt.Chart(shown.reset_index()).encode(
+        x=x,
+        y=alt.Y("score:Q", title="mean accuracy", scale=alt.Scale(zero=False)),
+        color=alt.Color("family:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE, GREEN, "#000000", VERMILLION])),
+    )
+    names = base.transform_filter("datum.named").mark_text(align="left", dx=5, fontSize=9)
+    drawn = base.mark_point(filled=True, size=35), names.encode(text="selector:N", color=alt.value("black"))
+    return alt.layer(*drawn).properties(width=620, height=460)
+
+
+def card_of(name: str) -> Card:
+    """Return a method's card."""
+    return discover("blanketflow.selectors")[name].card
+
+
+def apart(x: pd.Series, y: pd.Series) -> list[bool]:
+    """Return which points' names are written: the first ones, in order, that no earlier name is near to."""
+    written: list[tuple[float, float]] = []
+    found = []
+    for at in zip((x - x.min()) / np.ptp(x), (y - y.min()) / np.ptp(y), strict=True):
+        found.append(all(abs(at[0] - other[0]) > WIDTH or abs(at[1] - other[1]) > HEIGHT for other in written))
+        written += [at] if found[-1] else []
+    return found
 
 
 if __name__ == "__main__":
