@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from blanketflow.core.isolation import FORKS
+from blanketflow.selectors.apart import _load
 
 SCRIPT = """
 import sys
@@ -38,3 +39,11 @@ print("numba" in sys.modules, "blanketflow.kernels.contingency" in sys.modules, 
 def test_what_a_stage_loads_of_the_heavy_packages_the_next_one_has():
     ended = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["True", "True", "False"]
+
+
+def test_nothing_else_is_loaded_whatever_a_process_says(tmp_path, monkeypatch):
+    (tmp_path / "scipyx.py").write_text("raise SystemExit")
+    (tmp_path / "planted.py").write_text("raise SystemExit")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _load(["planted", "scipyx", "scipy.nowhere", ""])
+    assert not {"planted", "scipyx"} & set(sys.modules)

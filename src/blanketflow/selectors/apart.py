@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -45,25 +45,30 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
     _ = problem.table
 
     def told() -> dict[str, Any]:
-        before, had = problem.n_tests, _modules()
+        before, had = problem.n_tests, _heavy(sys.modules)
         steps = [[_plain(step) for step in stage] for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
         said = {"status": problem.status, "reason": problem.reason, "answers": answers}
-        return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_modules() - had)}
+        return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_heavy(sys.modules) - had)}
 
     limit = problem.limits.time_limit
     found = in_child(told, None if limit is None else n_stages * limit)
     problem.status, problem.reason = found["status"], found["reason"]
     problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]
     problem.n_inner_tests += found["n_tests"]
-    for module in found["loaded"]:
-        with suppress(ImportError):  # some put themselves there under a name that cannot be imported
-            importlib.import_module(module)
+    _load(found["loaded"])
     return [[_step(fields) for fields in stage] for stage in found["steps"]]
 
 
-def _modules() -> set[str]:
-    return {name for name in list(sys.modules) if name.partition(".")[0] in LOADED_AGAIN}
+def _heavy(modules: Iterable[str]) -> set[str]:
+    return {name for name in list(modules) if name.partition(".")[0] in LOADED_AGAIN}
+
+
+def _load(modules: Iterable[str]) -> None:
+    """Import what a process said that it has imported, which may have run code of others: of these packages only."""
+    for module in sorted(_heavy(modules)):
+        with suppress(ImportError):  # some put themselves there under a name that cannot be imported
+            importlib.import_module(module)
 
 
 def results_apart(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults, Any]:
