@@ -133,6 +133,8 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         levels=test_options.get("bins", 2) if NUMERIC in facts.kinds else min(facts.max_levels or 2, 10),
         classes=facts.n_classes or 2,
         predict=_permuted_seconds(options, facts),
+        rankings=1 + N_PARTS if options.get("n_features") == "auto" else 1,  # itself, and one on each part of the rows
+        longest=MOST_FEATURES,
     )
     work = work_of(method)
     seconds = WORK[work](task)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
-from .selectors.number_of_features import MOST_FEATURES, N_PARTS
-
 
 @dataclass(frozen=True)
 class Task:
@@ -28,6 +26,8 @@ class Task:
         one column permuted, 0 for models that say themselves what their columns matter.
     levels, classes : int
         Of a feature and of the target, as a discrete test counts them.
+    rankings, longest : int
+        Rankings that are made, and most features of one whose number of features is ``auto``.
     """
 
     n: int
@@ -40,18 +40,15 @@ class Task:
     levels: int
     classes: int
     predict: float = 0.0
-
-    @property
-    def rankings(self) -> int:
-        """Rankings that are made: one, or with ``auto`` one more a part of the rows."""
-        return 1 + N_PARTS if self.options.get("n_features") == "auto" else 1
+    rankings: int = 1
+    longest: int = 10
 
     @property
     def ranked(self) -> float:
         """Features that are ranked, over all rankings."""
         asked = self.options.get("n_features", 10)
         if asked == "auto":
-            return float(self.rankings * min(MOST_FEATURES, self.d))
+            return float(self.rankings * min(self.longest, self.d))
         return float(min(max(asked) if isinstance(asked, Sequence) else asked, self.d))
 
     @property
@@ -104,7 +101,7 @@ def _scans(task: Task) -> float:
 
 def _importances(task: Task) -> float:
     """Fit a model, or one a part of the rows, whose predictions are asked for with each feature permuted."""
-    return task.options["n_splits"] * (task.fit + task.d * task.predict) if task.predict else task.fit
+    return task.options.get("n_splits", 5) * (task.fit + task.d * task.predict) if task.predict else task.fit
 
 
 def _false_positives(task: Task) -> float:
@@ -157,6 +154,6 @@ WORK: dict[str, Callable[[Task], float]] = {
     "kernel-rounds": lambda task: task.given * task.d / task.options.get("share", 0.1) * 2 * task.rankings,
     # Models of all features, or of each.
     "fits": lambda task: task.fit,
-    "importances": lambda task: _importances(task) * (task.options["n_permutations"] + 1),
+    "importances": lambda task: _importances(task) * (task.options.get("n_permutations", 0) + 1),
     "fits-of-each": lambda task: task.fit * task.d * task.options.get("n_splits", 5) * 4,
 }

@@ -1,7 +1,6 @@
 """Tests for which there are too few rows are not asked: these are those that say nothing, and nothing else changes."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -87,5 +86,5 @@ def test_methods_keep_what_they_keep_when_all_is_asked(name, monkeypatch):
 
 def everything_asked(bound):
     """Return a bound test that takes every test for answerable."""
-    bound._most_cells = math.inf
+    bound.answerable = lambda xs, *_: list(xs)
     return bound

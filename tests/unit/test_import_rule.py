@@ -38,7 +38,7 @@ ALLOWED = {
     "config": {"core", "ci", "selectors", "models", "evaluate", "aggregate", "config_keys", "identifiers"}
     | {"output_folder"},
     "cost": {"core", "ci", "data", "selectors", "workload"},
-    "workload": {"selectors"},
+    "workload": set(),
     "memory": {"data", "workload"},
     "grain": {"config", "cost", "data", "identifiers"},
     "resources": {"ci", "config", "cost", "data", "grain", "identifiers", "memory"},

@@ -180,6 +180,17 @@ def test_the_columns_of_a_categorical_feature_are_permuted_together():
     assert lost[1] == 0.0
 
 
+@pytest.mark.parametrize("most_cells", [1, 100])
+def test_asking_a_few_features_at_a_time_is_asking_all_at_once(most_cells, monkeypatch):
+    X, y = data()
+    kinds = [Column(f"x{j}", "numeric", X[:, j]) for j in range(5)]
+    table = Table([*kinds, Column("c", "categorical", np.arange(60) % 3, ("a", "b", "c"))])
+    importances = Importances(table, "tree", "permutation", 3, seed=0)
+    at_once = importances.of(Column("y", "numeric", y))
+    monkeypatch.setattr("blanketflow.selectors.wrappers.importances.MOST_CELLS", most_cells)
+    assert importances.of(Column("y", "numeric", y)).tolist() == at_once.tolist()
+
+
 # --- calibration, power, and what it is for ------------------------------------------------------------------------
 
 

@@ -264,6 +264,28 @@ class BoundTest:
         ``undecided``). Given more columns there are fewer rows a cell: what is not answerable given a set is not
         answerable given a larger one.
 
+        Parameters
+        ----------
+        xs : sequence of str
+            Columns to test against `y`.
+        y : str
+            The other column of each test.
+        given : sequence of str, default=()
+            Conditioning set.
+
+        Returns
+        -------
+        list of str
+            Of `xs`, in its order: all of them unless the test counts cells (``g2``, ``chi2``) and leaves its own
+            unreliable results undecided.
+
+        Raises
+        ------
+        UnknownNameError
+            If a column is not in the table.
+        LimitReached
+            If the stage's time is used up.
+
         Examples
         --------
         >>> import numpy as np
