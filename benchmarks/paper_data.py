@@ -63,8 +63,10 @@ def numbers(frame: pd.DataFrame, labels: set[str]) -> pd.DataFrame:
 def cut(values: pd.Series, by: int | str) -> pd.Series:
     """Return numbers as labels: of so many bins of equal width, above the median or not, or each value its own."""
     if by == "median":
-        return (values > values.median()).map({True: "above", False: "not above"})
-    return values.map(str) if by == "value" else pd.cut(values, int(by), labels=False).map("bin {}".format)
+        labels = (values > values.median()).map({True: "above", False: "not above"})
+    else:
+        labels = values.map(str) if by == "value" else pd.cut(values, int(by), labels=False).map("bin {}".format)
+    return labels.where(values.notna())
 
 
 def make_sparse(name: str, recipe: dict[str, Any], folder: Path, to: Path) -> None:

@@ -80,3 +80,10 @@ def test_as_many_words_as_printed_once_they_occur_or_do_not(tmp_path, printed):
     assert set(X.data) == {1} and X.shape == (300, 20_000)
     sizes = {method: kept(X.tocsc(), y, method, WIDE) for method in CAUSAL}
     assert all(abs(size - printed["dexter", method]) <= 1 for method, size in sizes.items()), sizes
+
+
+def test_iamb_keeps_as_many_of_dorothea_as_printed(tmp_path, printed):
+    make("dorothea", yaml.safe_load(RECIPES.read_text("utf-8"))["dorothea"], ROOT, tmp_path)
+    X, y = scipy.sparse.load_npz(tmp_path / "dorothea.npz"), pd.read_csv(tmp_path / "dorothea.y.csv")["target"]
+    assert X.shape == (800, 100_000)
+    assert kept(X.tocsc(), y, "iamb", WIDE) == printed["dorothea", "iamb"]
