@@ -335,6 +335,12 @@ def test_any_labels_of_an_arff_file_come_back(tmp_path_factory, labels, data):
     assert [column.levels[code] if code >= 0 else None for code in column.values] == picked
 
 
+def test_what_a_sparse_arff_row_leaves_out_is_missing_where_the_first_label_is_empty(tmp_path):
+    (tmp_path / "t.arff").write_text("@relation r\n@attribute y real\n@attribute k {,p}\n@data\n{0 5,1 p}\n{0 2}\n")
+    column = read_source("t", {"path": str(tmp_path / "t.arff"), "target": "y"}, 0).features["k"]
+    assert list(column.values) == [0, -1] and column.levels == ("p",)
+
+
 # --- what files say of their columns ------------------------------------------------------------------------
 
 

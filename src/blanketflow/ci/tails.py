@@ -14,11 +14,11 @@ def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.nd
     >>> round(float(p[0]), 12)
     0.05
     """
-    from ..kernels.chi_square import log_tails
+    from ..kernels.chi_square import upper_tails
 
-    log_p = np.empty(len(statistic))
-    log_tails(np.ascontiguousarray(statistic, dtype=float), np.ascontiguousarray(dof, dtype=float), log_p)
-    return np.exp(log_p), log_p
+    p_value, log_p = np.empty(len(statistic)), np.empty(len(statistic))
+    upper_tails(np.ascontiguousarray(statistic, dtype=float), np.ascontiguousarray(dof, dtype=float), p_value, log_p)
+    return p_value, log_p
 
 
 def normal_two_sided(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -91,9 +91,9 @@ def log_tail(statistic, dof):
     return min(_log_prefactor(a, x) + math.log(a * _upper_fraction(a, x)), 0.0)
 
 
-@njit("void(float64[::1], float64[::1], float64[::1])", cache=True, nogil=True)
-def log_tails(statistics, dofs, log_p):
-    """Fill the logarithm of P(chi-square of dof >= statistic).
+@njit("void(float64[::1], float64[::1], float64[::1], float64[::1])", cache=True, nogil=True)
+def upper_tails(statistics, dofs, p_value, log_p):
+    """Fill P(chi-square of dof >= statistic) and its logarithm.
 
     Parameters
     ----------
@@ -101,8 +101,9 @@ def log_tails(statistics, dofs, log_p):
         At least 0, or infinite.
     dofs : float64 array of shape (m,)
         Degrees of freedom, whole or not.
-    log_p : float64 array of shape (m,)
+    p_value, log_p : float64 array of shape (m,)
         Written.
     """
     for i in range(len(statistics)):
         log_p[i] = log_tail(statistics[i], dofs[i])
+        p_value[i] = math.exp(log_p[i])  # as other kernels do: NumPy's exponential may differ in the last bit

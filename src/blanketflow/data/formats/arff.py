@@ -142,7 +142,8 @@ def _column(attribute: str, declared: Any, values: np.ndarray) -> Column:
     if declared in _NUMBERS:
         return number_column(attribute, values)
     codes = np.where(np.isnan(values), -1, values).astype(np.int32)
-    levels = sort_labels({declared[code] for code in np.unique(codes[codes >= 0])})
+    # An empty label, or ?, in the declaration is None: cells that have it, by being left out of a row, are missing.
+    levels = sort_labels({declared[code] for code in np.unique(codes[codes >= 0])} - {None})
     place = {level: code for code, level in enumerate(levels)}
     lookup = np.array([place.get(label, -1) for label in declared] + [-1], dtype=np.int32)
     return Column(attribute, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
