@@ -164,9 +164,10 @@ def read_ipc(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
 
 
 def _counted(unpacking: Unpacking, reader: Any) -> Iterator[Any]:
-    """Yield the batches of an Arrow file or stream."""
+    """Yield the batches of an Arrow file or stream; raises ArrowInvalid if a buffer is shorter than it says."""
     n = getattr(reader, "num_record_batches", None)
     for batch in reader if n is None else map(reader.get_batch, range(n)):
+        batch.validate()  # to tell its size Arrow reads in the buffers
         unpacking.add(batch.nbytes)
         yield batch
 
