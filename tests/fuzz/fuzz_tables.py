@@ -20,6 +20,8 @@ from blanketflow.data.simulate import simulate
 READERS = ("csv", "bare", "told", "arff", "svmlight", "c45", "orange", "nips2003", "matlab", "npz", "parquet", "arrow")
 #: What stands between a file and its companions: c45's names; the labels and parameters of nips2003.
 BETWEEN = b"\n=====\n"
+#: A wide table with a categorical feature is held column by column: some 10 microseconds each, of millions of them.
+MOST_HELD_SINGLY = 100_000
 #: Formats of which the plan looks at the head; others are read whole.
 PEEKED = {"csv", "npz", "parquet"}
 #: The first byte of a seed is readable.
@@ -145,7 +147,7 @@ def _look_at(spec: dict, kind: str, loaded: Loaded, asked: int) -> None:
     spec = dict(spec)
     if not loaded.target:
         spec["target"] = names[-1]
-    if asked & 1:
+    if asked & 1 and len(names) <= MOST_HELD_SINGLY:
         spec["categorical"] = [names[0]]
     if asked & 2:
         spec["missing"] = "drop"

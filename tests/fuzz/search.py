@@ -7,6 +7,7 @@ on. Every kind of break is kept once, told by its exception and where in blanket
 import argparse
 import hashlib
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -29,30 +30,32 @@ MOST_BYTES, HANG_SECONDS = 4096, 120
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60, help="for all targets together")
+    parser.add_argument("--runs", type=int, help="try so many inputs of each target, by one seed, and no more")
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     parser.add_argument("--corpus", type=Path, help="folder that keeps interesting inputs from one search to the next")
     parser.add_argument("--found", type=Path, default=HERE / "found", help="folder for what breaks a reader")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        search_here(asked.child, asked.corpus, asked.found, asked.minutes * 60)
+        search_here(asked.child, asked.corpus, asked.found, asked.minutes * 60, asked.runs)
         return 0
     with tempfile.TemporaryDirectory() as folder:
         corpus = asked.corpus or Path(folder)
         seconds = asked.minutes * 60 / len(asked.targets)
-        counts = [search(target, corpus / target, asked.found / target, seconds) for target in asked.targets]
+        counts = [search(t, corpus / t, asked.found / t, seconds, asked.runs) for t in asked.targets]
     return 1 if any(counts) else 0
 
 
-def search(target: str, corpus: Path, found: Path, seconds: float) -> int:
+def search(target: str, corpus: Path, found: Path, seconds: float, runs: int | None) -> int:
     """Search one target, say what came of it, and return how many breaks were found."""
     corpus.mkdir(parents=True, exist_ok=True)
     found.mkdir(parents=True, exist_ok=True)
     known, deadline, tried, coverage = {*found.iterdir()}, time.monotonic() + seconds, 0, []
-    while (left := deadline - time.monotonic()) > 5 or not coverage:
+    while ((left := deadline - time.monotonic()) > 5 and not runs) or not coverage:
         command = [sys.executable, __file__, "--child", target, "--corpus", corpus, "--found", found]
-        command += ["--minutes", max(left, 5) / 60]
-        ended = subprocess.run([*map(str, command)], stderr=subprocess.PIPE, text=True, errors="replace")
+        command += ["--minutes", max(left, 5) / 60, *(["--runs", runs] if runs else [])]
+        same = os.environ | ({"PYTHONHASHSEED": "0"} if runs else {})
+        ended = subprocess.run([*map(str, command)], stderr=subprocess.PIPE, text=True, errors="replace", env=same)
         said = ended.stderr
         tried += int((re.findall(r"^#(\d+)", said, re.MULTILINE) or ["0"])[-1])
         coverage += map(int, re.findall(r"cov: (\d+)", said))
@@ -68,8 +71,8 @@ def search(target: str, corpus: Path, found: Path, seconds: float) -> int:
     return len(new)
 
 
-def search_here(target: str, corpus: Path, found: Path, seconds: float) -> None:
-    """Search one target in this process, until time is up; atheris ends the process."""
+def search_here(target: str, corpus: Path, found: Path, seconds: float, runs: int | None) -> None:
+    """Search one target in this process, until time is up or all runs are made; atheris ends the process."""
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
@@ -94,8 +97,9 @@ def search_here(target: str, corpus: Path, found: Path, seconds: float) -> None:
         print(f"found {path}: {kind}", file=sys.stderr, flush=True)
 
     options = [
-        f"-max_total_time={int(seconds)}", f"-max_len={MOST_BYTES}", f"-timeout={HANG_SECONDS}", "-rss_limit_mb=8192",
-        f"-dict={dictionary}", f"-artifact_prefix={found}/", "-report_slow_units=100000",
+        *([f"-runs={runs}", "-seed=1"] if runs else [f"-max_total_time={int(seconds)}"]),
+        f"-max_len={MOST_BYTES}", f"-timeout={HANG_SECONDS}", "-rss_limit_mb=8192", f"-dict={dictionary}",
+        f"-artifact_prefix={found}/", "-report_slow_units=100000",
     ]  # fmt: skip
     atheris.Setup([sys.argv[0], *options, str(corpus)], one_input)
     atheris.Fuzz()

@@ -252,10 +252,13 @@ def _recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[
     """Return columns of which some have their values as labels."""
     if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
         return replace(columns, more=tuple(_recoded(name, columns.more, names)))
-    for column in columns if names else ():
-        if column.name in names and column.kind == INTEGER:
-            check_told_apart(name, column)
-    return [as_categorical(column) if column.name in names else column for column in columns]
+    recoded = list(columns)
+    for at, column in enumerate(recoded) if names else ():
+        if column.name in names:
+            if column.kind == INTEGER:
+                check_told_apart(name, column)
+            recoded[at] = as_categorical(column)
+    return recoded
 
 
 def as_categorical(column: Column) -> Column:

@@ -48,7 +48,7 @@ def read_arff(name: str, path: Path) -> Loaded:
     except _arff.ArffException as error:
         said = error.message.replace("%d", str(decoder._current_line), 1)  # str(error) fails where a line holds a %
         raise DataError(f"{name}: {path}: {_cut(said)}.{_way_out(error)}") from error
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, OverflowError) as error:  # int("inf")
         if isinstance(error, (DataError, UnicodeDecodeError)):
             raise
         line = decoder._current_line
