@@ -1,4 +1,4 @@
-"""The search itself works: each target is searched from one seed, and every seed file is an input that is read."""
+"""The search itself works: each target is searched a while, and every input that it starts from is one that is read."""
 
 import importlib
 import importlib.util

@@ -90,10 +90,16 @@ def _variable(data: memoryview, order: str, within_cell: bool = False) -> tuple[
     def numbers() -> np.ndarray:
         return _numbers(next(parts, _Element(0, data[:0])), order)
 
-    flags = numbers()
+    def integers() -> np.ndarray:
+        found = numbers()
+        if found.dtype.kind == "f":
+            raise ValueError("floats stand where whole numbers should")
+        return found
+
+    flags = integers()
     if not len(flags):  # an empty cell
         return "", None
-    shape = tuple(numbers().tolist())
+    shape = tuple(integers().tolist())
     if len(shape) < 2 or min(shape) < 0:
         raise ValueError(f"a variable has the shape {shape}")
     name = bytes(next(parts, _Element(0, data[:0])).data).decode("latin-1")
@@ -105,7 +111,7 @@ def _variable(data: memoryview, order: str, within_cell: bool = False) -> tuple[
             values.imag = numbers().reshape(shape, order="F")
         return name, values
     if kind == _SPARSE:
-        return name, _sparse(shape, numbers(), numbers(), numbers())
+        return name, _sparse(shape, integers(), integers(), numbers())
     if kind == _CHAR:
         return name, _texts(next(parts, _Element(4, data[:0])), order, shape)
     if kind == _CELL and not within_cell:
