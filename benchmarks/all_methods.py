@@ -1,6 +1,7 @@
-"""Every method beside every other, on a page: `python benchmarks/all_methods.py` after a run of config/all-small.yaml.
+"""Every method beside every other, on a page: `python benchmarks/all_methods.py` after runs of its two configs.
 
-Renews the tables and charts of docs/all-methods.md from results/all-small/tables.
+Renews the tables and charts of docs/all-methods.md from the tables of config/all-small.yaml and
+config/all-regression.yaml, of those that were run.
 """
 
 from __future__ import annotations
@@ -20,31 +21,38 @@ from blanketflow.plots.render import svg
 from blanketflow.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
 
 PAGE = Path(__file__).parents[1] / "docs" / "all-methods.md"
-TABLES = Path("results") / "all-small" / "tables"
-METRIC = "accuracy"
+#: What was run, where its blocks and charts stand, by which metric, and that metric's name.
+RUNS = {
+    "all-small": ("", "accuracy", "accuracy"),
+    "all-regression": ("regression-", "r2", "R-square"),
+}
 #: Of a letter on a chart, as a share of it.
 WIDTH, HEIGHT = 0.008, 0.022
 
 
 def main() -> None:
     """Renew the page."""
-    tables = {path.stem: pd.read_parquet(path) for path in TABLES.glob("*.parquet")}
-    found = summary(tables)
-    blocks = {"friedman": tests(tables["friedman"]), "methods": methods(found)}
-    for name, drawing in (("sizes", sizes(found)), ("seconds", seconds(found))):
-        (PAGE.parent / f"all-methods-{name}.svg").write_text(
-            svg(themed(drawing).properties(background="white")), encoding="utf-8"
-        )
+    blocks = {}
+    for run, (prefix, metric, title) in RUNS.items():
+        tables = {path.stem: pd.read_parquet(path) for path in (Path("results") / run / "tables").glob("*.parquet")}
+        if not tables:
+            continue
+        of_metric = {name: one[one["metric"] == metric] if "metric" in one else one for name, one in tables.items()}
+        found = summary(of_metric)
+        blocks |= {f"{prefix}friedman": tests(of_metric["friedman"]), f"{prefix}methods": methods(found, title)}
+        for name, drawing in (("sizes", sizes(found, title)), ("seconds", seconds(found, title))):
+            (PAGE.parent / f"all-methods-{prefix}{name}.svg").write_text(
+                svg(themed(drawing).properties(background="white")), encoding="utf-8"
+            )
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
 
 
 def summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return a row a selector, the best mean rank first: what it scores, keeps, costs and repeats over data sets."""
-    scores = tables["scores"][lambda one: one["metric"] == METRIC]
+    scores = tables["scores"]
     kept = scores.drop_duplicates(["dataset", "selector"]).set_index(["dataset", "selector"])["n_features"]
     shares = kept / kept.xs("all", level="selector").reindex(kept.index, level="dataset")
-    ranks = tables["ranks"][lambda one: one["metric"] == METRIC]
-    by_model = ranks.pivot(index="selector", columns="model", values="mean_rank")
+    by_model = tables["ranks"].pivot(index="selector", columns="model", values="mean_rank")
     failed = tables["statuses"][lambda one: ~one["status"].isin(("ok", "unreliable"))]
     failed = failed.drop_duplicates(["dataset", "selector"]).groupby("selector").size()
     found = by_model.assign(
@@ -58,10 +66,10 @@ def summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return found.sort_values("rank")
 
 
-def methods(found: pd.DataFrame) -> str:
+def methods(found: pd.DataFrame, title: str) -> str:
     """Return the table of all selectors."""
     models = list(found.columns[: found.columns.get_loc("rank")])
-    heads = ("method", "mean rank", *(f"by {model}" for model in models), "mean accuracy", "features kept")
+    heads = ("method", "mean rank", *(f"by {model}" for model in models), f"mean {title}", "features kept")
     heads += ("stability", "seconds, median", "data sets without an answer")
     lines = [row(*heads), row(*["---"] * len(heads))]
     for name, one in found.iterrows():
@@ -76,31 +84,31 @@ def tests(friedman: pd.DataFrame) -> str:
     """Return Friedman's test for each model."""
     heads = ("model", "data sets", "methods", "Friedman, p", "Iman and Davenport, p", "critical difference of ranks")
     lines = [row(*heads), row(*["---"] * len(heads))]
-    for one in friedman[friedman["metric"] == METRIC].itertuples():
+    for one in friedman.itertuples():
         numbers = (f"{one.p_value:.2g}", f"{one.f_p_value:.2g}", f"{one.critical_difference:.1f}")
         lines.append(row(one.model, one.n_datasets, one.n_selectors, *numbers))
     return "\n".join(lines)
 
 
-def sizes(found: pd.DataFrame) -> alt.LayerChart:
-    """Draw the accuracy over the share of features kept."""
+def sizes(found: pd.DataFrame, title: str) -> alt.LayerChart:
+    """Draw the score over the share of features kept."""
     axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     scale = alt.Scale(domain=[0, 1.1])
-    return points(found, alt.X("share:Q", title="features kept", axis=axis, scale=scale), found["share"])
+    return points(found, alt.X("share:Q", title="features kept", axis=axis, scale=scale), found["share"], title)
 
 
-def seconds(found: pd.DataFrame) -> alt.LayerChart:
-    """Draw the accuracy over the seconds of a data set's selections."""
+def seconds(found: pd.DataFrame, title: str) -> alt.LayerChart:
+    """Draw the score over the seconds of a data set's selections."""
     x = alt.X("seconds:Q", title="seconds, median", axis=alt.Axis(format="~g"), scale=alt.Scale(type="log"))
-    return points(found, x, np.log(found["seconds"]))
+    return points(found, x, np.log(found["seconds"]), title)
 
 
-def points(found: pd.DataFrame, x: alt.X, at: pd.Series) -> alt.LayerChart:
+def points(found: pd.DataFrame, x: alt.X, at: pd.Series, title: str) -> alt.LayerChart:
     """Draw each selector as a point, and the name of those that stand apart; the page's table has all."""
     shown = found.assign(named=apart(at, found["score"]), family=[card_of(name).family for name in found.index])
     base = alt.Chart(shown.reset_index()).encode(
         x=x,
-        y=alt.Y("score:Q", title="mean accuracy", scale=alt.Scale(zero=False)),
+        y=alt.Y("score:Q", title=f"mean {title}", scale=alt.Scale(zero=False)),
         color=alt.Color("family:N", title=None, scale=alt.Scale(range=[BLUE, ORANGE, GREEN, "#000000", VERMILLION])),
     )
     names = base.transform_filter("datum.named").mark_text(align="left", dx=5, fontSize=9)

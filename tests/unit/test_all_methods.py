@@ -1,11 +1,13 @@
-"""The configs of every method hold every method, and the small one is a part of the other."""
+"""The configs of every method hold every method, and the small ones are parts of the other."""
 
+import pytest
 import yaml
 from workflow_runs import PROJECT
 
 from blanketflow.core.registry import discover
 
-EVERY, SMALL = (yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text("utf-8")) for name in ("all", "all-small"))
+NAMES = ("all", "all-small", "all-regression")
+EVERY, *PARTS = (yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text("utf-8")) for name in NAMES)
 
 
 def test_every_method_is_there_once():
@@ -14,6 +16,12 @@ def test_every_method_is_there_once():
     assert sorted(asked) == sorted(set(discover("blanketflow.selectors")) - {"true-blanket"})
 
 
-def test_the_small_one_differs_in_its_data_sets_alone():
-    assert EVERY["datasets"].items() >= SMALL["datasets"].items()
-    assert {**EVERY, "datasets": {}, "output": ""} == {**SMALL, "datasets": {}, "output": ""}
+@pytest.mark.parametrize("part", PARTS, ids=NAMES[1:])
+def test_a_part_differs_in_its_data_sets_alone(part):
+    assert EVERY["datasets"].items() >= part["datasets"].items()
+    assert {**part, "datasets": {}, "output": ""} == {**EVERY, "datasets": {}, "output": ""}
+
+
+def test_the_one_of_numbers_has_all_that_have_a_number_as_target():
+    of_numbers = {name for name, spec in EVERY["datasets"].items() if spec.get("task") == "regression"}
+    assert set(PARTS[1]["datasets"]) == of_numbers
