@@ -62,7 +62,7 @@ test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debia
 test-faults: setup-test ## stop runs by signals at 50 random moments; make test does it at three
 	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest tests/faults
 
-test-versions: setup-test ## the same results with the oldest and newest Python, numpy, pandas and scikit-learn that are allowed
+test-versions: setup-test ## the same results with the oldest and newest packages that are allowed, and on an older processor
 	$(BIN)/python tests/versions/compare.py
 
 fuzz: setup-test ## search for MINUTES=60 for input that breaks the readers of tables, configs and BIF files

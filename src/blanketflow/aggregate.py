@@ -9,6 +9,7 @@ from statistics import fmean
 
 from .core.errors import ParameterError, did_you_mean
 from .core.shown import shown
+from .core.ties import comparable_number
 
 #: Rules by name; ``frequency`` takes a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
@@ -129,7 +130,7 @@ def _features(
         for member in fold:
             values[member.feature].append(member.importance)
     importance = {feature: fmean(v) for feature, v in values.items()}
-    ordered = sorted(spoken, key=lambda f: (f not in chosen, -importance[f]))
+    ordered = sorted(spoken, key=lambda f: (f not in chosen, -comparable_number(importance[f])))
     return [
         {
             "feature": feature,

@@ -1,4 +1,4 @@
-"""Compare what all tests, methods and models say under the oldest and newest allowed versions: compare.py [NAME ...].
+"""Compare what all tests, methods and models say under other versions and on an older processor: compare.py [NAME ...].
 
 Without names all environments are compared with the one that this runs in. They stay in .venv-versions.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from differences import beyond_rounding, differences
-from environments import FOLDER, ROOT, all_environments, make, variables
+from environments import FOLDER, PROCESSORS, ROOT, all_environments, make, variables
 
 SHOWN = ("Python", "numpy", "scipy", "pandas", "scikit-learn", "numba", "lightgbm")
 
@@ -28,15 +28,16 @@ def main(asked: list[str]) -> int:
     """Print a table and every difference; return how many environments differ."""
     FOLDER.mkdir(exist_ok=True)
     known = {name: (name, python, age) for name, python, age in all_environments()}
-    if unknown := set(asked) - set(known):
-        print(f"no environment {', '.join(sorted(unknown))}; there are {', '.join(known)}", file=sys.stderr)
+    names = [*known, *PROCESSORS]
+    if unknown := set(asked) - set(names):
+        print(f"no environment {', '.join(sorted(unknown))}; there are {', '.join(names)}", file=sys.stderr)
         return 2
     wanted, n_different = fingerprint(sys.executable, "locked"), 0
     print("| environment |", " | ".join(SHOWN), "| differences |")
     print("|---" * (len(SHOWN) + 2) + "|")
     _print_row("locked", wanted, "-")
-    for name in asked or known:
-        found = fingerprint(make(*known[name]), name)
+    for name in asked or names:
+        found = fingerprint(make(*known[name]) if name in known else sys.executable, name)
         different = list(differences(wanted, found))
         n_different += bool(different)
         _print_row(name, found, str(len(different) or "none"))

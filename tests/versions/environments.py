@@ -21,6 +21,16 @@ FIRST_WHEELS = {
     "3.14": {},
 }
 
+#: Processors that are not this one, by what a library is told to leave unused of it.
+PROCESSORS = {
+    "older-processor": {
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL",  # numpy's exponentials and sums
+        "OPENBLAS_CORETYPE": "Nehalem",  # products of matrices
+        "NUMBA_CPU_NAME": "nehalem",  # kernels
+        "NUMBA_CPU_FEATURES": "",
+    }
+}
+
 
 def pythons() -> dict[str, str]:
     """Return a path for each minor version of Python at hand that pyproject.toml allows: on the PATH, or of pyenv."""
@@ -71,7 +81,8 @@ def variables(name: str) -> dict[str, str]:
     # Kernels call each other across files, and numba looks at each one's own file only to see whether its cache holds.
     kernels = b"".join(path.read_bytes() for path in sorted((ROOT / "src/blanketflow/kernels").glob("*.py")))
     cache = FOLDER / name / f"kernels-{hashlib.sha256(kernels).hexdigest()[:12]}"
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(cache), "PYTHONWARNINGS": "ignore"}
+    own = {"PYTHONPATH": str(ROOT / "src"), "NUMBA_CACHE_DIR": str(cache), "PYTHONWARNINGS": "ignore"}
+    return {**os.environ, **own, **PROCESSORS.get(name, {})}
 
 
 def _project() -> dict:

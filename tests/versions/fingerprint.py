@@ -63,6 +63,18 @@ def frame(n: int = 160) -> pd.DataFrame:
     )
 
 
+def with_copies(X: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns and copies of some, of another scale or with other labels: rounding errors decide no tie."""
+    return X.assign(
+        **{
+            "a again": -3.7 * X["a"],
+            "d again": 0.1 * X["d"],
+            "f again": np.where(X["f"] == "yes", "no", "yes"),
+            "g again": X["g"].map({"red": "u", "green": "w", "blue": "v"}).astype(object),
+        }
+    )
+
+
 def targets(X: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return a target for each task."""
     score = 2 * X["a"] + X["b"] + 0.3 * X["d"] + 0.2 * X["c"] ** 2
@@ -117,6 +129,7 @@ def main(path: str) -> None:
         "versions": {"Python": platform.python_version(), **{package: version(package) for package in PACKAGES}},
         "tests": of_tests(X),
         "methods": of_methods(X),
+        "methods with copies": of_methods(with_copies(X)),
         "models": of_models(X),
     }
     Path(path).write_text(json.dumps(found, indent=1, sort_keys=True))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..ci.base import BoundTest
+from ..core.ties import comparable_number
 from .neighbours import Neighbours, find_separating_set
 from .steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from .strength import is_dependent, is_independent
@@ -75,7 +76,7 @@ class Coexistence:
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}
         remaining = [*self.neighbours, *spouses]
-        visits = [sorted(group.values(), key=lambda member: member.importance) for group in (spouses, self.neighbours)]
+        visits = [_weakest_first(group.values()) for group in (spouses, self.neighbours)]
         for name in [member.feature for group in visits for member in group]:
             others = [other for other in remaining if other != name]
             result = self.test.test(name, self.target, given=others)
@@ -120,3 +121,7 @@ class Coexistence:
                 self.separating_sets[name] = given
                 self.spouses.pop(name, None)
                 yield step(name, result, given, kept=False, role=PARENT_OR_CHILD)
+
+
+def _weakest_first(members: Iterable[Step]) -> list[Step]:
+    return sorted(members, key=lambda member: comparable_number(member.importance))

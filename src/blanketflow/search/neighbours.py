@@ -8,6 +8,7 @@ from itertools import combinations
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult
+from ..core.ties import comparable_number
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
 
@@ -102,8 +103,12 @@ class WeakestTest:
 
 
 def strength_of(result: CIResult) -> tuple[float, float]:
-    """Return what dependences are compared by: log p, then statistic per degree of freedom; larger is stronger."""
-    return -result.log_p, abs(result.statistic) / max(result.dof, 1.0)
+    """Return what dependences are compared by: log p, then statistic per degree of freedom; larger is stronger.
+
+    Both without their last bits, so that float noise does not decide.
+    """
+    per_dof = abs(result.statistic) / max(result.dof, 1.0)
+    return -comparable_number(result.log_p), comparable_number(per_dof)
 
 
 def find_separating_set(

@@ -8,10 +8,13 @@ import numpy as np
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult, CIResults
+from ..core.ties import comparable
 
 
 def strongest_first(results: CIResults) -> np.ndarray:
     """Return candidate positions by log p, then statistic per degree of freedom, then column order.
+
+    Both are compared without their last bits, so that float noise does not decide between columns that say the same.
 
     Examples
     --------
@@ -21,8 +24,8 @@ def strongest_first(results: CIResults) -> np.ndarray:
     >>> strongest_first(CIResults(np.array([1.0, 9.0, 2.0]), p, np.log(p), one, one, one)).tolist()
     [1, 2, 0]
     """
-    per_dof = np.abs(results.statistic) / np.maximum(results.dof, 1.0)
-    return np.lexsort((np.arange(len(results)), -per_dof, results.log_p))
+    per_dof = comparable(np.abs(results.statistic) / np.maximum(results.dof, 1.0))
+    return np.lexsort((np.arange(len(results)), -per_dof, comparable(results.log_p)))
 
 
 def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:

@@ -15,6 +15,7 @@ from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.results import CIResults
 from ..core.table import Table
+from ..core.ties import comparable_number
 from ..search.steps import Answer, Step
 
 #: What a search can say of itself, the most serious last.
@@ -218,7 +219,7 @@ class Method(Configurable):
 
 def members(decisions: Sequence[Step]) -> list[Step]:
     """Return the features kept, most important first, ties by the order of decisions."""
-    return sorted((d for d in decisions if d.kept), key=lambda d: -d.importance)
+    return sorted((d for d in decisions if d.kept), key=lambda d: -comparable_number(d.importance))
 
 
 def worst_status(outcomes: Iterable[tuple[str, str]]) -> tuple[str, str]:

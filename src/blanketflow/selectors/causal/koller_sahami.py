@@ -11,6 +11,7 @@ import numpy as np
 from ...core.cards import Card
 from ...core.parameters import choice, integer
 from ...core.results import CIResult, CIResults
+from ...core.ties import comparable
 from ...search.steps import Step, step
 from ..base import Method, Problem
 
@@ -115,7 +116,7 @@ class KollerSahami(Method):
     def _nearest(self, nearness: np.ndarray, left: np.ndarray) -> list[int]:
         """Return the k nearest features of those left, ties by table order."""
         others = np.flatnonzero(left & np.isfinite(nearness))
-        return others[np.argsort(-nearness[others], kind="stable")[: self.k]].tolist()
+        return others[np.argsort(-comparable(nearness[others]), kind="stable")[: self.k]].tolist()
 
 
 def _information(problem: Problem, results: Iterable[CIResult] | CIResults) -> np.ndarray:

@@ -10,7 +10,7 @@ from ...core.cards import Card
 from ...core.parameters import number
 from ...search.alpha_investing import PAYOUT, WEALTH, alpha_investing
 from ...search.steps import Step
-from ..base import Problem
+from ..base import Problem, members
 from .res import RES
 
 
@@ -60,7 +60,7 @@ class SGAI(RES):
         """Test each candidate once given those admitted."""
         ordered: list[Step] = []
         for group in dict.fromkeys(candidate.group for candidate in candidates):
-            ordered += sorted((c for c in candidates if c.group == group), key=lambda c: -c.importance)
+            ordered += members([candidate for candidate in candidates if candidate.group == group])
         decisions = alpha_investing(
             problem.test, problem.target, [c.feature for c in ordered], self.wealth, self.payout
         )
