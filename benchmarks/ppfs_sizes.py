@@ -41,7 +41,8 @@ def by_forward_selection(X: pd.DataFrame, y: pd.Series, model: str, size: int) -
     """Return the features that are admitted one after the other."""
     if size >= X.shape[1]:
         return list(X)
-    chosen = SequentialFeatureSelector(MODELS[model], n_features_to_select=size, cv=5).fit(X, y)
+    folds = KFold(5, shuffle=True, random_state=0)
+    chosen = SequentialFeatureSelector(MODELS[model], n_features_to_select=size, cv=folds).fit(X, y)
     return list(X.columns[chosen.get_support()])
 
 
