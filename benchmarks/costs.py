@@ -57,7 +57,7 @@ def grow_shrink(table: Table, known: CIResults | None, method: str, test: str) -
 
 def evaluate(features: Table, target: Column, model: str) -> None:
     """Train and score one model on four fifths of the rows and on the others."""
-    from blanketflow.evaluate.protocol import evaluate_split
+    from blanketflow.models.evaluation import evaluate_split
 
     is_test = np.arange(features.n_rows) % 5 == 0
     few = features.select(features.names[:CHOSEN])

@@ -129,7 +129,7 @@ def starts(record: Record, repeats: int) -> None:
         "import numba": "import numba",
         "import snakemake.script": "import snakemake.script",
         "import blanketflow": "import blanketflow",
-        "import blanketflow.stages": "import blanketflow.stages",
+        "import blanketflow.workflow.stages": "import blanketflow.workflow.stages",
     }
     for title, program in programs.items():
         runs = [command([sys.executable, "-c", program]).cpu for _ in range(repeats)]

@@ -12,13 +12,13 @@ import altair as alt
 import pandas as pd
 from page import renewed
 
-from blanketflow.plots.render import svg
-from blanketflow.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.render import svg
+from blanketflow.reporting.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"
 RUNS = Path("results") / "papers"
-#: Verdicts of `blanketflow.printed`, and how a cell of the page shows them.
+#: Verdicts of `blanketflow.reporting.printed`, and how a cell of the page shows them.
 MARKS = {"reproduced within noise": "=", "better": "+", "worse": "-", "not comparable": "·"}
 #: Selectors that rank a number of features, by the name that configs give them.
 RANKING = r"^(mrmr|cmim|jmi)-(\d+)$"

@@ -24,7 +24,7 @@ from suite.jobs import REPO
 from suite.record import OWN, Record
 
 from blanketflow.core.registry import discover
-from blanketflow.plan import Plan, make_plan
+from blanketflow.workflow.plan import Plan, make_plan
 
 #: Rows, features and share of cells that are stored, None for dense: UCI, networks, gene expression, NIPS 2003.
 SHAPES: list[tuple[int, int, float | None]] = [

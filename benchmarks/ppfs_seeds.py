@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
-from blanketflow.printed import read_printed
+from blanketflow.reporting.printed import read_printed
 
 ROOT = Path(__file__).parents[1]
 SEEDS, PARTITIONS = 30, 10

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import blanketflow as bf
-from blanketflow.printed import read_printed
+from blanketflow.reporting.printed import read_printed
 
 ROOT = Path(__file__).parents[1]
 PARTITIONS = 2

@@ -13,7 +13,7 @@ import pandas as pd
 from papers import row
 
 import blanketflow as bf
-from blanketflow.printed import read_printed
+from blanketflow.reporting.printed import read_printed
 from blanketflow.selectors.causal.sparse_group_lasso import Rows
 from blanketflow.selectors.causal.srs import LARGEST, SMALLEST
 

@@ -1,11 +1,14 @@
 """The documentation site: `make docs` builds it into docs/_build/html, which opens without a server or a network."""
 
+import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
 from blanketflow import __version__
-from blanketflow.docs_pages import write_pages
+
+sys.path.insert(0, str(Path(__file__).parent))
+from generate import write_pages
 
 project = "blanketflow"
 author = "The blanketflow developers"

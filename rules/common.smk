@@ -3,7 +3,7 @@
 # inputs:  the plan, made by plan.smk
 # outputs: none
 
-from blanketflow.grain import any_of, fold_ids
+from blanketflow.workflow.grain import any_of, fold_ids
 
 
 wildcard_constraints:

@@ -6,12 +6,12 @@
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from blanketflow.config_file import check_config_files
+from blanketflow.config.file import check_config_files
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.file_times import bring_back
-from blanketflow.output_folder import check_folder, check_results, check_state
-from blanketflow.plan import make_plan
-from blanketflow.run_time import cost_of
+from blanketflow.workflow.file_times import bring_back
+from blanketflow.config.output_folder import check_folder, check_results, check_state
+from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.estimates.run_time import cost_of
 
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
 # workflow that uses it, whose files are its own affair.

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from blanketflow.stages.aggregation import Blanket, aggregate_split
+from blanketflow.workflow.stages.aggregation import Blanket, aggregate_split
 
 
 def main(
@@ -22,6 +22,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from blanketflow.stages.evaluation import evaluate_blankets
+from blanketflow.workflow.stages.evaluation import evaluate_blankets
 
 
 def main(table: Path, splits: Path, blankets: list[Path], scores: Path, dataset: str, spec: str, threads: int) -> None:
@@ -11,6 +11,6 @@ def main(table: Path, splits: Path, blankets: list[Path], scores: Path, dataset:
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from blanketflow.stages.fold import Fold
-from blanketflow.stages.marginal import gather_parts
+from blanketflow.workflow.stages.fold import Fold
+from blanketflow.workflow.stages.marginal import gather_parts
 
 
 def main(
@@ -14,6 +14,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

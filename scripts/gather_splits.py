@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from blanketflow.artefacts import Provenance, read_arrow, write_arrow
+from blanketflow.data.artefacts import Provenance, read_arrow, write_arrow
 
 
 def main(parts: list[Path], splits: Path, spec: str) -> None:
@@ -15,6 +15,6 @@ def main(parts: list[Path], splits: Path, spec: str) -> None:
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

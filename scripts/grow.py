@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from blanketflow.stages.decisions import grow_fold
-from blanketflow.stages.fold import Fold
+from blanketflow.workflow.stages.decisions import grow_fold
+from blanketflow.workflow.stages.fold import Fold
 
 
 def main(
@@ -14,6 +14,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

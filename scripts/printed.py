@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from blanketflow import collect
-from blanketflow.artefacts import Provenance
-from blanketflow.printed import beside, judge, read_claims, read_printed
+from blanketflow.data.artefacts import Provenance
+from blanketflow.reporting.printed import beside, judge, read_claims, read_printed
+from blanketflow.workflow import collect
 
 
 def main(
@@ -27,6 +27,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

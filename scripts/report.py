@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from blanketflow import collect, plots
-from blanketflow.artefacts import write_json, write_text
-from blanketflow.finished_run import finished_run
-from blanketflow.report import charts, render
+from blanketflow.data.artefacts import write_json, write_text
+from blanketflow.reporting import plots
+from blanketflow.reporting.report import charts, render
+from blanketflow.workflow import collect
+from blanketflow.workflow.finished_run import finished_run
 
 
 def main(
@@ -29,6 +30,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

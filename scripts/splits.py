@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from blanketflow.artefacts import Provenance, write_columns
+from blanketflow.data.artefacts import Provenance, write_columns
 from blanketflow.data.splits import TYPES, make_splits
 from blanketflow.data.storage import read_table
 
@@ -18,6 +18,6 @@ def main(table: Path, splits: Path, dataset: str, spec: str) -> None:
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from blanketflow.artefacts import Provenance, write_json
+from blanketflow.data.artefacts import Provenance, write_json
 from blanketflow.data.card import make_card
 from blanketflow.data.remote import with_copies
 from blanketflow.data.sources import read_source
@@ -22,6 +22,6 @@ def main(source: list[Path], table: Path, card: Path, dataset: str, spec: str) -
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

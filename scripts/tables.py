@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from blanketflow import collect
-from blanketflow.artefacts import Provenance
-from blanketflow.tabulate import tabulate
+from blanketflow.data.artefacts import Provenance
+from blanketflow.workflow import collect
+from blanketflow.workflow.tabulate import tabulate
 
 
 def main(
@@ -24,6 +24,6 @@ def main(
 
 
 if "snakemake" in globals():
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     run_script(main, snakemake)  # noqa: F821

@@ -7,8 +7,8 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from blanketflow.plots.render import svg
-from blanketflow.plots.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, WIDTH, themed
+from blanketflow.reporting.plots.render import svg
+from blanketflow.reporting.plots.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, WIDTH, themed
 
 from .study import NULL_ROWS, POWER_ROWS, SET_SIZES
 

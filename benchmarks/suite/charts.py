@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from blanketflow.plots.render import svg
-from blanketflow.plots.theme import BLUE, GREEN, INK, ORANGE, STEP, VERMILLION, WIDTH, themed
+from blanketflow.reporting.plots.render import svg
+from blanketflow.reporting.plots.theme import BLUE, GREEN, INK, ORANGE, STEP, VERMILLION, WIDTH, themed
 
 from .record import OWN
 from .tables import aim, entries

@@ -1,4 +1,4 @@
-"""The cases of `costs.py`: tables, what is done with them, and what `blanketflow.cost` estimates of it."""
+"""The cases of `costs.py`: tables, what is done with them, and what the estimates say of it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from blanketflow import cost
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.base import CITest
 from blanketflow.core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
-from blanketflow.data.peek import Facts
 from blanketflow.selectors import get_method
 from blanketflow.selectors.base import Method
+from blanketflow.workflow.estimates import cost
+from blanketflow.workflow.peek import Facts
 
 #: Share of the cells that the sparse table stores.
 STORED = 0.01

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blanketflow import memory
+from blanketflow.workflow.estimates import memory
 
 from .cost_cases import estimate, loading, work_of
 from .job_memory import FILES, TINY_FILES

@@ -81,7 +81,7 @@ def load(script: str) -> ModuleType:
 
 def execute(main: Callable[..., None], job: dict[str, Any]) -> None:
     """Call a script's `main` as a job does."""
-    from blanketflow.jobs import run_script
+    from blanketflow.workflow.jobs import run_script
 
     paths = [*job["log"], *_flat(job["output"])]
     for path in paths:
@@ -102,7 +102,7 @@ def remove_outputs(job: dict[str, Any], folder: Path) -> None:
 
 def refuse_failures(jobs: list[dict[str, Any]], folder: Path) -> None:
     """Raise `RuntimeError` if a job wrote that it failed: what fails is fast, and must not be taken for speed."""
-    from blanketflow.artefacts import read_provenance
+    from blanketflow.data.artefacts import read_provenance
 
     for path in (path for job in jobs for path in _flat(job["output"])):
         if path.endswith(".parquet") and ("/ci_test/" in path or "/select/" in path) and (folder / path).is_file():

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .all_blankets import blankets as blankets
+    from .api.blankets import blankets as blankets
+    from .api.compare import compare as compare
+    from .api.estimator import MarkovBlanketSelector
     from .ci import get_ci_test as get_ci_test
-    from .comparison.run import compare as compare
-    from .estimator import MarkovBlanketSelector
 
 __version__ = "0.1.0"
 
@@ -54,8 +54,8 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
     >>> get_selector("gs", alpha=0.01)
     GS(alpha=0.01)
     """
+    from .api.estimator import estimator_class
     from .core.registry import look_up
-    from .estimator import estimator_class
 
     return estimator_class(look_up("blanketflow.selectors", name, "method"))(**parameters)
 
@@ -116,7 +116,7 @@ def _cards(found: Any, **more: Any) -> pd.DataFrame:
 
 
 #: Functions of other modules: loaded when first asked for, with their own parameters and docstrings.
-_ELSEWHERE = {"get_ci_test": ".ci", "blankets": ".all_blankets", "compare": ".comparison.run"}
+_ELSEWHERE = {"get_ci_test": ".ci", "blankets": ".api.blankets", "compare": ".api.compare"}
 
 
 def __getattr__(name: str) -> Any:
@@ -126,7 +126,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(_ELSEWHERE[name], __name__), name)
     if not name.startswith("_") and name[0].isupper():
-        from .estimator import estimator_by_class_name
+        from .api.estimator import estimator_by_class_name
 
         found = estimator_by_class_name(name)
         if found is not None:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+from blanketflow.reporting.report import render
 from report_frames import report_run
-
-from blanketflow.report import render
 
 SELECTORS = ("ppfs", "hiton-mb", *(f"gs-{i}" for i in (1, 2, 3, 10, 11, 12)), "all")
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from blanketflow.report import charts
+from blanketflow.reporting.report import charts
 
 
 def test_every_chart_is_drawn_with_marks(page, run, unfold):

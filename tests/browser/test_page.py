@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
-from report_frames import HOSTILE, HOSTILE_FEATURE
 
-from blanketflow.report import charts
+from blanketflow.reporting.report import charts
+from report_frames import HOSTILE, HOSTILE_FEATURE
 
 LIGHT, DARK = "light", "dark"
 

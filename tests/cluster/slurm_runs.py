@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import psutil
+
 from workflow_runs import PROJECT, command, environment
 
 #: Everything here takes seconds, so Snakemake asks sooner than on a cluster, and nothing is behind NFS.

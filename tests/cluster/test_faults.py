@@ -20,6 +20,7 @@ from slurm_runs import (
     states,
     wait_for,
 )
+
 from workflow_runs import (
     PROJECT,
     assert_equal_results,

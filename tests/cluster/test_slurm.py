@@ -6,6 +6,7 @@ import sys
 import psutil
 import pytest
 from slurm_runs import accounted, names, on_slurm, slurm
+
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, snakemake
 
 sys.path.insert(0, str(PROJECT / "benchmarks"))

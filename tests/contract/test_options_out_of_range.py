@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
+from blanketflow.api.estimator import SHARED
 from blanketflow.core.errors import BlanketflowError, ParameterError
 from blanketflow.core.registry import discover
-from blanketflow.estimator import SHARED
 
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 #: For each kind of option values that none takes.

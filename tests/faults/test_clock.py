@@ -4,10 +4,10 @@ import os
 import time
 
 import pytest
-from workflow_runs import changed, configure, counts, jobs, planned, snakemake
 
 from blanketflow.core.errors import DataError
-from blanketflow.file_times import bring_back, check_times, file_states
+from blanketflow.workflow.file_times import bring_back, check_times, file_states
+from workflow_runs import changed, configure, counts, jobs, planned, snakemake
 
 DAY = 86_400 * 10**9
 SHRINK = "results/select/wine/full/mrmr/fold-1of2/shrink.parquet"
@@ -57,7 +57,7 @@ def test_what_a_file_holds_is_told_by_its_content(tmp_path, monkeypatch):
     path.write_text("x,y\n1,3\n")
     shift(path, -DAY)
     assert file_states([path]) != before
-    monkeypatch.setattr("blanketflow.file_times.MOST_BYTES", 4)  # larger ones are not read
+    monkeypatch.setattr("blanketflow.workflow.file_times.MOST_BYTES", 4)  # larger ones are not read
     before = file_states([path])
     shift(path, DAY)
     assert file_states([path]) != before

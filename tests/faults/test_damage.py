@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from blanketflow import collect
-from blanketflow.artefacts import Provenance, read_arrow, read_json, read_provenance, write_json, write_rows
 from blanketflow.core.errors import DataError
 from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
+from blanketflow.data.artefacts import Provenance, read_arrow, read_json, read_provenance, write_json, write_rows
 from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import feature_names, read_features, read_table, write_table
 from blanketflow.data.write_wide import write_wide
+from blanketflow.workflow import collect
 
 SAMPLE = 1_500
 SAID = Provenance(spec='{"alpha":0.05}', seed=7, reason="é", n_tests=3, seconds=0.25, extra={"k": [1]})

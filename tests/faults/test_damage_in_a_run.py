@@ -4,16 +4,16 @@ import os
 import shutil
 
 import pytest
-from workflow_runs import assert_equal_results, contents, planned, provenance, snakemake
 
-from blanketflow import collect
 from blanketflow.cli import main
 from blanketflow.core.errors import ArtefactError
-from blanketflow.finished_run import finished_run
-from blanketflow.stages.aggregation import Blanket, aggregate_split
-from blanketflow.stages.decisions import grow_fold, shrink_fold
-from blanketflow.stages.evaluation import evaluate_blankets
-from blanketflow.stages.fold import Fold
+from blanketflow.workflow import collect
+from blanketflow.workflow.finished_run import finished_run
+from blanketflow.workflow.stages.aggregation import Blanket, aggregate_split
+from blanketflow.workflow.stages.decisions import grow_fold, shrink_fold
+from blanketflow.workflow.stages.evaluation import evaluate_blankets
+from blanketflow.workflow.stages.fold import Fold
+from workflow_runs import assert_equal_results, contents, planned, provenance, snakemake
 
 pytestmark = pytest.mark.workflow
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
-from file_server import FileServer
-
 from blanketflow.core.errors import DataError
 from blanketflow.data.download import cached_file
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source
+from blanketflow.workflow.peek import peek
+from file_server import FileServer
 
 CSV = b"x,y\n1,u\n2,v\n3,u\n"
 

@@ -8,15 +8,15 @@ import subprocess
 import sys
 
 import pytest
-from workflow_runs import PROJECT, assert_equal_results, contents, environment, jobs, snakemake
 
-from blanketflow.artefacts import Provenance, read_json, replacing, write_json, write_rows
 from blanketflow.cli import main
 from blanketflow.cli.live import _reason
+from blanketflow.config.output_folder import check_folder, check_results, check_state
 from blanketflow.core.errors import ConfigError, DataError, StorageError
+from blanketflow.data.artefacts import Provenance, read_json, replacing, write_json, write_rows
 from blanketflow.data.cache import storing
-from blanketflow.output_folder import check_folder, check_results, check_state
-from blanketflow.seal import check
+from blanketflow.data.seal import check
+from workflow_runs import PROJECT, assert_equal_results, contents, environment, jobs, snakemake
 
 MINE = "results/select/wine/full/mrmr"
 NO_SPACE = r"No space left on device; [\d,]+ bytes are free"

@@ -7,10 +7,10 @@ import sys
 import time
 
 import pytest
-from workflow_runs import PROJECT, assert_equal_results, command, configure, contents, environment, snakemake
 
-from blanketflow.artefacts import Provenance
-from blanketflow.jobs import recorded
+from blanketflow.data.artefacts import Provenance
+from blanketflow.workflow.jobs import recorded
+from workflow_runs import PROJECT, assert_equal_results, command, configure, contents, environment, snakemake
 
 #: Asks for 6 GB that it never touches; where told to, says who it is and waits for its end.
 PLUG_IN = """

@@ -15,9 +15,8 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "workflow"))  # runs are configured and compared as in the tests of the workflow
 
-from workflow_runs import configure, provenance, snakemake  # noqa: E402
-
 import blanketflow as bf  # noqa: E402
+from workflow_runs import configure, provenance, snakemake  # noqa: E402
 
 pytestmark = pytest.mark.workflow
 GOOD = {"gs": {"method": "gs", "ci_test": "z", "alpha": 0.2}, "all": {"method": "all"}}

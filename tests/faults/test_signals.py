@@ -14,6 +14,7 @@ from collections import Counter
 
 import psutil
 import pytest
+
 from workflow_runs import assert_equal_results, command, configure, contents, environment, planned
 
 pytestmark = pytest.mark.workflow

@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
-from workflow_runs import environment
 
-from blanketflow.artefacts import Provenance, read_columns, replacing, write_columns, write_text
+from blanketflow.data.artefacts import Provenance, read_columns, replacing, write_columns, write_text
+from workflow_runs import environment
 
 TYPES = {"n": "int64"}
 #: Writes half of a file, says so, and waits for a line.

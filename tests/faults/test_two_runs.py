@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from workflow_runs import assert_equal_results, command, configure, contents, environment, kill, snakemake, start
 
 pytestmark = pytest.mark.workflow

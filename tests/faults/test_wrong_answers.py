@@ -12,7 +12,7 @@ from blanketflow.core.errors import WrongAnswerError
 from blanketflow.core.isolation import WorkFailed
 from blanketflow.core.limits import NO_LIMITS, LimitReached, Limits
 from blanketflow.core.table import Column
-from blanketflow.evaluate.protocol import evaluate_split
+from blanketflow.models.evaluation import evaluate_split
 from blanketflow.selectors.external import External
 from blanketflow.selectors.run import run_fold
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import yaml
 from oracle import bounded, refused_or
 
-from blanketflow import config, config_keys, plan
+from blanketflow.config import keys as config_keys
+from blanketflow.config import reading as config
+from blanketflow.config.identifiers import IDENTIFIER
 from blanketflow.core.formats import FORMATS
-from blanketflow.identifiers import IDENTIFIER
+from blanketflow.workflow import plan
 
 #: Data sets that the plan looks at here; a source of another kind could be a file or a server of this machine.
 KNOWN = ("sklearn:", "simulate:")
@@ -102,7 +104,7 @@ def seeds() -> dict[str, bytes]:
 def words() -> set[str]:
     """Return what a mutation may insert: every key and id, and what YAML reads in its own way."""
     from blanketflow.core.registry import discover
-    from blanketflow.evaluate.metrics import METRICS
+    from blanketflow.models.metrics import METRICS
 
     keys = {*config_keys.TOP, *config_keys.DATASET, *config_keys.SPLITS, *config_keys.SELECTOR, *FORMATS, *METRICS}
     for package in ("blanketflow.ci", "blanketflow.selectors", "blanketflow.models"):

@@ -10,10 +10,11 @@ import numpy as np
 from oracle import bounded, refused_or
 
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.data import peek, raw, sources
+from blanketflow.data import raw, sources
 from blanketflow.data.at_once import names_of
 from blanketflow.data.formats.loaded import Loaded
 from blanketflow.data.simulate import simulate
+from blanketflow.workflow import peek
 
 #: How a file is read. "told": by its content. HDF5, DuckDB and SQLite files are read whole by C code of others.
 #: `found/` holds inputs of this order: a new one stands last.

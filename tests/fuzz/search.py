@@ -20,8 +20,9 @@ HERE = Path(__file__).parent
 TARGETS = ("tables", "config", "bif")
 #: What is instrumented: the code that the targets go through, and no numba kernel.
 WATCHED = [
-    "blanketflow.data", "blanketflow.config", "blanketflow.core", "blanketflow.plan", "blanketflow.aggregate",
-    "blanketflow.suitability", "blanketflow.grain", "sklearn.externals._arff",
+    "blanketflow.data", "blanketflow.config.reading", "blanketflow.core", "blanketflow.workflow.plan",
+    "blanketflow.search.aggregate", "blanketflow.workflow.suitability", "blanketflow.workflow.grain",
+    "sklearn.externals._arff",
 ]  # fmt: skip
 #: Largest input in bytes, and seconds after which libFuzzer gives one up.
 MOST_BYTES, HANG_SECONDS = 4096, 120

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import bounded
 
-from blanketflow.config import canonical_json, read_config
-from blanketflow.config_keys import DATASET, SELECTOR, SPLITS, TOP
+from blanketflow.config.keys import DATASET, SELECTOR, SPLITS, TOP
+from blanketflow.config.reading import canonical_json, read_config
 from blanketflow.core.errors import ConfigError
 from blanketflow.core.registry import discover
 

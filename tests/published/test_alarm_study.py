@@ -11,9 +11,9 @@ import yaml
 from blanketflow.ci import get_ci_test
 from blanketflow.data.simulate.files import pgmpy_networks
 from blanketflow.data.sources import read_source
-from blanketflow.plan import make_plan
 from blanketflow.selectors import get_method
 from blanketflow.selectors.run import run_fold
+from blanketflow.workflow.plan import make_plan
 
 REPO = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((REPO / "config/alarm-study.yaml").read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+
 from workflow_runs import PROJECT, columns, configure, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import scipy.sparse
 import yaml
-from workflow_runs import PROJECT
 
 import blanketflow as bf
-from blanketflow.printed import read_printed
+from blanketflow.reporting.printed import read_printed
+from workflow_runs import PROJECT
 
 sys.path.insert(0, str(PROJECT / "benchmarks"))
 from paper_data import RECIPES, make

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from literal import KnownTest
 
 from blanketflow.core.cards import Card
 from blanketflow.core.limits import Limits
@@ -14,6 +13,7 @@ from blanketflow.core.results import CIResult, CIResults
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest
 
 TARGET = "target"
 

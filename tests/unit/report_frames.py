@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from blanketflow import result_tables
 from blanketflow.core.cards import Card
-from blanketflow.report import Run
+from blanketflow.reporting import tables as result_tables
+from blanketflow.reporting.report import Run
 
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_FEATURE = '"></script><script>alert(2)</script><img src=x onerror=alert(3)>'

@@ -2,8 +2,8 @@
 
 import pytest
 
-from blanketflow.aggregate import RULES, Member, aggregate, check_rule
 from blanketflow.core.errors import ParameterError
+from blanketflow.search.aggregate import RULES, Member, aggregate, check_rule
 
 
 def folds(*sets):

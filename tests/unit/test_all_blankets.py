@@ -8,8 +8,8 @@ import blanketflow as bf
 from blanketflow.core.errors import ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.registry import discover
 from blanketflow.data.simulate import NETWORKS
-from blanketflow.data.simulate.random_networks import random_dag, random_discrete
 from blanketflow.selectors.causal.iamb import IAMB
+from random_networks import random_dag, random_discrete
 
 CAUSAL = [name for name, method in discover("blanketflow.selectors").items() if method.card.family == "causal"]
 

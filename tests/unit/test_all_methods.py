@@ -2,9 +2,9 @@
 
 import pytest
 import yaml
-from workflow_runs import PROJECT
 
 from blanketflow.core.registry import discover
+from workflow_runs import PROJECT
 
 NAMES = ("all", "all-small", "all-regression")
 EVERY, *PARTS = (yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text("utf-8")) for name in NAMES)

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from file_server import FileServer, answer
 
 import blanketflow
+from file_server import FileServer, answer
 
 REPO = Path(__file__).parents[2]
 PROGRAMS = Path(os.environ.get("BLANKETFLOW_AUDIT_PROGRAMS") or Path(sys.executable).parent)

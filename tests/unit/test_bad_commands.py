@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-import bad_files
 import pytest
 
+import bad_files
 from blanketflow.cli import FAILED, WRONG_USAGE, main
 
 STUDY = ["study.csv", "--target", "outcome"]

@@ -5,16 +5,16 @@ import functools
 import sys
 from pathlib import Path
 
-import bad_files
 import pytest
 import yaml
 
-from blanketflow.config_file import read_config_file
+import bad_files
+from blanketflow.api.inspection import inspect_table
+from blanketflow.config.file import read_config_file
+from blanketflow.config.output_folder import check_folder
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.data.sources import read_source
-from blanketflow.inspection import inspect_table
-from blanketflow.output_folder import check_folder
-from blanketflow.plan import make_plan
+from blanketflow.workflow.plan import make_plan
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / "bad_input.yaml").read_text(encoding="utf-8"))
 CASES = [case for section in TABLE["sections"] for case in section["cases"]]

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest
 
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.bound import REMEMBERED
 from blanketflow.core.results import CIResults
 from blanketflow.core.table import Column, Table
+from literal import KnownTest
 
 
 def bind(answer):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from literal import LiteralCart
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -15,6 +14,7 @@ from blanketflow.ci import cpi as module
 from blanketflow.ci import knockoffs
 from blanketflow.ci.learner import Learner
 from blanketflow.core.table import Column, Table
+from literal import LiteralCart
 
 
 def table(n=90, seed=0):

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from literal import golden
 from scipy import sparse, special, stats
 
 import blanketflow as bf
 from blanketflow.ci import correlation, fisher_z
 from blanketflow.ci.tails import f_greater
+from literal import golden
 
 
 def bind(X):

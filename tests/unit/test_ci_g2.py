@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from literal import g2_by_hand, golden
 from scipy import stats
 
 import blanketflow as bf
@@ -14,6 +13,7 @@ from blanketflow.ci.binning import cut_points, level_codes
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
 from blanketflow.search.strength import is_dependent, is_independent
+from literal import g2_by_hand, golden
 
 
 def g2(**options):

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from literal import g2_by_hand
 from scipy import stats
 
 import blanketflow as bf
+from literal import g2_by_hand
 
 
 def bind(X, **options):

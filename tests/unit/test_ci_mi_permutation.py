@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from literal import g2_by_hand
 
 from blanketflow.ci.g2 import G2
 from blanketflow.ci.mi_permutation import MIPermutation
 from blanketflow.core.errors import DataError
+from literal import g2_by_hand
 
 
 def p_of_all_permutations(x, y, z):

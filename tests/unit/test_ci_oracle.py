@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from literal import Separation
 
 from blanketflow.ci.g2 import G2
 from blanketflow.ci.oracle import Oracle
@@ -15,6 +14,7 @@ from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from literal import Separation
 
 CLINIC = NETWORKS["clinic"].network
 

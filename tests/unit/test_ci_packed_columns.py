@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import mutual_information
-from literal_information import entropy, information
 from scipy import sparse
 
 import blanketflow as bf
@@ -14,6 +12,8 @@ from blanketflow.ci.binning import Coder, level_codes
 from blanketflow.ci.packed_columns import MOST_LEVELS, PackedColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError, UnsupportedError
+from literal import mutual_information
+from literal_information import entropy, information
 
 N_COLUMNS = 300  # more than one block, and more than what is asked singly
 

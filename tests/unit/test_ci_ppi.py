@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from literal import LiteralCart, LiteralRegression, literal_differences, ppi, ppi_risks, significance_of
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -19,6 +18,7 @@ from blanketflow.ci.repeats import draw_repeats
 from blanketflow.ci.tree_risks import TreeRisks
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, Table
+from literal import LiteralCart, LiteralRegression, literal_differences, ppi, ppi_risks, significance_of
 
 SEED, B, TEST_SIZE = 7, 6, 0.25
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from literal import LiteralCart, LiteralRegression, ppi_risks
 from scipy import sparse
 
 import blanketflow as bf
@@ -14,6 +13,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_in_one_pass
 from blanketflow.search.steps import MOST_LISTED, Step
+from literal import LiteralCart, LiteralRegression, ppi_risks
 
 
 def target_column(y):

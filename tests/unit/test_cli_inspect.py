@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from blanketflow.cli import main
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
+from blanketflow.config.schema import json_schema
 from blanketflow.core.registry import discover
 from blanketflow.data.sources import read_source
-from blanketflow.schema import json_schema
 
 EVIL = "\x1b[31mevil\x07"
 

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectFromModel, SelectKBest
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.result_tables import TABLES
+from blanketflow.reporting.tables import TABLES
 
 QUICK = {"models": ["tree"], "evaluation": 2, "folds": 2}
 

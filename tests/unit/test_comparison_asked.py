@@ -2,8 +2,8 @@ import pytest
 from sklearn.feature_selection import SelectKBest
 
 import blanketflow as bf
-from blanketflow.comparison.asked import selectors_and_tests
-from blanketflow.config import read_config
+from blanketflow.api.comparison.asked import selectors_and_tests
+from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError
 
 

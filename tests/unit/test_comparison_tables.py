@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow import result_tables
+from blanketflow.reporting import tables as result_tables
 
 #: Demsar (2006), JMLR 7, table 6: AUC of four decision trees on 14 data sets. The paper prints 0.975 twice on the data
 #: set before the last and ranks the two 2 and 3: they differ in digits that are not printed.

@@ -4,10 +4,10 @@ import itertools
 import random
 
 import pytest
-from literal import Separation
 
 from blanketflow.core.errors import DataError, UnknownNameError
 from blanketflow.core.graph import DAG
+from literal import Separation
 
 ASIA = [
     ("asia", "tub"),

@@ -5,12 +5,12 @@ import math
 
 import pytest
 
-from blanketflow import cost, memory, workload
 from blanketflow.ci import get_ci_test
 from blanketflow.core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from blanketflow.core.registry import discover
-from blanketflow.data.peek import Facts
 from blanketflow.selectors import get_method
+from blanketflow.workflow.estimates import cost, memory, workload
+from blanketflow.workflow.peek import Facts
 
 METHODS = sorted(discover("blanketflow.selectors"))
 TESTS = sorted(discover("blanketflow.ci"))

@@ -10,17 +10,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from file_server import FileServer, answer, cut, guarded, redirect, slow
 from sklearn.externals import _arff
-from test_data_sources import assert_agree
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.data import download as module
 from blanketflow.data.cache import cache_folder
 from blanketflow.data.card import make_card
 from blanketflow.data.download import cached_file
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source, source_files
+from blanketflow.workflow.peek import peek
+from file_server import FileServer, answer, cut, guarded, redirect, slow
+from test_data_sources import assert_agree
 
 CSV = b"x,y\n1,u\n2,v\n3,u\n"
 DIGEST = hashlib.sha256(CSV).hexdigest()

@@ -21,13 +21,13 @@ from hypothesis.extra import numpy as hnp
 from pyarrow import feather
 from sklearn.datasets import dump_svmlight_file
 from sklearn.externals import _arff
-from test_data_sources import assert_agree
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.core.table import SparseValues
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source, source_files
+from blanketflow.workflow.peek import peek
+from test_data_sources import assert_agree
 
 ROOT = Path(os.environ.get("BLANKETFLOW_DATA", "there is none"))
 N = 60
@@ -515,7 +515,7 @@ def test_a_second_look_loads_no_package(matrix, tmp_path):
     for spec in specs:
         peek("m", spec)
     code = (
-        "import sys; from blanketflow.data.peek import peek\n"
+        "import sys; from blanketflow.workflow.peek import peek\n"
         f"for spec in {specs!r}: peek('m', spec)\n"
         "print([m for m in ('pandas', 'pyarrow', 'scipy', 'sklearn', 'anndata', 'urllib.request') if m in sys.modules])"
     )

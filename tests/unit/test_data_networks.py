@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.data import peek as peek_module
-from blanketflow.data.peek import peek
 from blanketflow.data.simulate import read_network, truth_of
 from blanketflow.data.simulate.bif import parse_bif
 from blanketflow.data.simulate.files import PGMPY_FOLDER, pgmpy_networks
 from blanketflow.data.simulate.network_json import parse_network_json
-from blanketflow.data.simulate.random_networks import random_dag, random_discrete
 from blanketflow.data.sources import read_source, source_files
-from blanketflow.plan import make_plan
+from blanketflow.workflow import peek as peek_module
+from blanketflow.workflow.peek import peek
+from blanketflow.workflow.plan import make_plan
+from random_networks import random_dag, random_discrete
 
 NET = """network weather {
 }

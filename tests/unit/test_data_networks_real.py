@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from blanketflow.core.graph import DAG
-from blanketflow.data.peek import peek
 from blanketflow.data.simulate import read_network
 from blanketflow.data.sources import read_source
+from blanketflow.workflow.peek import peek
 
 BESIDE = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 ROOT = Path(os.environ.get("BLANKETFLOW_DATA", BESIDE)) / "networks"

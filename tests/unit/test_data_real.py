@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blanketflow.artefacts import Provenance
+from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source
 from blanketflow.data.storage import read_table, write_table
+from blanketflow.workflow.peek import peek
 
 BESIDE = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 ROOT = Path(os.environ.get("BLANKETFLOW_DATA", BESIDE))

@@ -16,7 +16,7 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.gaussian import GaussianNode, LinearGaussianNetwork
 from blanketflow.data.simulate.greenhouse import GREENHOUSE
 from blanketflow.data.simulate.network import BLOCK_ROWS
-from blanketflow.data.simulate.random_networks import random_dag, random_discrete, random_gaussian
+from random_networks import random_dag, random_discrete, random_gaussian
 
 # Yield is a mixture: nothing where not watered, else linear in sunshine, by the kind of soil.
 FARM = ConditionalGaussianNetwork(

@@ -12,11 +12,11 @@ import scipy.sparse
 
 from blanketflow.core.errors import ConfigError, DataError
 from blanketflow.core.table import SparseValues
-from blanketflow.data import peek as peek_module
 from blanketflow.data.bundled import BUNDLED
 from blanketflow.data.card import make_card
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source, read_source_network
+from blanketflow.workflow import peek as peek_module
+from blanketflow.workflow.peek import peek
 
 CSV = """id,age,site,score,copy,flat,y
 a1,30,1,0.5,0.5,7,no
@@ -276,7 +276,7 @@ def test_the_card_of_a_regression():
 
 def test_a_peek_imports_nothing_heavy(tmp_path):
     code = (
-        "import sys; from blanketflow.data.peek import peek\n"
+        "import sys; from blanketflow.workflow.peek import peek\n"
         f"peek('a', {{'path': {csv_file(tmp_path)!r}, 'target': 'y'}}); peek('b', {{'source': 'sklearn:wine'}})\n"
         "peek('c', {'source': 'simulate:clinic'})\n"
         "print([m for m in ('pandas', 'pyarrow', 'scipy', 'sklearn', 'numba') if m in sys.modules])"

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from blanketflow.artefacts import Provenance, read_columns, write_columns
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, categorical
 from blanketflow.data import splits as sp
+from blanketflow.data.artefacts import Provenance, read_columns, write_columns
 
 SPEC = {"evaluation": 4, "repeats": 2, "final": True, "stratify": True}
 

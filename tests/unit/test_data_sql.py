@@ -5,11 +5,11 @@ import sys
 import duckdb
 import pytest
 import sqlalchemy
-from test_data_sources import assert_agree
 
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.data.peek import peek
 from blanketflow.data.sources import read_source, source_files
+from blanketflow.workflow.peek import peek
+from test_data_sources import assert_agree
 
 TABLE = "CREATE TABLE patients (id INTEGER, dose DOUBLE, cost DECIMAL(8, 2), site VARCHAR, y VARCHAR)"
 ROWS = (

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blanketflow.artefacts import Provenance
 from blanketflow.core.errors import DataError
 from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data import at_once, storage, write_wide
+from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card
 from blanketflow.data.impute import impute
 from blanketflow.data.quality import with_findings

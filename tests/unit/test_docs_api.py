@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import blanketflow as bf
+from blanketflow.api.estimator import SHARED
 from blanketflow.core.docstrings import sections
 from blanketflow.core.registry import discover
-from blanketflow.estimator import SHARED
 
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^\.\. auto(function|class):: (\S+)\n(?: +:members: ([\w, ]+)\n)?", re.MULTILINE)

@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
 from blanketflow.core.registry import discover
 from blanketflow.data.simulate import NETWORKS
-from blanketflow.docs_pages import pages, write_pages
-from blanketflow.docs_pages.results import ARTEFACTS, MEANINGS
-from blanketflow.result_tables.columns import TABLES
+from blanketflow.reporting.tables.columns import TABLES
+from generate import pages, write_pages
+from generate.results import ARTEFACTS, MEANINGS
 
 REPO = Path(__file__).parents[2]
 GENERATED = {f"docs/{name}": text for name, text in pages().items()}

@@ -121,7 +121,7 @@ def test_the_plan_under_conda_has_what_it_imports():
     """Everything that the Snakefile imports comes with Snakemake or is in its environment."""
     program = (
         "import sys, json; from pathlib import Path; before = set(sys.modules);"
-        "from blanketflow.plan import make_plan; import yaml;"
+        "from blanketflow.workflow.plan import make_plan; import yaml;"
         "make_plan(yaml.safe_load(Path('config.yaml').read_text()), Path('scripts').joinpath);"
         "print(json.dumps(sorted({name.partition('.')[0] for name in set(sys.modules) - before})))"
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blanketflow.core.errors import ConfigError
-from blanketflow.evaluate.metrics import METRICS, Predictions, compute, resolve_metrics, score
+from blanketflow.models.metrics import METRICS, Predictions, compute, resolve_metrics, score
 
 
 @pytest.fixture(autouse=True)

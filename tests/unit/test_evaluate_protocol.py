@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 from blanketflow.core.errors import DataError, UnknownNameError
 from blanketflow.core.table import Column, Table
-from blanketflow.evaluate.protocol import evaluate_split
+from blanketflow.models.evaluation import evaluate_split
 
 TRAIN, TEST = np.arange(60), np.arange(60, 90)
 IDENTITY = (2026, "toy", "cv-1", "evaluate")

@@ -6,11 +6,11 @@ import itertools
 import numpy as np
 import pytest
 
+from blanketflow.api.inspection import inspect_columns, inspect_table, suggest_targets
+from blanketflow.api.inspection.leakage import told_by
+from blanketflow.api.inspection.suits import Suits, suggested_method
 from blanketflow.core.table import Column
-from blanketflow.inspection import inspect_columns, inspect_table, suggest_targets
-from blanketflow.inspection.leakage import told_by
-from blanketflow.inspection.suits import Suits, suggested_method
-from blanketflow.plan import make_plan
+from blanketflow.workflow.plan import make_plan
 
 RNG = np.random.default_rng(5)
 N = 120

@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blanketflow.kernels.differences import (
-    TILE_OTHERS,
-    TILE_ROWS,
-    add_differences,
-    nearest_rows,
-    row_distances,
-)
+from blanketflow.kernels.differences import TILE_OTHERS, TILE_ROWS, add_differences, nearest_rows, row_distances
 
 
 def columns(seed, d, n):

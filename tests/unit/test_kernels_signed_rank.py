@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import signed_rank_by_flips
 from scipy import stats
 
 from blanketflow.ci.significance import corrected_t, risk_differences, smallest_p, wilcoxon
+from literal import signed_rank_by_flips
 
 
 def tied_differences(rng, n):

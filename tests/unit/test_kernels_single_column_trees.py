@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import LiteralCart, LiteralRegression, ppi_risks
 from scipy import sparse
 
 from blanketflow.ci import column_lists, single_column_risks
@@ -16,6 +15,7 @@ from blanketflow.ci.single_column_risks import SingleColumnRisks
 from blanketflow.ci.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, SparseValues, Table
+from literal import LiteralCart, LiteralRegression, ppi_risks
 
 
 def target_column(y):

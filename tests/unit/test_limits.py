@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest
 
 import blanketflow as bf
 from blanketflow.core.errors import BlanketflowError, ParameterError
@@ -24,6 +23,7 @@ from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.causal.kiamb import KIAMB
 from blanketflow.selectors.causal.tie_star import TIEStar
 from blanketflow.selectors.run import run_fold, run_grow, run_shrink
+from literal import KnownTest
 
 METHODS = discover("blanketflow.selectors")
 #: All but the one that needs the marginal tests only.

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+
 from workflow_runs import PROJECT
 
 sys.path.insert(0, str(PROJECT / "benchmarks"))

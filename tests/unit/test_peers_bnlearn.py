@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bnlearn_rules import RENDERINGS, RULES, ExactT, Target
-from literal import KnownTest, golden
 
 import blanketflow as bf
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.run import run_problem
+from bnlearn_rules import RENDERINGS, RULES, ExactT, Target
+from literal import KnownTest, golden
 
 METHODS = discover("blanketflow.selectors")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "peers.md"

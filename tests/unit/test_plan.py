@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blanketflow import plan
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError
-from blanketflow.cost import grow_shrink_seconds, marginal_seconds
 from blanketflow.data.sources import read_source
-from blanketflow.plan import make_plan
-from blanketflow.resources import LEAST_MINUTES, MARGIN
 from blanketflow.selectors import Problem, get_method
+from blanketflow.workflow import plan
+from blanketflow.workflow.estimates.cost import grow_shrink_seconds, marginal_seconds
+from blanketflow.workflow.estimates.resources import LEAST_MINUTES, MARGIN
+from blanketflow.workflow.plan import make_plan
 
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 

@@ -6,10 +6,11 @@ import altair as alt
 import pandas as pd
 import pytest
 import vl_convert
-from report_frames import HOSTILE, HOSTILE_FEATURE, run
 
-from blanketflow import plots, result_tables
-from blanketflow.plots import theme
+from blanketflow.reporting import plots
+from blanketflow.reporting import tables as result_tables
+from blanketflow.reporting.plots import theme
+from report_frames import HOSTILE, HOSTILE_FEATURE, run
 
 
 @pytest.fixture(scope="module")

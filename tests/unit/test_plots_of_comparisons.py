@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from report_frames import HOSTILE, HOSTILE_FEATURE
 
-from blanketflow import plots, result_tables
 from blanketflow.core.errors import UnknownNameError
-from blanketflow.plots.critical_difference import alike
-from blanketflow.plots.labels import CHARACTER, LINE
-from blanketflow.plots.ring import ring_places
+from blanketflow.reporting import plots
+from blanketflow.reporting import tables as result_tables
+from blanketflow.reporting.plots.critical_difference import alike
+from blanketflow.reporting.plots.labels import CHARACTER, LINE
+from blanketflow.reporting.plots.ring import ring_places
+from report_frames import HOSTILE, HOSTILE_FEATURE
 
 NAMES = [HOSTILE, HOSTILE_FEATURE, "a.b[0]", "back\\slash", 'it\'s "quoted"', "datum['x']", "温度", "", "x" * 90]
 

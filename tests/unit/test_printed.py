@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from blanketflow import collect
 from blanketflow.core.errors import ConfigError
-from blanketflow.printed import beside, read_printed
-from blanketflow.printed.measures import MEASURES
+from blanketflow.reporting.printed import beside, read_printed
+from blanketflow.reporting.printed.measures import MEASURES
+from blanketflow.workflow import collect
 
 PUBLISHED = Path(__file__).parents[1] / "published"
 TABLE = {"table": 2, "measure": "accuracy", "model": "tree", "columns": ["gs"], "rows": {"iris": ["0.80"]}}

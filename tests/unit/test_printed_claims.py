@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from blanketflow.collect import HONEST
 from blanketflow.core.errors import ConfigError
-from blanketflow.printed import judge, read_claims
+from blanketflow.reporting.printed import judge, read_claims
+from blanketflow.workflow.collect import HONEST
 
 PUBLISHED = Path(__file__).parents[1] / "published"
 ENTRY = {"figure": 5, "measure": "error", "model": "tree"}

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from test_data_sources import assert_agree
 
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import sort_labels
 from blanketflow.data.sources import read_source
 from blanketflow.data.text import MISSING_MARKERS, read_head, read_text
+from test_data_sources import assert_agree
 
 # Unicode of all planes, quotes, delimiters and line breaks; no lone surrogates, which UTF-8 cannot hold.
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(

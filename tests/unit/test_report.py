@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
 
-from blanketflow import plots
-from blanketflow.report import across, charts, overview, render, scripts, text
-from blanketflow.report.methods import calibration, methods
+from blanketflow.reporting import plots
+from blanketflow.reporting.report import across, charts, overview, render, scripts, text
+from blanketflow.reporting.report.methods import calibration, methods
 from blanketflow.selectors import get_method
+from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
 
 
 class Page(HTMLParser):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blanketflow import result_tables
 from blanketflow.core.errors import UnknownNameError
+from blanketflow.reporting import tables as result_tables
 
 
 def evaluations(values, metric="accuracy", model="svm", dataset="d"):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from blanketflow.plan import make_plan
-from blanketflow.run_time import cost_of, pair_seconds, run_seconds
+from blanketflow.workflow.estimates.run_time import cost_of, pair_seconds, run_seconds
+from blanketflow.workflow.plan import make_plan
 
 PROJECT = Path(__file__).parents[2]
 

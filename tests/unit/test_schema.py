@@ -6,9 +6,9 @@ import jsonschema
 import pytest
 import yaml
 
-from blanketflow import schema
-from blanketflow.config import read_config
-from blanketflow.config_keys import SELECTOR, SPLITS, TOP
+from blanketflow.config import schema
+from blanketflow.config.keys import SELECTOR, SPLITS, TOP
+from blanketflow.config.reading import read_config
 
 REPO = Path(__file__).parents[2]
 CONFIGS = [REPO / "config.yaml", *sorted((REPO / "config").rglob("*.yaml"))]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
-from literal import KnownTest, Separation
 
 from blanketflow.core.graph import DAG
 from blanketflow.core.limits import NO_LIMITS
@@ -25,6 +24,7 @@ from blanketflow.search.strength import strongest_first
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
 from blanketflow.selectors.causal.inter_iamb import InterIAMB
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest, Separation
 
 NAMES = list("abcdy")
 

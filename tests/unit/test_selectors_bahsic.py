@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_hsic import full_hsic, random_table
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError, UnsupportedError
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.kernel.bahsic import BAHSIC
 from blanketflow.selectors.run import run_fold
+from literal_hsic import full_hsic, random_table
 
 
 def run(features, target, n_landmarks=1000, **options):

@@ -6,7 +6,6 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest, Separation, golden
 
 import blanketflow as bf
 from blanketflow.core.graph import DAG
@@ -14,6 +13,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_until_stable
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest, Separation, golden
 
 
 def blanket_by_separation(dag_arcs, names, target, separation):

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
-from literal import KnownTest
 from scipy import stats
 
 import blanketflow as bf
@@ -21,6 +19,8 @@ from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.search.joint_forward import BLOCK, n_sets
 from blanketflow.selectors.causal.gs_m import GSM
 from blanketflow.selectors.run import run_fold
+from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
+from literal import KnownTest
 
 NAMES = list("abcdef")
 ALPHA = 0.05

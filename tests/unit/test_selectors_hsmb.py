@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_hsic import full_hsic, random_table
 
 import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
@@ -15,6 +14,7 @@ from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.kernel.hsmb import HSMB
 from blanketflow.selectors.run import run_fold
+from literal_hsic import full_hsic, random_table
 
 
 def run(features, target, limits=None, n_landmarks=1000, **options):

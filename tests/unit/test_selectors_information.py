@@ -3,17 +3,17 @@
 import functools
 import json
 
-import literal_information as literal
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import golden
 
 import blanketflow as bf
+import literal_information as literal
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.search import lazy_ranking
+from literal import golden
 
 LOG2 = np.log(2)
 CRITERIA = {

@@ -6,7 +6,6 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest, Separation
 
 import blanketflow as bf
 from blanketflow.core.graph import DAG
@@ -17,6 +16,7 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.causal.kiamb import KIAMB
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest, Separation
 
 TARGET = "target"
 

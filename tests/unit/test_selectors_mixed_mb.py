@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from literal import KnownTest, Separation
 from scipy import stats
 
 import blanketflow as bf
@@ -15,6 +14,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.causal.mixed_mb import MixedMB
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest, Separation
 
 
 def mixed(seed, n=800):

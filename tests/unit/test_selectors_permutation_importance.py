@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import blanketflow as bf
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.parts import balanced_parts

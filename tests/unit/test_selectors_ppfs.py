@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest, LiteralCart, LiteralRegression, best_of, ppfs_fold
 from sklearn.linear_model import LinearRegression
 
 import blanketflow as bf
@@ -18,6 +17,7 @@ from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal.ppfs import PPFS
 from blanketflow.selectors.run import fold_seed
+from literal import KnownTest, LiteralCart, LiteralRegression, best_of, ppfs_fold
 
 
 def random_table(seed, task, n=45):

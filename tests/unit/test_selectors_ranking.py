@@ -16,7 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import blanketflow as bf
-from blanketflow.config import read_config
+from blanketflow.api.estimator import estimator_class
+from blanketflow.config.reading import read_config
+from blanketflow.config.schema import json_schema
 from blanketflow.core.cards import Card
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.limits import LimitReached, Limits
@@ -26,14 +28,12 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.shown import shown
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column
-from blanketflow.estimator import estimator_class
-from blanketflow.plan import make_plan
-from blanketflow.schema import json_schema
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.number_of_features import held_out_losses
 from blanketflow.selectors.ranking import RankingMethod
 from blanketflow.selectors.run import fold_seed, run_fold
+from blanketflow.workflow.plan import make_plan
 
 
 @dataclass

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_relief import literal_weights, random_table, ranking, weights_found
 from sklearn.datasets import load_iris
 
 import blanketflow as bf
@@ -17,6 +16,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.filters import neighbour_weights as shared
 from blanketflow.selectors.filters.relief import Relief
+from literal_relief import literal_weights, random_table, ranking, weights_found
 
 TASKS = [2, 3, "regression"]
 

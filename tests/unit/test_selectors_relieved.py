@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_relief import literal_weights, random_table, ranking, weights_found
 
 import blanketflow as bf
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
 from blanketflow.selectors.filters.relief import Relief
 from blanketflow.selectors.filters.relieved import Relieved
+from literal_relief import literal_weights, random_table, ranking, weights_found
 
 TASKS = [2, 3, "regression"]
 

@@ -5,13 +5,13 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from literal import KnownTest, Separation
 
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.causal.res import RES
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest, Separation
 
 
 def decide(answer, names, target="t", **options):

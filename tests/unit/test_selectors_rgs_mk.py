@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known_sets import KnownSets, admissions, arbitrary_answers, blanket, rgs_mk, run
-from literal import KnownTest
 from scipy import stats
 
 import blanketflow as bf
@@ -21,6 +19,8 @@ from blanketflow.search.joint_forward import draw_sets, n_sets, random_sets
 from blanketflow.selectors.causal.gs_m import GSM
 from blanketflow.selectors.causal.rgs_mk import RGSMK
 from blanketflow.selectors.run import run_fold
+from known_sets import KnownSets, admissions, arbitrary_answers, blanket, rgs_mk, run
+from literal import KnownTest
 
 NAMES = list("abcdefg")
 ALPHA = 0.05

@@ -8,11 +8,11 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
-from literal import KnownTest
 
 import blanketflow as bf
 from blanketflow.core.table import Column, Table
 from blanketflow.search.alpha_investing import alpha_investing
+from literal import KnownTest
 
 
 def bind(answer, names):

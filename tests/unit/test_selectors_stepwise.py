@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import blanketflow as bf
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.limits import NO_LIMITS, Limits
 from blanketflow.core.parts import balanced_parts

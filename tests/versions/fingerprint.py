@@ -17,7 +17,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.registry import discover
 from blanketflow.core.table import column_from_array
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
-from blanketflow.evaluate.protocol import evaluate_split
+from blanketflow.models.evaluation import evaluate_split
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "pyarrow", "numba", "lightgbm")
 COIN = node("01", table=[0.5, 0.5])

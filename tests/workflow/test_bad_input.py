@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from workflow_runs import configure, environment, snakemake
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))

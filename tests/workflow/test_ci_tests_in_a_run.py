@@ -1,9 +1,9 @@
 """Every CI test through the real workflow, on a network read from a file; those that know the truth find it."""
 
 import pytest
-from workflow_runs import chosen, columns, configure, counts, planned, provenance, snakemake
 
 from blanketflow.core.registry import discover
+from workflow_runs import chosen, columns, configure, counts, planned, provenance, snakemake
 
 pytestmark = pytest.mark.workflow
 

@@ -7,12 +7,12 @@ from pandas.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.feature_selection import VarianceThreshold
-from workflow_runs import configure, snakemake
 
 import blanketflow as bf
-from blanketflow import collect
-from blanketflow.comparison.run import compare_config
-from blanketflow.result_tables import unclean
+from blanketflow.api.compare import compare_config
+from blanketflow.reporting.tables import unclean
+from blanketflow.workflow import collect
+from workflow_runs import configure, snakemake
 
 pytestmark = pytest.mark.workflow
 

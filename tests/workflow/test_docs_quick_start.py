@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_breast_cancer
-from workflow_runs import environment
 
-from blanketflow.docs_pages.results import ARTEFACTS
-from blanketflow.result_tables.columns import TABLES
+from blanketflow.reporting.tables.columns import TABLES
+from generate.results import ARTEFACTS
+from workflow_runs import environment
 
 pytestmark = pytest.mark.workflow
 REPO = Path(__file__).parents[2]

@@ -1,12 +1,12 @@
 """Filters and kernel methods in one real run on a numeric target, beside what the library finds on the same rows."""
 
 import pytest
-from workflow_runs import columns, configure, provenance, snakemake
 
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
-from blanketflow.plan import table_seed
 from blanketflow.selectors.run import fold_seed, run_fold
+from blanketflow.workflow.plan import table_seed
+from workflow_runs import columns, configure, provenance, snakemake
 
 pytestmark = pytest.mark.workflow
 

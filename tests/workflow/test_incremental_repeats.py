@@ -4,6 +4,7 @@ import shutil
 import time
 
 import pytest
+
 from workflow_runs import (
     assert_equal_results,
     changed,

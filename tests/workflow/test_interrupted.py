@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from workflow_runs import (
     PROJECT,
     assert_equal_results,

@@ -4,6 +4,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+
 from workflow_runs import chosen, columns, configure, content, provenance, snakemake
 
 pytestmark = pytest.mark.workflow

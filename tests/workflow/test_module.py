@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
+
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, environment, jobs, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from workflow_runs import chosen, columns, configure, content, provenance, snakemake
 
-from blanketflow.config import read_config
+from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
 from blanketflow.selectors.run import fold_seed, run_fold
+from workflow_runs import chosen, columns, configure, content, provenance, snakemake
 
 pytestmark = pytest.mark.workflow
 

@@ -8,6 +8,9 @@ import boto3
 import numpy as np
 import pytest
 from moto.server import ThreadedMotoServer
+
+from blanketflow.core.errors import DataError
+from blanketflow.data.sources import read_source
 from workflow_runs import (
     assert_equal_results,
     changed,
@@ -20,9 +23,6 @@ from workflow_runs import (
     ran,
     snakemake,
 )
-
-from blanketflow.core.errors import DataError
-from blanketflow.data.sources import read_source
 
 pytestmark = pytest.mark.workflow
 

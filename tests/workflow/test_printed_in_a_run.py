@@ -1,6 +1,7 @@
 """A run beside printed numbers, and blankets that have seen the test rows: what the tables and artefacts say."""
 
 import pytest
+
 from workflow_runs import columns, configure, planned, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+
 from workflow_runs import PROJECT, changed, chosen, columns, configure, counts, planned, provenance, ran, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+
+from blanketflow import __version__
 from workflow_runs import (
     PROJECT,
     TABLES,
@@ -20,8 +22,6 @@ from workflow_runs import (
     ran,
     snakemake,
 )
-
-from blanketflow import __version__
 
 pytestmark = pytest.mark.workflow
 

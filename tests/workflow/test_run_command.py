@@ -11,6 +11,9 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from blanketflow.cli import main
+from blanketflow.data.text import HEAD_BYTES
 from terminal import in_terminal
 from workflow_runs import (
     assert_equal_results,
@@ -20,9 +23,6 @@ from workflow_runs import (
     environment,
     planned,
 )
-
-from blanketflow.cli import main
-from blanketflow.data.text import HEAD_BYTES
 
 pytestmark = pytest.mark.workflow
 BLANKETFLOW = [sys.executable, "-m", "blanketflow.cli"]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from workflow_runs import PROJECT
 
 pytestmark = pytest.mark.workflow

@@ -1,6 +1,7 @@
 """One run with selectors of every shape: folds, fold rows and aggregation of their own, plug-ins, skips, failures."""
 
 import pytest
+
 from workflow_runs import chosen, columns, configure, provenance, snakemake
 
 pytestmark = pytest.mark.workflow

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from workflow_runs import PROJECT, TABLES, planned, snakemake
 
 CAPTIONS = PROJECT / "rules/captions"

@@ -11,10 +11,10 @@ import duckdb
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
-from workflow_runs import chosen, configure, counts, planned, ran, snakemake
 
 from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.data.storage import read_table
+from workflow_runs import chosen, configure, counts, planned, ran, snakemake
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 from file_server import FileServer, guarded

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+
 from workflow_runs import chosen, columns, configure, counts, planned, provenance, ran, snakemake
 
 pytestmark = pytest.mark.workflow

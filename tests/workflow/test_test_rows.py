@@ -5,11 +5,11 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from workflow_runs import chosen, columns, configure, planned, snakemake
 
 from blanketflow.data.simulate import truth_of
 from blanketflow.data.storage import read_table
 from blanketflow.models.encode import design
+from workflow_runs import chosen, columns, configure, planned, snakemake
 
 pytestmark = pytest.mark.workflow
 

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+
 from workflow_runs import configure, snakemake
 
 pytestmark = pytest.mark.workflow

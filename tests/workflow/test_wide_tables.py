@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
+
 from workflow_runs import (
     assert_equal_results,
     changed,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 
-from blanketflow import result_tables
+from blanketflow.reporting import tables as result_tables
 
 PROJECT = Path(__file__).parents[2]
 TABLES = tuple(result_tables.TABLES)

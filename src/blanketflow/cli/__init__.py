@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
-    from ..jobs import fewer_collections
+    from ..workflow.jobs import fewer_collections
     from .app import make_app
     from .terminal import complain, show_anything
 

@@ -26,8 +26,8 @@ def advise_test(methods: Sequence[str], spec: Mapping[str, Any], how: str) -> No
     from ..ci import get_ci_test
     from ..core.cards import NUMERIC
     from ..core.registry import discover
-    from ..data.peek import peek
-    from ..suitability import why_not_test
+    from ..workflow.peek import peek
+    from ..workflow.suitability import why_not_test
 
     known = discover("blanketflow.selectors")
     binning = [m for m in methods if m in known and (known[m].card.family, known[m].default_test) == (_FAMILY, _BINS)]

@@ -14,7 +14,7 @@ _MOST = 5
 
 def show_blankets(results: Path) -> None:
     """Print the final blanket of every pair in the order of the config, or why there is none; then what else failed."""
-    from ..artefacts import read_json
+    from ..data.artefacts import read_json
 
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in _rows(results, "blankets", "dataset", "selector", "feature"):
@@ -61,13 +61,13 @@ def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
 
 
 def _rows(results: Path, table: str, *names: str) -> list[tuple[str, ...]]:
-    from ..artefacts import read_columns
+    from ..data.artefacts import read_columns
 
     columns, _ = read_columns(results / "tables" / f"{table}.parquet")
     return list(zip(*(columns[name] for name in names), strict=True))
 
 
 def _is_answer(folder: Path) -> bool:
-    from ..artefacts import read_provenance
+    from ..data.artefacts import read_provenance
 
     return read_provenance(folder / "blanket.parquet").usable

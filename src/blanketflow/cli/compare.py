@@ -52,8 +52,8 @@ def compare(
     stability. A method has its own CI test and its defaults; iamb/fisher-z gives it another test. For options, write a
     config by init.
     """
-    from ..comparison.run import compare_config
-    from ..starting_config import dataset_id
+    from ..api.compare import compare_config
+    from ..api.starting_config import dataset_id
 
     if cores == 0:
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")

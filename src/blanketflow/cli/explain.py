@@ -33,7 +33,7 @@ def explain(
 
     Its formula, guarantee, cost, options, reference, and an example.
     """
-    from ..catalogue import described, find
+    from .catalogue import described, find
 
     facts = described(*find(identifier))
     if as_json:

@@ -25,8 +25,8 @@ def export(
     Of a finished run, the blanket on all rows. The pipeline's source holds the columns' names and a function
     blanket_pipeline(model); nothing is pickled.
     """
-    from ..artefacts import write_text
-    from ..exports import FORMS, read_blanket
+    from ..data.artefacts import write_text
+    from ..reporting.export import FORMS, read_blanket
 
     if to not in FORMS:
         raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}.")

@@ -28,10 +28,10 @@ def init(
     With columns to drop, selectors that suit, and what they will cost. Paths in it are relative to the folder where
     it is run.
     """
-    from ..artefacts import write_text
-    from ..inspection import inspect_table
-    from ..run_time import duration
-    from ..starting_config import dataset_id, starting_config
+    from ..api.inspection import inspect_table
+    from ..api.starting_config import dataset_id, starting_config
+    from ..data.artefacts import write_text
+    from ..workflow.estimates.run_time import duration
 
     spec = dataset_spec(table, target, data_set or ())
     path = output or Path(f"{dataset_id(table)}.yaml")

@@ -10,7 +10,7 @@ from .options import AsJson, DataSet, Table, Target, dataset_spec
 from .terminal import heading, show, show_json, show_table, width
 
 if TYPE_CHECKING:
-    from ..inspection import ColumnSummary, Inspection, Suits
+    from ..api.inspection import ColumnSummary, Inspection, Suits
 
 #: Columns that are listed; the rest only in JSON.
 _SHOWN = 40
@@ -24,7 +24,7 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
     Prints columns, suspected leakage and identifiers, which methods suit and about how long they take. Without
     --target it lists the columns and suggests targets, unless the source itself names one.
     """
-    from ..inspection import inspect_columns, inspect_table, suggest_targets
+    from ..api.inspection import inspect_columns, inspect_table, suggest_targets
 
     spec = dataset_spec(table, target, data_set or ())
     n_rows, columns, known_target = inspect_columns(spec) if target is None else (0, [], target)

@@ -18,7 +18,7 @@ def list_all(
     as_json: AsJson = False,
 ) -> None:
     """List methods, CI tests and models."""
-    from ..catalogue import described, entries
+    from .catalogue import described, entries
 
     found = list(entries(family, task))
     if as_json:

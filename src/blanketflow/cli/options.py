@@ -92,8 +92,8 @@ def files(incomplete: str) -> list[str]:
 
 def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
     """Return the keys of a data set in config.yaml: of a file, or of a source such as ``sklearn:wine``."""
-    from ..config import checked_dataset
-    from ..one_shot import settings
+    from ..api.select import settings
+    from ..config.reading import checked_dataset
 
     is_source = not Path(table).exists() and ":" in table
     given = {"target": target} if target is not None else {}

@@ -90,7 +90,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Clear the lock of a run that was killed, run Snakemake, and show the blankets found."""
-    from ..output_folder import check_state
+    from ..config.output_folder import check_state
     from .blankets import show_blankets
     from .process import run_to_end, safe_environment
 
@@ -161,7 +161,7 @@ def _workflow(arguments: Sequence[str]) -> list[str]:
 
 def _check_configs(arguments: Sequence[str]) -> None:
     """Raise `ConfigError` if a config of our workflow cannot be read: Snakemake would show a traceback of some."""
-    from ..config_file import check_config_files
+    from ..config.file import check_config_files
 
     named = _named(arguments)
     snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES

@@ -12,7 +12,7 @@ from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_
 from .terminal import heading, is_terminal, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..one_shot import Selection
+    from ..api.select import Selection
 
 
 def select(
@@ -38,10 +38,10 @@ def select(
     --set folds=5 combines the blankets of five folds. For several methods and an honest evaluation use compare, or
     init and run.
     """
+    from ..api.select import select as find
+    from ..api.select import settings
     from ..core.registry import look_up
-    from ..exports import FORMS
-    from ..one_shot import select as find
-    from ..one_shot import settings
+    from ..reporting.export import FORMS
 
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")

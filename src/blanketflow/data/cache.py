@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..artefacts import replacing
 from ..core.errors import DataError, StorageError
 from ..core.folders import not_written
+from .artefacts import replacing
 
 #: The environment variable that names the folder.
 VARIABLE = "BLANKETFLOW_CACHE"

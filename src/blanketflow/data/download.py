@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from ..artefacts import read_json, write_json
 from ..core.errors import ConfigError, DataError
+from .artefacts import read_json, write_json
 from .cache import cache_folder, storing
 from .secrets import check_no_secret, expanded, redacted, scrubbed
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ConfigError, DataError
-from ..seal import DamagedError, check, seal
 from .arrow import columns_from_arrow
 from .cache import cache_folder, storing
 from .formats.loaded import Loaded
+from .seal import DamagedError, check, seal
 from .secrets import check_no_secret, expanded, redacted, scrubbed
 
 _READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match

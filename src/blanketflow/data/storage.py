@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..artefacts import Provenance, opened, write_arrow
 from ..core.cards import INTEGER
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, Table
 from .arrow import column_from_arrow, column_to_arrow, joined
+from .artefacts import Provenance, opened, write_arrow
 from .raw import RawTable
 from .read_wide import WideFile
 from .write_wide import SPARSE, write_wide

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..artefacts import Provenance, arrow_array, replacing
 from ..core.cards import CATEGORICAL, NUMERIC
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
-from ..seal import seal
+from .artefacts import Provenance, arrow_array, replacing
+from .seal import seal
 
 #: Cells of a row group, about, and most features of one.
 GROUP_CELLS, GROUP_FEATURES = 2**20, 2**16

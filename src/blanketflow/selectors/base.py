@@ -167,7 +167,7 @@ class Method(Configurable):
     ...
     ...     def shrink(self, problem, candidates):
     ...         return candidates
-    >>> from blanketflow.estimator import estimator_class
+    >>> from blanketflow.api.estimator import estimator_class
     >>> from sklearn.datasets import load_iris
     >>> estimator_class(Strongest)().fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
     ['petal width (cm)']

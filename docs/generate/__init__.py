@@ -1,0 +1,55 @@
+"""Pages of the documentation site that are made of declarations, so that they cannot drift from them.
+
+Sphinx calls `write_pages` before it reads its sources (docs/conf.py); the pages are never committed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .bad_input import bad_input_page
+from .cards import card_pages
+from .results import results_page
+from .sources import simulated_page
+
+__all__ = ["pages", "write_pages"]
+
+
+#: The table of cases lies with the tests that run them.
+_CASES = Path(__file__).parents[2] / "tests" / "bad_input.yaml"
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated page by its path in the folder of the documentation; in a clone only.
+
+    Examples
+    --------
+    >>> "methods/gs.md" in pages()
+    True
+    """
+    return card_pages() | {
+        "results.md": results_page(),
+        "simulated.md": simulated_page(),
+        "bad-input.md": bad_input_page(_CASES),
+    }
+
+
+def write_pages(folder: str | Path) -> None:
+    """Write the generated pages into a folder, and remove those of cards that are no more.
+
+    Parameters
+    ----------
+    folder : path
+        Where the documentation's sources are. A page that is there with the same text keeps its time, so that Sphinx
+        reads what has changed only.
+    """
+    made = pages()
+    for name, text in made.items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for generated in {Path(name).parent for name in made} - {Path()}:
+        for path in (Path(folder) / generated).glob("*.md"):
+            if f"{generated}/{path.name}" not in made:
+                path.unlink()

@@ -1,0 +1,190 @@
+"""A page for each method, CI test and model, and an index of each: what the card and the docstring say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blanketflow.config.keys import SELECTOR
+from blanketflow.core.cards import KINDS, Card
+from blanketflow.core.docstrings import sections
+from blanketflow.core.parameters import Configurable
+from blanketflow.core.registry import discover
+from blanketflow.selectors.base import Method
+
+from .markdown import facts, fenced, in_yaml, linked, options, own_options, table
+
+#: Families of methods in the order of the index, with what their index says of them.
+FAMILIES = {
+    "causal": "Conditional independence",
+    "filter": "Rankings",
+    "kernel": "Kernels",
+    "wrapper": "Wrappers around a model",
+    "reference": "To compare with",
+}
+
+
+def card_pages() -> dict[str, str]:
+    """Return the pages of all methods, CI tests and models by path."""
+    methods, tests, models = (discover(f"blanketflow.{package}") for package in ("selectors", "ci", "models"))
+    return {
+        "methods/index.md": _methods_index(methods),
+        **{f"methods/{name}.md": method_page(found, tests) for name, found in methods.items()},
+        "tests/index.md": _index("CI tests", "The tests that methods ask.", tests),
+        **{f"tests/{name}.md": test_page(found, methods) for name, found in tests.items()},
+        "models/index.md": _index(
+            "Models",
+            "They judge blankets on test rows (`models:`), and `ppi`, `cpi` and the wrappers learn with them.",
+            models,
+        ),
+        **{f"models/{name}.md": model_page(found) for name, found in models.items()},
+    }
+
+
+def method_page(method: type[Method], tests: Mapping[str, type[Configurable]]) -> str:
+    """Return the page of a method."""
+    card = method.card
+    usable = [name for name, test in tests.items() if method.needs in test.card.measures]
+    known = {
+        "Default test": _default_test(method),
+        "Other tests": ", ".join(_test_link(name) for name in usable if name != method.default_test)
+        if method.default_test
+        else "",
+        "Stopped by a limit": "what stood by then is the answer" if method.anytime else "there is no answer",
+    }
+    test = f", ci_test: {method.default_test}" if method.default_test else ""
+    config = f"selectors:\n  mine: {{method: {card.id}{test}{_example_option(method)}}}"
+    return _page(method, _card_facts(card, "what its CI test takes" if method.default_test else "any") | known, config)
+
+
+def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> str:
+    """Return the page of a CI test."""
+    card = test.card
+    kinds = f"; up to {card.max_classes} levels" if card.max_classes else ""
+    users = [f"[{name}](../methods/{name}.md)" for name, found in methods.items() if found.default_test == card.id]
+    known = {
+        "p-values": card.p_values,
+        "Symmetric": "yes" if card.symmetric else "no: the target is the second",
+        "Measures": ", ".join(card.measures),
+        "Sets of columns": "tested as one joint variable" if card.column_sets else "no",
+        "Default of": ", ".join(users),
+        "Measured": "[error rates and power](../ci-tests.md)" if card.id not in ("oracle", "population") else "",
+    }
+    config = f"ci_tests:\n  mine: {{type: {card.id}{_example_option(test)}}}"
+    return _page(
+        test, _card_facts(card, "any", "What is known") | known | {"Columns": _kinds(card, "any") + kinds}, config
+    )
+
+
+def model_page(model: type[Configurable]) -> str:
+    """Return the page of a model."""
+    config = f"models: [{model.card.id}]"
+    return _page(model, _card_facts(model.card, "any"), config)
+
+
+def _page(found: type[Configurable], known: Mapping[str, str], config: str) -> str:
+    card = found.card
+    text, parts = sections(found)
+    declared = own_options(found)
+    blocks = [
+        f"# {card.id}",
+        f"**{card.name}.** {card.summary}",
+        facts(known),
+        "## What it does",
+        _prose(text),
+        *([_prose(parts["Notes"])] if "Notes" in parts else []),
+        "## Options",
+        options(declared) if declared else "None of its own.",
+        _shared(card),
+        "## Example",
+        fenced(config, "yaml"),
+        _example(found, parts["Examples"]),
+        "## Reference",
+        linked(card.reference),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _card_facts(card: Card, any_kind: str, guarantee: str = "Guarantee") -> dict[str, str]:
+    return {
+        "Family": card.family if card.family in FAMILIES else "",
+        "Ranks by": f"`{card.formula}`" if card.formula else "",
+        guarantee: card.guarantee if card.family != "model" else "",
+        "Cost": card.cost,
+        "Columns": _kinds(card, any_kind),
+        "Tasks": " and ".join(card.tasks),
+    }
+
+
+def _kinds(card: Card, any_kind: str) -> str:
+    return any_kind if card.kinds == KINDS else ", ".join(card.kinds)
+
+
+def _default_test(method: type[Method]) -> str:
+    if method.default_test is None:
+        return "it asks none"
+    with_options = ", ".join(f"`{name}: {in_yaml(value)}`" for name, value in method.default_test_options.items())
+    return _test_link(method.default_test) + (f" with {with_options}" if with_options else "")
+
+
+def _test_link(name: str) -> str:
+    return f"[{name}](../tests/{name}.md)"
+
+
+def _example_option(found: type[Configurable]) -> str:
+    """Return the first option that has a default, as one writes it in a config."""
+    shown = {name: default for name, default in found.defaults().items() if isinstance(default, int | float | str)}
+    name = next(iter(shown), None)
+    return f", {name}: {in_yaml(shown[name])}" if name else ""
+
+
+def _shared(card: Card) -> str:
+    if card.family in FAMILIES:
+        return "Besides, the options [that every selector has](index.md#options-of-every-selector)."
+    return ""
+
+
+def _prose(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def _example(found: type[Configurable], text: str) -> str:
+    """Return an Examples section: its sentences as text, its code as blocks that run by themselves."""
+    blocks = [block.strip("\n") for block in text.split("\n\n")]
+    first = next(at for at, block in enumerate(blocks) if block.startswith(">>>"))
+    if f"{found.__name__}(" in text.replace(f"bf.{found.__name__}(", ""):
+        blocks[first] = f">>> from {found.__module__} import {found.__name__}\n{blocks[first]}"
+    return "\n\n".join(fenced(block, "python") if block.startswith(">>>") else _prose(block) for block in blocks)
+
+
+def _index(title: str, text: str, found: Mapping[str, type[Configurable]]) -> str:
+    listed = table(["id", "what"], [(f"[{name}]({name}.md)", cls.card.summary) for name, cls in found.items()])
+    return f"# {title}\n\n{text}\n\n{listed}\n\n{_toctree(found)}\n"
+
+
+def _toctree(names: Any) -> str:
+    return fenced("\n".join([":hidden:", "", *names]), "{toctree}")
+
+
+def _methods_index(found: Mapping[str, type[Configurable]]) -> str:
+    parts = [
+        "# Methods",
+        "What each promises holds with exact tests, faithful data and no limit on conditioning sets, as its page says. "
+        "[Choosing a method](../choosing.md) helps to choose.",
+    ]
+    for family, title in FAMILIES.items():
+        rows = [
+            (f"[{name}]({name}.md)", cls.card.name, cls.card.guarantee)
+            for name, cls in found.items()
+            if cls.card.family == family
+        ]
+        parts += [f"## {title}", table(["id", "name", "promises"], rows)]
+    keys = {key: declared for key, declared in SELECTOR.items() if key != "method"}
+    parts += [
+        "## Options of every selector",
+        options(keys),
+        "In Python these are arguments too, without `grain`; `folds` is `n_folds` there, and there are `task`, "
+        "`random_state` and `n_jobs`.",
+        _toctree(found),
+    ]
+    return "\n\n".join(parts) + "\n"

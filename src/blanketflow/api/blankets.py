@@ -1,0 +1,251 @@
+"""The Markov blanket of every column of a table, each column in turn as the target, and the graph that they form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..ci import get_ci_test
+from ..ci.base import BoundTest, CITest
+from ..core.convert import as_table
+from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.limits import LimitReached, Limits
+from ..core.registry import look_up
+from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
+from ..selectors.base import Method, Problem, members
+from ..selectors.run import check_pair, check_resolution, fold_seed, run_problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass
+class Blankets:
+    """The blankets that `blankets` found.
+
+    Attributes
+    ----------
+    found : dict of str to list of Step
+        For each target the members of its blanket, most important first, each with role and test. Targets whose search
+        failed on a limit are not in it.
+    statuses : dict of str to (str, str)
+        Status and reason of each target: ``ok``, ``unreliable`` or ``timeout``.
+    n_tests : int
+        CI tests computed for all targets together.
+    columns : list of str
+        Names of the table's columns, in table order.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> found = bf.blankets(load_iris(as_frame=True).data, method="mmpc", ci_test="fisher-z")
+    >>> len(found), found.statuses["sepal width (cm)"]
+    (4, ('ok', ''))
+    """
+
+    found: dict[str, list[Step]]
+    statuses: dict[str, tuple[str, str]]
+    n_tests: int
+    columns: list[str] = field(repr=False)
+
+    def __getitem__(self, target: str) -> list[str]:
+        """Return the names of a target's blanket, most important first."""
+        return [step.feature for step in self.found[target]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Return the names of each target's blanket.
+
+        Returns
+        -------
+        dict of str to list of str
+            By target, most important first.
+
+        Examples
+        --------
+        >>> Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"]).to_dict()
+        {'a': ['b']}
+        """
+        return {target: self[target] for target in self.found}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the members of all blankets as a table.
+
+        Returns
+        -------
+        DataFrame
+            One row a target and member: target, feature, rank (from 1), role, importance, statistic, p_value.
+
+        Examples
+        --------
+        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
+        >>> found.frame()[["target", "feature", "rank"]].values.tolist()
+        [['a', 'b', 1]]
+        """
+        import pandas as pd
+
+        rows = [
+            (target, step.feature, rank, step.role, step.importance, step.statistic, step.p_value)
+            for target, steps in self.found.items()
+            for rank, step in enumerate(steps, start=1)
+        ]
+        names = ["target", "feature", "rank", "role", "importance", "statistic", "p_value"]
+        return pd.DataFrame(rows, columns=names)
+
+    def graph(self, symmetry: str = "and") -> pd.DataFrame:
+        """Return the graph of the blankets: one row an edge, with columns `x`, `y` and `kind`.
+
+        Parameters
+        ----------
+        symmetry : {"and", "or"}
+            An edge where each column is in the other's blanket, or where either is.
+
+        Returns
+        -------
+        DataFrame
+            `kind` is ``neighbours`` where a blanket holds the other as parent or child, ``spouses`` where both hold it
+            as a spouse only, else ``members``: the method tells no roles. `x` stands before `y` in the table.
+            ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
+
+        Raises
+        ------
+        ParameterError
+            If `symmetry` is something else.
+
+        Examples
+        --------
+        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
+        >>> found.graph("or").values.tolist()
+        [['a', 'b', 'members']]
+        """
+        import pandas as pd
+
+        if symmetry not in ("and", "or"):
+            raise ParameterError(f"graph: symmetry is {symmetry!r}, but must be 'and' or 'or'.")
+        roles = {(target, step.feature): step.role for target, steps in self.found.items() for step in steps}
+        edges = []
+        for i, x in enumerate(self.columns):
+            for y in self.columns[i + 1 :]:
+                seen = {roles.get((x, y)), roles.get((y, x))} - {None}
+                is_edge = (x, y) in roles and (y, x) in roles if symmetry == "and" else bool(seen)
+                if is_edge:
+                    kind = "neighbours" if PARENT_OR_CHILD in seen else "spouses" if seen == {SPOUSE} else "members"
+                    edges.append((x, y, kind))
+        return pd.DataFrame(edges, columns=["x", "y", "kind"])
+
+
+def blankets(
+    X: Any,
+    method: str | Method = "hiton-mb",
+    ci_test: str | CITest | None = None,
+    *,
+    targets: Iterable[str] | None = None,
+    random_state: int = 0,
+    time_limit: float | None = None,
+    max_tests: int | None = None,
+    **options: Any,
+) -> Blankets:
+    """Find the Markov blanket of every column.
+
+    The test is bound once, and what it answered for one target it remembers for the others; searches for parents and
+    children are made once a column. Neither changes a result: each blanket is what the method alone finds.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or sparse matrix of shape (n, d)
+        Without missing cells. Text, boolean and categorical columns are discrete.
+    method : str or Method
+        A causal method's id, or a configured method.
+    ci_test : str, CITest or None
+        A test's id, or a configured test; None for the method's own.
+    targets : iterable of str, optional
+        Columns whose blankets are wanted; all by default.
+    random_state : int, default=0
+        Seed of methods and tests that draw random numbers.
+    time_limit, max_tests : optional
+        What each of growing and shrinking may spend on one target: seconds, and CI tests computed. A target on which a
+        limit strikes has status ``timeout``; it has a blanket only if the method is anytime.
+    **options
+        Options of the method, such as ``alpha`` and ``max_k``.
+
+    Returns
+    -------
+    Blankets
+        By target, with the graph that they form.
+
+    Raises
+    ------
+    UnsupportedError
+        If the method has no CI test, or the test cannot take a column.
+    ParameterError, UnknownNameError
+        If a name or an option is wrong.
+    DataError
+        If the table has fewer than two columns, or incomplete ones.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris(as_frame=True).data
+    >>> found = bf.blankets(X, method="iamb", ci_test="fisher-z", alpha=0.01)
+    >>> found["petal width (cm)"][0]
+    'petal length (cm)'
+    >>> found.graph().columns.tolist()
+    ['x', 'y', 'kind']
+    """
+    configured = _configured_method(method, options)
+    test = _configured_test(configured, ci_test)
+    check_pair(configured, test)
+    limits = Limits(time_limit, max_tests)
+    table = as_table(X)
+    if len(table) < 2:
+        raise DataError("blankets needs a table of at least two columns.")
+    check_resolution(configured, test, len(table) - 1)
+    bound = test.bind(table, seed=random_state)
+    wanted = list(table.names if targets is None else targets)
+    found: dict[str, list[Step]] = {}
+    statuses: dict[str, tuple[str, str]] = {}
+    shared: dict[Any, Any] = {}
+    for target in wanted:
+        table.position(target)
+        problem = _problem(bound, target, fold_seed(random_state, "0"), limits, shared)
+        try:
+            outcome = run_problem(configured, problem)
+        except LimitReached as limit:
+            statuses[target] = ("timeout", str(limit))
+        else:
+            found[target] = members(outcome.decisions)
+            statuses[target] = (outcome.status, outcome.reason)
+    return Blankets(found, statuses, bound.n_tests, table.names)
+
+
+def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:
+    features = [name for name in bound.table.names if name != target]
+    bound.allowance = None  # the marginal tests are no part of a search
+    marginal = bound.test_many(features, target)
+    return Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
+
+
+def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
+    if isinstance(method, Method):
+        if options:
+            raise ParameterError(f"blankets: give options ({', '.join(options)}) to the method itself.")
+        return method
+    configured = look_up("blanketflow.selectors", method, "method").from_options("blankets", options)
+    if configured.default_test is None:
+        raise UnsupportedError(f"blankets: {configured.card.id} uses no CI test. Choose a causal method.")
+    return configured
+
+
+def _configured_test(method: Method, ci_test: str | CITest | None) -> CITest:
+    if isinstance(ci_test, CITest):
+        return ci_test
+    wanted = method.default_test if ci_test is None else ci_test
+    return get_ci_test(wanted, **(method.default_test_options if wanted == method.default_test else {}))

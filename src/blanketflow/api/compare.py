@@ -1,0 +1,191 @@
+"""Selectors compared without Snakemake: the same stages, tables and charts, in a notebook or for the command line."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..config.reading import read_config
+from ..data.number_texts import number_texts
+from ..data.quality import with_findings
+from ..data.raw import RawTable, assemble
+from ..data.sources import read_source
+from ..workflow.in_process import run_plan
+from ..workflow.peek import facts_of
+from ..workflow.plan import Plan, make_plan, plan_of, table_seed
+from .comparison.asked import data_sets, selectors_and_tests
+from .comparison.result import Comparison
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    selectors: Any = ("hiton-mb", "ppfs", "mrmr"),
+    *,
+    models: Sequence[str] = ("tree", "svm"),
+    metrics: str | Sequence[str] = "auto",
+    evaluation: int = 5,
+    repeats: int = 1,
+    final: bool = True,
+    stratify: bool = True,
+    optimistic: bool = False,
+    folds: int = 5,
+    fold_rows: str = "train",
+    aggregate: str | Mapping[str, float] = "best-blanket",
+    ci_tests: Mapping[str, Any] | None = None,
+    groups: Any = None,
+    task: str = "auto",
+    name: str = "table",
+    random_state: int = 2026,
+    n_jobs: int | None = 1,
+    progress: bool = False,
+) -> Comparison:
+    """Compare selectors on one or several tables: what they choose, and how well models predict from it.
+
+    Everything is found as the workflow finds it on files of the same content, to the last digit: it runs the same
+    stages, without Snakemake, and what it keeps on disk meanwhile is gone at the end.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
+        The features. Missing cells are imputed from the training rows of each fold. A mapping
+        ``{name: (X, y)}`` or ``{name: (X, y, groups)}`` holds several data sets.
+    y : array-like of shape (n,), or str
+        The target, or the name of its column in `X`. Rows without one are left out.
+    selectors : sequence or mapping
+        Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings
+        ``{id: spec}`` with a spec as in config.yaml; or one mapping of ids to any of these. The baseline ``all``
+        is added where there is an evaluation. What a selector of ours leaves at its default (`n_folds`, `fold_rows`,
+        `aggregate`) is taken from here.
+    models : sequence of str
+        Models that judge the blankets on the test rows.
+    metrics : "auto" or sequence of str
+        Metrics that judge the models.
+    evaluation : int
+        Outer folds of the honest estimate, at least 2; 0 for none.
+    repeats : int
+        Repetitions of them.
+    final : bool
+        Whether to find the final blanket, on all rows.
+    stratify : bool
+        Whether folds keep the class shares.
+    optimistic : bool
+        Whether to judge the final blanket on each split, too, though it has seen the test rows.
+    folds : int
+        Inner folds whose blankets are aggregated; 0 for none.
+    fold_rows : {"train", "part"}
+        Rows of an inner fold: all but its part, or the part.
+    aggregate : {"best-blanket", "union", "intersection"} or {"frequency": share}
+        Rule that combines the blankets of the inner folds.
+    ci_tests : mapping, optional
+        CI tests by id, for specs to name: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
+    groups : array-like of shape (n,), or str, optional
+        Rows of one group stay on one side of every split; a name is that of a column in `X`.
+    task : {"auto", "classification", "regression"}
+        What to predict.
+    name : str
+        Id of the data set, where `X` is no mapping; random numbers depend on it, as in the workflow.
+    random_state : int
+        The seed that every random number is derived from.
+    n_jobs : int or None
+        Tasks run at a time; None is 1, -1 all cores. Results do not depend on it.
+    progress : bool
+        Whether to show a bar.
+
+    Returns
+    -------
+    Comparison
+        Tables, charts and the report. A selector that fails on a data set, or does not suit it, is told by `outcomes`
+        or `skipped`, and the others go on.
+
+    Raises
+    ------
+    ConfigError
+        If an argument is wrong, or no selector suits a data set; the message names what to change.
+    DataError
+        If a table cannot be used.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = bf.compare(X, y, ["mrmr", bf.GS(alpha=0.01)], models=["tree"], evaluation=2, folds=2)
+    >>> found.scores["selector"].unique().tolist()
+    ['mrmr', 'gs', 'all']
+    >>> "proline" in found.blanket("mrmr")
+    True
+    """
+    given = data_sets(X, y, groups, name, task)
+    wanted, tests = selectors_and_tests(selectors, ci_tests)
+    raw = {
+        "seed": random_state,
+        "datasets": {data.name: data.spec for data in given},
+        "splits": {
+            "evaluation": evaluation,
+            "repeats": repeats,
+            "final": final,
+            "stratify": stratify,
+            "optimistic": optimistic,
+        },
+        "folds": folds,
+        "fold_rows": fold_rows,
+        "aggregate": aggregate,
+        "ci_tests": tests,
+        "selectors": wanted,
+        "models": list(models),
+        "metrics": metrics if isinstance(metrics, str) else list(metrics),
+    }
+    config = read_config(raw)
+    tables = {
+        data.name: with_findings(
+            assemble(data.name, config.datasets[data.name], data.columns, data.spec["target"]),
+            number_texts(data.columns),
+        )
+        for data in given
+    }
+    facts = {name: facts_of(table) for name, table in tables.items()}
+    return _compared(plan_of(config, facts, Path), tables, n_jobs, progress)
+
+
+def compare_config(raw: Mapping[str, Any], *, n_jobs: int | None = 1, progress: bool = False) -> Comparison:
+    """Compare the selectors of a configuration on its data sets, as the workflow would.
+
+    Parameters
+    ----------
+    raw : mapping
+        As config.yaml holds it. Paths are relative to the current folder; `output` and `grain` play no part.
+    n_jobs, progress
+        As for `compare`.
+
+    Raises
+    ------
+    ConfigError
+        If a key or value is wrong, or no selector suits a data set.
+    DataError
+        If a data set cannot be read or used, or is in object storage, which only the workflow reads.
+
+    Examples
+    --------
+    >>> found = compare_config(
+    ...     {
+    ...         "datasets": {"clinic": {"source": "simulate:clinic", "rows": 200}},
+    ...         "selectors": {"gs": {"method": "gs"}},
+    ...         "splits": {"evaluation": 0},
+    ...         "folds": 0,
+    ...     }
+    ... )
+    >>> found.truth[["dataset", "selector", "split"]].values.tolist()
+    [['clinic', 'gs', 'full']]
+    """
+    plan = make_plan(raw, Path)
+    config = plan.config
+    tables = {name: read_source(name, spec, table_seed(config, name)) for name, spec in config.datasets.items()}
+    return _compared(plan, tables, n_jobs, progress)
+
+
+def _compared(plan: Plan, tables: Mapping[str, RawTable], n_jobs: int | None, progress: bool) -> Comparison:
+    with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
+        return Comparison(run_plan(plan, tables, Path(folder), n_jobs, progress))

@@ -1,0 +1,163 @@
+"""From what a notebook holds to the entries of a configuration: tables, selectors and CI tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...ci.base import CITest
+from ...core.errors import BlanketflowError, ConfigError
+from ...core.registry import discover
+from ...core.table import Column
+from ...data.in_memory import SOURCE, columns_in_memory
+from ...selectors.external import WRAPPED
+from ..estimator import SHARED, MarkovBlanketSelector
+
+#: What a comparison has for all selectors alike, so that one of them cannot have it differently.
+_OF_ALL = {"task": "task", "random_state": "random_state"}
+#: What a selector takes from the comparison where it is left at its default, by the key of a configuration.
+_OWN = {
+    "n_folds": "folds",
+    "fold_rows": "fold_rows",
+    "aggregate": "aggregate",
+    "time_limit": "time_limit",
+    "max_tests": "max_tests",
+}
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set at hand: its id, its spec as a configuration has it, and all its columns."""
+
+    name: str
+    spec: dict[str, Any]
+    columns: Sequence[Column]
+
+
+def data_sets(X: Any, y: Any, groups: Any, name: str, task: str) -> list[DataSet]:
+    """Return the data sets that `compare` is given.
+
+    Raises
+    ------
+    ConfigError
+        If a mapping of data sets holds something else than ``(X, y)`` or ``(X, y, groups)``, or comes with a target.
+    DataError
+        As `columns_in_memory` does.
+    """
+    if not isinstance(X, Mapping):
+        return [_data_set(name, X, y, groups, task)]
+    if y is not None or groups is not None:
+        raise ConfigError("compare: with a mapping of data sets, y and groups belong into it: {name: (X, y, groups)}.")
+    for name, parts in X.items():
+        if not isinstance(parts, tuple) or len(parts) not in (2, 3):
+            raise ConfigError(f"compare: data set {name!r} must be (X, y) or (X, y, groups).")
+    return [_data_set(name, *(*parts, None)[:3], task) for name, parts in X.items()]
+
+
+def _data_set(name: str, X: Any, y: Any, groups: Any, task: str) -> DataSet:
+    columns, target, of_groups = columns_in_memory(name, X, y, groups)
+    return DataSet(name, {"source": SOURCE, "target": target, "groups": of_groups, "task": task}, columns)
+
+
+def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the sections `selectors` and `ci_tests` of a configuration.
+
+    Parameters
+    ----------
+    selectors : sequence or mapping
+        As `compare` takes them.
+    ci_tests : mapping, optional
+        Specs or configured tests by id.
+
+    Raises
+    ------
+    ConfigError
+        If two selectors have one id, or one has a parameter out of range, or a seed or task of its own.
+
+    Examples
+    --------
+    >>> selectors_and_tests(["mrmr", {"strict": {"method": "gs", "alpha": 0.001}}], None)[0]
+    {'mrmr': {'method': 'mrmr'}, 'strict': {'method': 'gs', 'alpha': 0.001}}
+    """
+    tests = {name: _spec_of_test(test) for name, test in (ci_tests or {}).items()}
+    specs: dict[str, Any] = {}
+    for name, asked in _named(selectors):
+        if name in specs:
+            raise ConfigError(f"compare: two selectors are called {name!r}. Name them: {{id: selector, id: selector}}.")
+        specs[name] = _spec(name, asked, tests)
+    return specs, tests
+
+
+def _spec_of_test(test: Any) -> Any:
+    return {"type": test.card.id, **test.options()} if isinstance(test, CITest) else test
+
+
+def _named(selectors: Any) -> Iterable[tuple[str, Any]]:
+    """Yield each selector with its id; those without one get that of their method, numbered where it is taken."""
+    if isinstance(selectors, str) or not isinstance(selectors, Iterable):
+        raise ConfigError(f"compare: selectors must be a list or a mapping, but is {selectors!r}.")
+    if isinstance(selectors, Mapping):
+        yield from selectors.items()
+        return
+    selectors = list(selectors)
+    taken = {name for asked in selectors if isinstance(asked, Mapping) for name in asked}
+    for asked in selectors:
+        if isinstance(asked, Mapping):
+            yield from asked.items()
+            continue
+        first, n = _identifier(asked), 1
+        name = first
+        while name in taken:
+            n += 1
+            name = f"{first}-{n}"
+        taken.add(name)
+        yield name, asked
+
+
+def _identifier(asked: Any) -> str:
+    """Return the id of a method, or the name of a class written as one."""
+    if isinstance(asked, MarkovBlanketSelector):
+        return asked.method_class.card.id
+    called = asked.rpartition(":")[2] if isinstance(asked, str) else type(asked).__name__
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_", "-", called).lower()
+
+
+def _spec(name: str, asked: Any, tests: dict[str, Any]) -> Any:
+    if isinstance(asked, str):
+        return {"method": asked}
+    if isinstance(asked, MarkovBlanketSelector):
+        return _spec_of_ours(name, asked, tests)
+    if hasattr(asked, "fit") and not isinstance(asked, type):
+        return {"method": WRAPPED, "selector": asked}
+    return asked  # a spec; anything else is refused where all specs are checked
+
+
+def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]) -> dict[str, Any]:
+    for parameter, ours in _OF_ALL.items():
+        if getattr(asked, parameter) != SHARED[parameter][0]:
+            raise ConfigError(f"compare: selector {name!r} has a {parameter} of its own. Give it to compare as {ours}.")
+    try:
+        method, test = asked.configured()
+    except BlanketflowError as error:
+        raise ConfigError(f"compare: selector {name!r}: {error}") from error
+    own = type(method)
+    is_listed = discover("blanketflow.selectors").get(own.card.id) is own
+    spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}
+    spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != SHARED[p][0]}
+    if test is None:
+        return spec
+    is_plain = isinstance(asked.ci_test, str) and all(getattr(asked, s) is None for s in method.test_shorthands)
+    return {**spec, "ci_test": asked.ci_test if is_plain else _entered(name, test, tests)}
+
+
+def _entered(name: str, test: CITest, tests: dict[str, Any]) -> str:
+    """Enter a configured test among the CI tests, once if several selectors have an equal one; return its id."""
+    spec = _spec_of_test(test)
+    known = next((identifier for identifier, other in tests.items() if other == spec), None)
+    if known is not None:
+        return known
+    identifier = f"{test.card.id}-of-{name}"
+    tests[identifier] = spec
+    return identifier

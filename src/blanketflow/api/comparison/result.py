@@ -1,0 +1,237 @@
+"""What a comparison found: tables as frames, charts as objects, and the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ...core.printable import printable
+from ...data.artefacts import write_text
+from .charts import Charts, blanket_of, dataset_of
+
+if TYPE_CHECKING:
+    from ...reporting.report import Run
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
+
+    Result tables are attributes, with the columns that the workflow's have; charts are methods of `plot`.
+
+    Attributes
+    ----------
+    run : blanketflow.reporting.report.Run
+        Everything that the report shows.
+    tables : dict of str to DataFrame
+        Every result table by name; the attributes scores, blankets, stability, agreement, ranks, wins, friedman,
+        runtime, truth and statuses are these.
+    folds, outcomes, skipped : DataFrame
+        What each fold took; what did not end well; which pairs do not suit each other, and why.
+    plot : blanketflow.api.comparison.charts.Charts
+        The charts.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+    >>> found.tables.keys() >= {"scores", "blankets", "stability"}
+    True
+    """
+
+    run: Run
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every result table by name."""
+        return dict(self.run.tables)
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."""
+        return self.run.tables["scores"]
+
+    @property
+    def blankets(self) -> pd.DataFrame:
+        """The features of each final blanket, most important first."""
+        return self.run.tables["blankets"]
+
+    @property
+    def stability(self) -> pd.DataFrame:
+        """How much the sets of a selector vary over the splits: Nogueira's index with its interval."""
+        return self.run.tables["stability"]
+
+    @property
+    def agreement(self) -> pd.DataFrame:
+        """How alike the sets of two selectors are."""
+        return self.run.tables["agreement"]
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """Mean rank of each selector over the data sets."""
+        return self.run.tables["ranks"]
+
+    @property
+    def wins(self) -> pd.DataFrame:
+        """On how many data sets one selector beats another."""
+        return self.run.tables["wins"]
+
+    @property
+    def optimism(self) -> pd.DataFrame:
+        """What it flatters a score that selection has seen the test rows; empty without ``optimistic=True``."""
+        return self.run.tables["optimism"]
+
+    @property
+    def friedman(self) -> pd.DataFrame:
+        """Whether the ranks of the selectors differ over the data sets."""
+        return self.run.tables["friedman"]
+
+    @property
+    def runtime(self) -> pd.DataFrame:
+        """Number of tests and seconds of each selector."""
+        return self.run.tables["runtime"]
+
+    @property
+    def truth(self) -> pd.DataFrame:
+        """Precision, recall and F1 against the true blanket, where it is known."""
+        return self.run.tables["truth"]
+
+    @property
+    def plot(self) -> Charts:
+        """The charts: ``plot.score_by_selector()``, ``plot.blanket_graph("gs")`` and others return Altair charts."""
+        return Charts(self.run)
+
+    @property
+    def folds(self) -> pd.DataFrame:
+        """One row a data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
+        return self.run.folds
+
+    @property
+    def statuses(self) -> pd.DataFrame:
+        """How every search and every model ended, with the reason where that was not well."""
+        return self.run.tables["statuses"]
+
+    @property
+    def outcomes(self) -> pd.DataFrame:
+        """What was not ``ok``: dataset, selector, split, stage, status, reason."""
+        return self.run.outcomes
+
+    @property
+    def skipped(self) -> pd.DataFrame:
+        """Pairs that do not suit each other: dataset, selector, reason."""
+        return self.run.skipped
+
+    def blanket(self, selector: str, dataset: str | None = None) -> list[str]:
+        """Return the features of a selector's final blanket, most important first.
+
+        Parameters
+        ----------
+        selector : str
+            Its id.
+        dataset : str, optional
+            Its id, where there are several.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        ConfigError
+            If there is no such selector or data set, or the selector has no final blanket there; the message says why.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+        >>> "flavanoids" in found.blanket("gs")
+        True
+        """
+        return list(blanket_of(self.run, selector, dataset_of(self.run, dataset))["feature"])
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report, one HTML page that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; a file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            The same.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=0, folds=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.report(f"{folder}/wine.html").stat().st_size > 900_000  # what draws the charts is in it
+        True
+        """
+        from ...reporting.report import render
+
+        write_text(path, render(self.run))
+        return Path(path)
+
+    # --- what a notebook shows ---------------------------------------------------------------------------------------
+
+    def summary(self) -> pd.DataFrame:
+        """Return one row a data set and selector: size of the final blanket, and the score of each model.
+
+        Scores are mean ± standard deviation over the evaluation splits, of the data set's leading metric.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by data set and selector; all cells are text but the sizes.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=2, folds=0)
+        >>> found.summary().index.tolist(), found.summary().columns.tolist()
+        ([('table', 'gs'), ('table', 'all')], ['features', 'tree, accuracy'])
+        """
+        rows = []
+        for dataset in self.run.cards:
+            metric = self.run.main_metric(dataset)
+            scores = self.run.rows(self.run.scores(dataset), metric=metric) if metric else self.scores[:0]
+            final = set(self.run.ran(dataset))
+            for selector in self.run.selectors:
+                own = scores[scores["selector"] == selector]
+                size = len(self.run.blanket(dataset, selector)) if selector in final else ""
+                shown = {f"{s.model}, {s.metric}": _score(s.mean, s.sd) for s in own.itertuples()}
+                rows.append({"dataset": dataset, "selector": selector, "features": size, **shown})
+        return pd.DataFrame(rows).fillna("").set_index(["dataset", "selector"])
+
+    def __repr__(self) -> str:
+        return f"{self.summary().to_string()}{''.join(f'{chr(10)}{line}' for line in self._notes())}"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escape(line)}</li>" for line in self._notes())
+        return self.summary().to_html() + (f"<ul>{notes}</ul>" if notes else "")
+
+    def _notes(self) -> list[str]:
+        """Return in words what did not run or did not end well, once a pair."""
+        skipped = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
+        ended = [f"{o.dataset}, {o.selector}: {o.status}, {o.reason}" for o in self.outcomes.itertuples()]
+        return list(dict.fromkeys(map(printable, [*skipped, *ended])))
+
+
+def _score(mean: float, sd: float) -> str:
+    return "" if pd.isna(mean) else f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"

@@ -1,0 +1,335 @@
+"""Methods as scikit-learn selectors: one class a method, made from its declared parameters."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..ci import get_ci_test
+from ..ci.base import CITest
+from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.convert import as_table
+from ..core.docstrings import sections
+from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
+from ..core.limits import Limits
+from ..core.parameters import Parameter
+from ..core.registry import discover
+from ..core.table import Column, Table, column_from_array
+from ..core.task import infer_task, target_column
+from ..data.splits import rows_of_folds
+from ..search.aggregate import Member, aggregate, check_rule
+from ..selectors.base import Method, members, worst_status
+from ..selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
+
+#: Parameters that every selector has besides its method's own.
+SHARED: dict[str, tuple[Any, Parameter]] = {
+    "n_folds": (
+        0,
+        Parameter("integer", "Inner folds whose blankets are aggregated; 0 uses all rows once.", at_least=0),
+    ),
+    "fold_rows": (
+        "train",
+        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=("train", "part")),
+    ),
+    "aggregate": ("best-blanket", Parameter("any", "Rule that combines the folds' blankets.")),
+    "task": ("auto", Parameter("choice", "Task.", choices=("auto", CLASSIFICATION, REGRESSION))),
+    "random_state": (0, Parameter("any", "Seed: a whole number, None or a RandomState.")),
+    "time_limit": (
+        None,
+        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
+    ),
+    "max_tests": (
+        None,
+        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
+    ),
+    "n_jobs": (None, Parameter("integer", "Folds run at a time; None is 1, -1 all cores.", nullable=True)),
+}
+
+
+class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
+    """Base of all selectors; see the subclasses.
+
+    Attributes
+    ----------
+    selected_features_ : list of str
+        Names, most important first.
+    roles_ : dict
+        Role of each selected feature: ``parent_or_child``, ``spouse`` or ``member``.
+    blankets_ : list of list of str
+        The selected features; all Markov blankets for methods that look for several; with ``n_folds > 1`` the set of
+        each fold.
+    blanket_counts_ : list of int
+        How often each of `blankets_` was found.
+    groups_ : dict
+        Group of each selected feature, for methods that form groups; else empty.
+    status_, reason_ : str
+        ``ok``; ``timeout`` if a limit struck and the answer is what stood by then; ``unreliable`` if the method says
+        so.
+    importances_ : dict
+        Importance of each selected feature.
+    frequencies_ : dict
+        Share of folds that hold each feature of any fold.
+    candidates_ : list of str
+        What grow returned (on the winning, or the first, fold).
+    trace_ : DataFrame
+        Every admission and removal with its test: fold, stage, step, feature, kept, role, statistic, p_value, given.
+    n_tests_ : int
+        CI tests computed.
+    task_ : str
+        ``classification`` or ``regression``.
+    n_features_in_ : int
+        Columns of `X`.
+    feature_names_in_ : ndarray of str
+        Their names, if `X` has names.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = bf.get_selector("mrmr", n_features=2).fit(X, y)
+    >>> selector.transform(X).shape, selector.status_
+    ((150, 2), 'ok')
+    """
+
+    method_class: ClassVar[type[Method]]
+
+    def fit(self, X: Any, y: Any) -> MarkovBlanketSelector:
+        """Find the Markov blanket of `y`.
+
+        Parameters
+        ----------
+        X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
+            Text, boolean and categorical columns are discrete. Without missing cells. A sparse matrix is never made
+            dense as a whole, but by methods and tests that look at all cells.
+        y : array-like of shape (n,)
+            The target.
+
+        Returns
+        -------
+        self : MarkovBlanketSelector
+            The fitted selector.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of range.
+        DataError, UnsupportedError
+            If the table cannot be used as asked.
+        LimitReached
+            If `time_limit` or `max_tests` struck and the method is not anytime.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> bf.GS(ci_test="fisher-z").fit([[0.0, 1], [1, 0], [2, 2], [3, 1], [4, 0]], [0, 1, 2, 3, 4.5]).blankets_
+        [['x0']]
+        """
+        method, test = self.configured()
+        features, target = self._read(X, y)
+        self.task_ = infer_task(target, self.task).name
+        if self.task_ not in method.card.tasks:
+            raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
+        target = target_column(target, self.task_)
+        if len(np.unique(target.values)) < 2:
+            raise DataError("y has one class only, or one value, and tells nothing. Give rows of at least two.")
+        seed = self._seed()
+        parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
+        limits = Limits(self.time_limit, self.max_tests)
+        outcomes = Parallel(n_jobs=self.n_jobs)(
+            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
+            for fold, rows in parts
+        )
+        return self._collect(outcomes, [fold for fold, _ in parts])
+
+    def configured(self) -> tuple[Method, CITest | None]:
+        """Return the method and its CI test, if it has one, with these parameters; raises `ParameterError` as `fit`."""
+        where = type(self).__name__
+        for name, (_, parameter) in SHARED.items():
+            parameter.check(where, name, getattr(self, name))
+        check_rule(self.aggregate, where)
+        options = {name: getattr(self, name) for name in self.method_class.parameters()}
+        method = self.method_class.from_options(where, options)
+        if method.default_test is None:
+            return method, None
+        shorthands = {name: getattr(self, name) for name in method.test_shorthands}
+        given = {name: value for name, value in shorthands.items() if value is not None}
+        if isinstance(self.ci_test, CITest):
+            test = type(self.ci_test)(**{**self.ci_test.options(), **given})
+        elif isinstance(self.ci_test, str):
+            own = method.default_test_options if self.ci_test == method.default_test else {}
+            test = get_ci_test(self.ci_test, **{**own, **given})
+        else:
+            raise ParameterError(f"{where}: ci_test is {self.ci_test!r}, but must be an id or a test of get_ci_test.")
+        check_pair(method, test)
+        return method, test
+
+    def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
+        is_frame = hasattr(X, "columns")
+        name = str(getattr(y, "name", None) or "target")
+        if isinstance(X, Table):
+            checked, y = X, self._validate_table(X, y)
+        else:
+            checked, y = validate_data(
+                self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
+            )
+        y = column_or_1d(y, warn=True)
+        target = column_from_array(name, y)
+        if target.n_missing():
+            raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
+        if self.task == CLASSIFICATION or y.dtype.kind in "OUSb":
+            check_classification_targets(y)
+        table = as_table(X if is_frame else checked)
+        self._table_names = table.names
+        incomplete = table.first_incomplete()
+        if incomplete is not None:
+            raise DataError(
+                f"Input X contains NaN or infinity in column {incomplete.name!r}. Impute it first, for example with "
+                "sklearn.impute.SimpleImputer in a Pipeline, or drop those rows."
+            )
+        while name in table.names:
+            name = "_" + name
+        return table, Column(name, target.kind, target.values, target.levels)
+
+    def _validate_table(self, table: Table, y: Any) -> Any:
+        """Do for a table of ours what scikit-learn does for what it knows; return the target."""
+        y = validate_data(self, y=y)
+        if len(y) != table.n_rows or len(y) < 2 or not len(table):
+            raise DataError(
+                f"X has {table.n_rows} rows and {len(table)} columns, y has {len(y)} rows. "
+                "Give as many rows of both, at least 2, and at least one column."
+            )
+        self.n_features_in_, self.feature_names_in_ = len(table), np.array(table.names, dtype=object)
+        return y
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31))
+        if self.random_state is None:
+            return int(np.random.default_rng().integers(2**31))
+        if isinstance(self.random_state, numbers.Integral):
+            return int(self.random_state)
+        raise ParameterError(f"random_state is {self.random_state!r}, but must be a whole number, None or RandomState.")
+
+    def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> MarkovBlanketSelector:
+        import pandas as pd
+
+        sets = [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
+        combined = aggregate(sets, self.aggregate)
+        chosen = [feature for feature in combined.features if feature["chosen"]]
+        self.selected_features_ = [feature["feature"] for feature in chosen]
+        self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
+        self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
+        self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
+        self.groups_ = {feature["feature"]: feature["group"] for feature in chosen if feature["group"]}
+        self.blankets_ = [[member.feature for member in fold] for fold in sets]
+        self.blanket_counts_ = [1] * len(sets)
+        if len(outcomes) == 1 and outcomes[0].answers:
+            self.blankets_ = [list(answer.features) for answer in outcomes[0].answers]
+            self.blanket_counts_ = [answer.count for answer in outcomes[0].answers]
+        self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
+        self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
+        self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
+        rows = [
+            (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
+            for fold, outcome in zip(folds, outcomes, strict=True)
+            for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
+            for i, s in enumerate(steps)
+        ]
+        names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
+        self.trace_ = pd.DataFrame(rows, columns=names)
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "selected_features_")
+        chosen = set(self.selected_features_)
+        return np.array([name in chosen for name in self._table_names], dtype=bool)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _signature(method_class: type[Method]) -> inspect.Signature:
+    defaults = dict(method_class.defaults())
+    if method_class.default_test is not None:
+        defaults = {"ci_test": method_class.default_test, **defaults, **dict.fromkeys(method_class.test_shorthands)}
+    defaults |= {name: default for name, (default, _) in SHARED.items()}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([own, *(inspect.Parameter(n, keyword, default=d) for n, d in defaults.items())])
+
+
+def _docstring(method_class: type[Method], signature: inspect.Signature) -> str:
+    """Return the method's docstring with a Parameters section made from the declarations, where numpydoc has it."""
+    head, parts = sections(method_class)
+    known = {n: p for n, (_, p) in SHARED.items()} | method_class.parameters()
+    lines = []
+    for name, parameter in signature.parameters.items():
+        if name == "self":
+            continue
+        text = known[name].doc if name in known else "Option of the CI test; None leaves it as the test has it."
+        text = "Id of a CI test, or a configured test of `get_ci_test`." if name == "ci_test" else text
+        wanted = known[name].wanted() if name in known else "str or CITest" if name == "ci_test" else "optional"
+        lines += [f"{name} : {wanted}, default={parameter.default!r}", f"    {text}"]
+    parts = {"Parameters": "\n".join(lines), **parts}
+    return "\n\n".join([head, *(f"{heading}\n{'-' * len(heading)}\n{body}" for heading, body in parts.items())])
+
+
+@functools.cache
+def estimator_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
+    """Return the scikit-learn selector class of a method.
+
+    Raises
+    ------
+    ConfigError
+        If the class is no `Method`.
+    """
+    if not (isinstance(method_class, type) and issubclass(method_class, Method)):
+        raise ConfigError(f"{method_class!r} is no blanketflow method: derive it from blanketflow.selectors.Method.")
+    signature = _signature(method_class)
+
+    def __init__(self: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in signature.parameters:
+                hint = did_you_mean(name, set(signature.parameters) - {"self"})
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {hint}")
+        bound = signature.bind(self, **parameters)
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    __init__.__signature__ = signature
+    return type(
+        method_class.__name__,
+        (MarkovBlanketSelector,),
+        {
+            "__init__": __init__,
+            "__doc__": _docstring(method_class, signature),
+            "__module__": "blanketflow",
+            "method_class": method_class,
+        },
+    )
+
+
+def estimator_by_class_name(name: str) -> type[MarkovBlanketSelector] | None:
+    """Return the selector class called `name`, such as ``"GS"``, or None."""
+    for method_class in discover("blanketflow.selectors").values():
+        if method_class.__name__ == name:
+            return estimator_class(method_class)
+    return None

@@ -1,0 +1,147 @@
+"""A look at a table before a search: its columns, what to mend, what suits it and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from ...data.sources import read_columns, read_source
+from .columns import ColumnSummary, summarise, tokens
+from .findings import Finding, class_counts, of_columns, of_table, of_texts, suspected_leaks
+from .suits import Suits, suggested_method, suggested_test, what_suits
+
+__all__ = ["ColumnSummary", "Finding", "Inspection", "Suits", "inspect_columns", "inspect_table", "suggest_targets"]
+
+#: Columns of wider tables are not all looked at one by one.
+MOST_COLUMNS = 2_000
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was seen in a table.
+
+    Attributes
+    ----------
+    target, task, task_reason : str
+        What is to be predicted, and why it is taken as classes or numbers.
+    n_rows, n_features : int
+        Rows with a target, and features.
+    classes : dict of str to int, or None
+        Rows of each class; None for regression.
+    columns : list of ColumnSummary
+        The features, at most the first `MOST_COLUMNS`.
+    findings : list of Finding
+        What to look at.
+    tests, methods : list of Suits
+        Those that suit come first, the quick ones before the slow ones.
+    suggested_test, suggested_method : str
+        The CI test, and the method with it, to begin with.
+    """
+
+    target: str
+    task: str
+    task_reason: str
+    n_rows: int
+    n_features: int
+    classes: dict[str, int] | None
+    columns: list[ColumnSummary]
+    findings: list[Finding]
+    tests: list[Suits]
+    methods: list[Suits]
+    suggested_test: str
+    suggested_method: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain types."""
+        return asdict(self)
+
+    def columns_found(self, kind: str) -> list[str]:
+        """Return the columns of all findings of a kind, each once."""
+        return list(dict.fromkeys(c for finding in self.findings if finding.kind == kind for c in finding.columns))
+
+
+def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
+    """Look at a table and its target.
+
+    Parameters
+    ----------
+    spec : mapping
+        Keys of a data set in config.yaml: path or source, target, drop, ...
+    seed : int, default=0
+        Seed of simulated sources.
+
+    Raises
+    ------
+    ConfigError, DataError
+        If the table cannot be read or used; the message names the column and the way out.
+
+    Examples
+    --------
+    >>> found = inspect_table({"source": "sklearn:wine"})
+    >>> found.n_rows, found.task, found.suggested_test
+    (178, 'classification', 'lr-mixed')
+    >>> found.columns_found("leakage")
+    []
+    """
+    raw = read_source("table", spec, seed)
+    columns = list(islice(raw.features.columns, MOST_COLUMNS))
+    summaries = [summarise(column) for column in columns]
+    findings = [*suspected_leaks(raw, columns), *of_texts(raw, columns)]
+    findings += [*of_columns(summaries, raw.features.n_rows), *of_table(raw)]
+    n_without = next((note for note in raw.notes if "have no target" in note), None)
+    if n_without:
+        findings.append(Finding("note", (raw.target.name,), n_without, "Fill them in the file if they are known."))
+    if len(raw.features) > MOST_COLUMNS:
+        message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were looked at one by one"
+        findings.append(Finding("note", (), message, "Leave columns out with drop to see others."))
+    facts, tests, methods = what_suits(spec)
+    test = suggested_test(facts, summaries)
+    return Inspection(
+        target=raw.target.name,
+        task=raw.task.name,
+        task_reason=raw.task.reason,
+        n_rows=raw.features.n_rows,
+        n_features=len(raw.features),
+        classes=class_counts(raw) if raw.target.levels else None,
+        columns=summaries,
+        findings=findings,
+        tests=tests,
+        methods=methods,
+        suggested_test=test,
+        suggested_method=suggested_method(methods, test),
+    )
+
+
+def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
+    """Look at a table whose target is not chosen yet.
+
+    Returns
+    -------
+    n_rows : int
+        Rows of the table.
+    columns : list of ColumnSummary
+        Its first columns, `MOST_COLUMNS` at most.
+    target : str or None
+        The target that the source itself names; most files name none.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As for `inspect_table`.
+    """
+    found = read_columns("table", spec)
+    return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
+
+
+def suggest_targets(columns: Sequence[ColumnSummary]) -> list[str]:
+    """Return columns that may be the target: those named like one, then the last, then those of two values."""
+    words = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
+    usable = [
+        c for c in columns if c.looks_like not in ("row-number", "identifier", "date", "text") and c.n_distinct > 1
+    ]
+    named = [c.name for c in usable if words & tokens(c.name)]
+    named.sort(key=lambda name: name.lower() not in words)  # the word itself before names that hold it
+    two = [c.name for c in usable if c.n_distinct == 2]
+    return list(dict.fromkeys([*named, *[c.name for c in usable[-1:]], *two]))[:5]

@@ -1,0 +1,117 @@
+"""What a column is, from its values and its name: identifier, date, text, label, group."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ...core.table import Column
+from ...data.formats.loaded import MOST_WHOLE
+from ...data.number_texts import what_is_held
+
+#: Words of names, as tokens: ``patient_id`` and ``PatientID`` hold `id`, ``humid`` does not.
+ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
+GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
+GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
+_TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
+    r"|\d{1,2}:\d{2}(:\d{2})?\S*"
+)
+#: Fewer distinct values show nothing.
+_FEWEST = 10
+#: Values looked at to tell dates and free text.
+_SAMPLE = 100
+#: Whole numbers of so few values may be codes of labels.
+MOST_CODES = 10
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        ``numeric``, ``integer``, ``boolean`` or ``categorical``.
+    n_missing, n_distinct : int
+        Missing cells, and different values among the others.
+    values : str
+        Range of numbers, or the first labels.
+    looks_like : str
+        ``row-number``, ``identifier``, ``date``, ``text``, ``number`` (text that is meant as numbers), ``large`` (whole
+        numbers of which the last digits are lost), ``group``, ``code`` (whole numbers that may be labels) or nothing.
+    """
+
+    name: str
+    kind: str
+    n_missing: int
+    n_distinct: int
+    values: str
+    looks_like: str = ""
+
+
+def tokens(name: str) -> set[str]:
+    """Return the words of a name, in lower case.
+
+    Examples
+    --------
+    >>> sorted(tokens("PatientID_2"))
+    ['2', 'id', 'patient']
+    """
+    return {token.lower() for token in _TOKEN.findall(name)}
+
+
+def summarise(column: Column) -> ColumnSummary:
+    """Return what a column holds, and what it looks like."""
+    if column.kind == CATEGORICAL:
+        used = np.unique(column.values)
+        levels = [column.levels[code] for code in used[used >= 0].tolist()]
+        shown = ", ".join(levels[:4]) + (", ..." if len(levels) > 4 else "")
+        missing, distinct = column.n_missing(), len(levels)
+        like = "number" if what_is_held(column) else _text_looks_like(column.name, levels, column.n_rows - missing)
+    else:
+        present = column.numbers()
+        present = present[~np.isnan(present)]
+        values = np.unique(present)
+        missing, distinct = column.n_rows - len(present), len(values)
+        shown = f"{values[0]:.6g} .. {values[-1]:.6g}" if distinct else ""
+        like = _number_looks_like(column, present, values)
+    return ColumnSummary(column.name, column.kind, missing, distinct, shown, like)
+
+
+def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
+    sample = levels[:_SAMPLE]
+    if len(levels) >= 3 and all(map(_DATE.fullmatch, sample)):
+        return "date"
+    if len(levels) >= _FEWEST and np.mean([text.count(" ") >= 4 or len(text) > 60 for text in sample]) > 0.5:
+        return "text"
+    if len(levels) >= max(2 * _FEWEST, 0.9 * n_present):
+        return "identifier"
+    return _group(name, len(levels), n_present)
+
+
+def _number_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -> str:
+    n = len(present)
+    is_whole = bool(np.all(present == np.round(present))) if n else False
+    if not is_whole or column.kind == BOOLEAN:
+        return ""
+    if n and max(-values[0], values[-1]) >= MOST_WHOLE:
+        return "large"
+    steps = np.diff(present)
+    if n >= _FEWEST and len(np.unique(steps)) == 1 and abs(steps[0]) == 1:
+        return "row-number"
+    if len(values) == n >= 2 * _FEWEST and (values[-1] - values[0] < 3 * n or np.all(steps > 0)):
+        return "identifier"
+    if len(values) >= max(2 * _FEWEST, 0.9 * n) and tokens(column.name) & ID_WORDS:
+        return "identifier"
+    is_code = column.kind == INTEGER and 3 <= len(values) <= MOST_CODES and n >= 5 * len(values)
+    return _group(column.name, len(values), n) or ("code" if is_code else "")
+
+
+def _group(name: str, n_distinct: int, n_present: int) -> str:
+    return "group" if tokens(name) & (ID_WORDS | GROUP_WORDS) and 2 < n_distinct <= n_present / 2 else ""

@@ -1,0 +1,114 @@
+"""Which CI tests and methods suit a table and about how long they take, by the rules and estimates of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...ci import get_ci_test
+from ...core.cards import CLASSIFICATION, INTEGER, NUMERIC
+from ...core.registry import discover
+from ...workflow.estimates.cost import marginal_seconds
+from ...workflow.peek import Facts
+from ...workflow.plan import Plan, make_plan
+from ...workflow.suitability import why_not_test
+from .columns import MOST_CODES, ColumnSummary
+
+#: CPU seconds that a first search may take.
+SOON = 60.0
+#: Where only the truth of simulated data answers, there is nothing to suggest for a table of one's own.
+_OF_TRUTH = ("oracle", "population", "true-blanket")
+
+
+@dataclass(frozen=True)
+class Suits:
+    """Whether a method or test suits a table.
+
+    Attributes
+    ----------
+    id : str
+    ci_test : str or None
+        The method's default test; None for tests themselves and methods without one.
+    reason : str or None
+        Why it does not suit; None if it does.
+    seconds : float or None
+        About how many CPU seconds one search (or testing all features given nothing) on all rows takes. An estimate
+        from the table's shape; a target with many neighbours takes longer.
+    """
+
+    id: str
+    ci_test: str | None
+    reason: str | None
+    seconds: float | None
+
+
+def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suits], list[Suits]]:
+    """Return what the plan knows of a data set, its CI tests and its methods, quick ones first.
+
+    Parameters
+    ----------
+    spec : mapping
+        Keys of a data set in config.yaml.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As the plan does.
+    """
+    names = [name for name in discover("blanketflow.selectors") if name not in _OF_TRUTH]
+    tests = [name for name in discover("blanketflow.ci") if name not in _OF_TRUTH]
+    plan = make_plan(
+        {
+            "datasets": {"table": dict(spec)},
+            "splits": {"evaluation": 0},
+            "folds": 0,
+            "ci_tests": {name: {"type": name} for name in tests},
+            "selectors": {name: {"method": name} for name in names},
+        },
+        Path,  # no code is digested here
+    )
+    facts = plan.facts["table"]
+    reasons = {skip.selector: skip.reason for skip in plan.skipped}
+    methods = [
+        Suits(name, _test_of(plan, name), reasons.get(name), None if name in reasons else _search_seconds(plan, name))
+        for name in names
+    ]
+    return facts, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
+
+
+def suggested_test(facts: Facts, columns: Sequence[ColumnSummary]) -> str:
+    """Return the CI test to begin with: the fastest one that is calibrated for such columns (docs/ci-tests.md)."""
+    has_numbers = any(c.kind == NUMERIC or (c.kind == INTEGER and c.n_distinct > MOST_CODES) for c in columns)
+    if facts.task == CLASSIFICATION and not has_numbers:
+        return "g2"
+    return "lr-mixed" if why_not_test(facts, get_ci_test("fisher-z")) else "fisher-z"
+
+
+def suggested_method(methods: Sequence[Suits], test: str) -> str:
+    """Return the method to begin with: hiton-mb where its search is quick, else iamb, which tests less."""
+    searches = {suits.id: suits.seconds for suits in methods if suits.seconds is not None}
+    is_quick = test != "lr-mixed" and searches.get("hiton-mb", SOON) < SOON  # its regressions are slow
+    return "hiton-mb" if is_quick else "iamb"
+
+
+def _test(facts: Facts, name: str) -> Suits:
+    test = get_ci_test(name)
+    reason = why_not_test(facts, test)
+    return Suits(name, None, reason, None if reason else marginal_seconds(test, facts))
+
+
+def _test_of(plan: Plan, name: str) -> str | None:
+    test = plan.selector(name).ci_test
+    return plan.config.test_types[test] if test else None
+
+
+def _search_seconds(plan: Plan, name: str) -> float:
+    test = plan.test_id(name)
+    tested = plan.estimates.work_seconds("ci_test", {"dataset": "table", "test": test}) if test else 0.0
+    return tested + plan.estimates.work_seconds("grow_shrink", {"dataset": "table", "selector": name})
+
+
+def _order(suits: Suits) -> tuple[bool, float, str]:
+    return suits.reason is not None, suits.seconds or 0.0, suits.id

@@ -1,0 +1,231 @@
+"""One selection on one table without a workflow: what ``blanketflow select`` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .. import __version__
+from ..config.reading import read_config
+from ..core.errors import ConfigError
+from ..core.limits import Limits
+from ..core.printable import printable
+from ..core.shown import shown
+from ..data.impute import impute
+from ..data.sources import read_source
+from ..data.splits import rows_of_folds
+from ..reporting.export import Blanket
+from ..search.aggregate import Member, aggregate
+from ..search.steps import Step
+from ..selectors.base import members, worst_status
+from ..selectors.run import FoldOutcome, fold_seed, run_fold
+
+#: Features of a blanket that a person is shown.
+MOST_LISTED = 40
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was found.
+
+    Attributes
+    ----------
+    target, task, method, ci_test : str
+        What was asked for; `ci_test` is None for methods without one.
+    n_rows, n_features : int
+        Shape of the table.
+    n_folds : int
+        Folds whose blankets were combined; 0 for none.
+    blanket : list of dict
+        feature, kind, role, group, importance, frequency, p_value, given; most important first. With folds: frequency
+        is the share of them that hold the feature, importance its mean there, the others what the winning fold says.
+    blankets : list of list of str
+        With folds the blanket of each; else all answers of methods with several (Markov blankets, or a ranking cut at
+        several numbers), or the one.
+    status, reason : str
+        ``ok``, ``unreliable`` or ``timeout``.
+    n_tests : int
+        CI tests computed.
+    seconds : float
+        Wall seconds of the search.
+    seed : int
+        Where random numbers came from.
+    """
+
+    target: str
+    task: str
+    method: str
+    ci_test: str | None
+    n_rows: int
+    n_features: int
+    n_folds: int
+    blanket: list[dict[str, Any]]
+    blankets: list[list[str]]
+    status: str
+    reason: str
+    n_tests: int
+    seconds: float
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain types."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """Return everything as a person reads it."""
+        by = f"{self.method} with {self.ci_test}" if self.ci_test else self.method
+        by += f" on {self.n_folds} folds" if self.n_folds else ""
+        lines = [
+            f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
+            f"{self.n_rows} rows, {by}, {self.n_tests} tests, {self.seconds:.2g} s"
+        ]
+        if self.status != "ok":
+            lines.append(printable(f"{self.status}: {self.reason}"))
+        names = [printable(row["feature"]) for row in self.listed]
+        width = max(map(len, names), default=0)
+        for name, row in zip(names, self.listed, strict=True):
+            lines.append(f"  {name:{width}}  {row['role']:15}  {self.why(row)}")
+        lines += [f"  {self.more}"] if self.more else []
+        if self.several:
+            lines.append(f"{len(self.blankets)} answers:")
+            lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
+        return "\n".join(lines)
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The rows of the blanket that a person is shown."""
+        return self.blanket[:MOST_LISTED]
+
+    @property
+    def more(self) -> str:
+        """What is said of the others."""
+        left = len(self.blanket) - MOST_LISTED
+        return f"... and {left} more (--json lists them)" if left > 0 else ""
+
+    @property
+    def several(self) -> bool:
+        """Whether the method gave several answers."""
+        return len(self.blankets) > 1 and not self.n_folds
+
+    def as_blanket(self, dataset: str) -> Blanket:
+        """Return what is exported."""
+        rows = self.blanket
+        return Blanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
+
+    def why(self, row: Mapping[str, Any]) -> str:
+        """Return in words why a feature is in the blanket."""
+        if self.n_folds:
+            return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds"
+        return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}"
+
+
+def _in_words(given: list[str] | None) -> str:
+    return "all others that were left" if given is None else ", ".join(map(printable, given)) or "nothing"
+
+
+def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
+    """Find the Markov blanket of one table's target, on all rows or combined over folds of them.
+
+    Parameters
+    ----------
+    dataset : mapping
+        Keys of a data set in config.yaml, such as path and target.
+    selector : mapping
+        Keys of a selector in config.yaml: the method, its options and limits; and ``folds``, 0 unless given, with
+        ``fold_rows`` and ``aggregate``.
+    ci_test : mapping
+        Keys of a CI test in config.yaml, a type and its options; empty for the method's own test.
+    seed : int
+        Where random numbers come from.
+
+    Raises
+    ------
+    ConfigError, DataError, UnsupportedError, LimitReached
+        As the workflow would; the messages name the key or column and the way out.
+    """
+    asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
+    raw = {
+        "datasets": {"table": dict(dataset)},
+        "selectors": {"selector": asked},
+        "splits": {"evaluation": 0},
+        "folds": 0,
+        **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
+    }
+    config = read_config(raw)
+    chosen = config.selectors["selector"]
+    test = config.ci_tests[chosen.ci_test] if chosen.ci_test else None
+    source = read_source("table", config.datasets["table"], seed)
+    begin = time.perf_counter()
+    limits = Limits(chosen.time_limit, chosen.max_tests)
+    folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
+    outcomes = []
+    for fold, rows in folds:
+        features = source.features.take(rows)
+        target = source.target.take(rows)
+        found = run_fold(chosen.method, test, impute(features, features), target, fold_seed(seed, fold), limits)
+        outcomes.append(found)
+    status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
+    blanket, blankets = _combined(outcomes, chosen.aggregate)
+    return Selection(
+        target=source.target.name,
+        task=source.task.name,
+        method=chosen.method_name,
+        ci_test=test.card.id if test is not None else None,
+        n_rows=source.features.n_rows,
+        n_features=len(source.features),
+        n_folds=chosen.folds,
+        blanket=[{**row, "kind": source.features[row["feature"]].kind} for row in blanket],
+        blankets=blankets,
+        status=status,
+        reason=reason,
+        n_tests=sum(outcome.n_tests for outcome in outcomes),
+        seconds=time.perf_counter() - begin,
+        seed=seed,
+    )
+
+
+def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    """Return the blanket's rows, and all blankets."""
+    sets = [members(outcome.decisions) for outcome in outcomes]
+    combined = aggregate([[Member(m.feature, m.importance, m.role, m.group) for m in fold] for fold in sets], rule)
+    in_order = [*([sets[combined.best]] if combined.best is not None else []), *sets]
+    spoken: dict[str, Step] = {}
+    for fold in in_order:
+        for member in fold:
+            spoken.setdefault(member.feature, member)
+    fields = ("feature", "role", "group", "importance", "frequency")
+    blanket = [
+        {name: row[name] for name in fields}
+        | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}
+        for row in combined.features
+        if row["chosen"]
+    ]
+    if len(outcomes) == 1 and outcomes[0].answers:
+        return blanket, [list(answer.features) for answer in outcomes[0].answers]
+    return blanket, [[member.feature for member in fold] for fold in sets]
+
+
+def settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return ``key=value`` pairs as a mapping; values are read as YAML reads them.
+
+    Examples
+    --------
+    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or"])
+    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or'}
+    """
+    import yaml
+
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"{pair!r} is no setting: write key=value, such as alpha=0.01.")
+        try:
+            found[key] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{shown(pair)}: the value is no YAML. Put it in quotes, as in {key}='\"text\"'."
+            ) from error
+    return found

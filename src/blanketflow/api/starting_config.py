@@ -1,0 +1,210 @@
+"""A commented config.yaml to begin with, for one table: selectors that suit it, and what they will cost."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..config.identifiers import IDENTIFIER, LONGEST_ID
+from ..core.cards import CLASSIFICATION
+from ..core.printable import printable
+from ..workflow.estimates.run_time import duration, pair_seconds, run_seconds
+from ..workflow.plan import Plan, make_plan
+from .inspection import Inspection
+
+#: Selectors to begin with, by id: without the CI test where it is to be that which suits the table.
+SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
+    "hiton-mb": ({"method": "hiton-mb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket by subsets of neighbours"),
+    "iamb": ({"method": "iamb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket, growing and shrinking"),
+    "ppfs": ({"method": "ppfs", "ci_test": "ppi", "alpha": 0.05}, "by a model's risk when a column is permuted"),
+    "mrmr": ({"method": "mrmr", "ci_test": "g2", "n_features": 10}, "a ranking cut at so many features"),
+    "all": ({"method": "all"}, "all features: what the others are measured against"),
+}
+#: Selectors that would take longer, in CPU seconds, are left out (as comments).
+TOO_LONG = 600.0
+#: Columns that a comment names.
+_NAMED = 30
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+
+@dataclass(frozen=True)
+class StartingConfig:
+    """A config to begin with.
+
+    Attributes
+    ----------
+    text : str
+        The file.
+    dataset : str
+        Id of the data set in it.
+    output : str
+        Folder of the results.
+    seconds : float
+        About how many CPU seconds the run takes.
+    """
+
+    text: str
+    dataset: str
+    output: str
+    seconds: float
+
+
+def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig:
+    """Write a config for a table that was inspected.
+
+    Parameters
+    ----------
+    spec : mapping
+        Keys of the data set: path or source, and target.
+    seen : Inspection
+        What was seen in it. Suspected identifiers, dates and texts are dropped; suspected leaks are for the reader to
+        decide on, and stand in a comment.
+    """
+    dataset = dataset_id(str(spec.get("path") or spec.get("source")))
+    kept = {key: value for key, value in spec.items() if value not in (None, [], ())}
+    drop = [*kept.get("drop", []), *_to_drop(seen)]
+    kept |= {"drop": list(dict.fromkeys(drop))} if drop else {}
+    raw: dict[str, Any] = {
+        "output": f"results/{dataset}",
+        "datasets": {dataset: kept},
+        "splits": {"evaluation": _folds(seen, 5)},
+        "folds": _folds(seen, 5, of=0.8),
+        "ci_tests": _ci_tests(seen),
+        "selectors": _selectors(seen),
+        "models": ["tree", "svm", "knn", "naive-bayes"] if seen.task == CLASSIFICATION else ["tree", "svm", "knn"],
+    }
+    plan = make_plan(raw, Path)
+    slow = [name for name in raw["selectors"] if name != "all" and pair_seconds(plan, dataset, name) > TOO_LONG]
+    kept_selectors = [name for name in raw["selectors"] if name not in slow]
+    plan = make_plan(raw | {"selectors": {name: raw["selectors"][name] for name in kept_selectors}}, Path)
+    seconds = run_seconds(plan)
+    return StartingConfig(_text(raw, plan, seen, dataset, slow, seconds), dataset, raw["output"], seconds)
+
+
+def dataset_id(path: str) -> str:
+    """Return an id for a file or source.
+
+    Examples
+    --------
+    >>> dataset_id("data/My Study (2).csv.gz"), dataset_id("sklearn:wine")
+    ('my-study-2', 'wine')
+    """
+    name = path.rpartition(":")[2].replace("\\", "/").rstrip("/").rpartition("/")[2]
+    stem = name.partition(".")[0] or name
+    cleaned = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:LONGEST_ID]
+    return cleaned if IDENTIFIER.fullmatch(cleaned) else "table"
+
+
+def _to_drop(seen: Inspection) -> list[str]:
+    """Return what no method should be given: identifiers, dates and texts; but never all there is."""
+    found = [name for kind in ("identifier", "date", "text") for name in seen.columns_found(kind)]
+    return found if len(found) < seen.n_features else []
+
+
+def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
+    """Return as many folds as the smallest class allows, 0 where it allows none."""
+    smallest = min((seen.classes or {"": seen.n_rows}).values())
+    most = min(wanted, int(smallest * of))
+    return most if most >= 2 else 0
+
+
+def _ci_tests(seen: Inspection) -> dict[str, Any]:
+    tests = {seen.suggested_test: {"type": seen.suggested_test}, "g2": {"type": "g2"}}
+    return tests | {"ppi": {"type": "ppi", "n_repeats": 30, "significance": "corrected-t"}}
+
+
+def _selectors(seen: Inspection) -> dict[str, Any]:
+    found = {}
+    for name, (options, _) in SELECTORS.items():
+        own = dict(options)
+        if own.get("ci_test") == "SUITS":
+            own["ci_test"] = seen.suggested_test
+        if (name, own.get("ci_test")) == ("hiton-mb", "lr-mixed"):
+            own["ci_test"] = "g2"  # it searches around labels too, where regressions of many levels are slow
+        if "n_features" in own:
+            own["n_features"] = max(1, min(own["n_features"], seen.n_features // 2))
+        found[name] = own
+    return found
+
+
+def _text(raw: dict[str, Any], plan: Plan, seen: Inspection, dataset: str, slow: list[str], seconds: float) -> str:
+    spec, splits = raw["datasets"][dataset], raw["splits"]
+    what = f"{len(seen.classes)} classes" if seen.classes else "a number"
+    lines = [
+        f"# {dataset}: {seen.n_rows} rows, {seen.n_features} features, {printable(seen.target)} is {what}.",
+        f"# About {duration(seconds)} of CPU time, divided by the cores: an estimate (docs/costs.md), data differ.",
+        "# docs/config.md explains every key; `blanketflow list` and `explain ID` what else there is.",
+        "",
+        f"output: {raw['output']}   # folder of all results",
+        "seed: 2026   # every random number is derived from it",
+        "",
+        "datasets:",
+        f"  {dataset}:",
+        *[f"    {key}: {_yaml(value)}" for key, value in spec.items() if key != "drop"],
+        *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
+        *_column_lines(spec, seen),
+        "",
+        "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
+        f"splits: {_yaml(splits)}",
+        f"folds: {raw['folds']}   # inner folds whose blankets are combined; 0: one search on all training rows",
+        "",
+        "ci_tests:",
+        *[f"  {name}: {_yaml(options)}" for name, options in raw["ci_tests"].items()],
+        "",
+        "selectors:   # CPU time with its evaluation, estimated",
+    ]
+    for name, options in raw["selectors"].items():
+        lines.append(_selector_line(name, options, plan, dataset, slow))
+    lines += ["", f"models: {_yaml(raw['models'])}   # judge the blankets on test rows; [] for none", ""]
+    return "\n".join(lines)
+
+
+def _selector_line(name: str, options: dict[str, Any], plan: Plan, dataset: str, slow: list[str]) -> str:
+    line = f"{name}: {_yaml(options)}   # {SELECTORS[name][1]}"
+    reason = next((skip.reason for skip in plan.skipped if skip.selector == name), None)
+    if name in slow:
+        return f"  # {line}; more than {duration(TOO_LONG)}, give it a time_limit: 60 (seconds a fold)"
+    return f"  {line}; skipped: {printable(reason)}" if reason else f"  {line}; {_cost(plan, dataset, name)}"
+
+
+def _cost(plan: Plan, dataset: str, name: str) -> str:
+    return duration(pair_seconds(plan, dataset, name))
+
+
+def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
+    """Return the lines on columns: what is dropped, and as comments what the reader should decide."""
+    lines = []
+    if spec.get("drop"):
+        lines.append(f"    drop: {_yaml(spec['drop'])}   # suspected identifiers, dates or free text")
+    for kind, key, told in (
+        ("leakage", "drop", "suspected leakage: do you know them before the target?"),
+        ("code", "categorical", "if these are labels without an order"),
+    ):
+        names = [name for name in seen.columns_found(kind) if name not in spec.get("drop", [])]
+        if names:
+            more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            lines.append(f"    # {key}: {_yaml(names[:_NAMED])}   # {told}{more}")
+    groups = seen.columns_found("group")
+    if groups:
+        lines.append(f"    # groups: {_yaml(groups[0])}   # if rows of one value belong together: one side of a split")
+    if not lines:
+        lines.append("    # drop: []          # columns to leave out")
+    if "categorical" not in spec and not seen.columns_found("code"):
+        lines.append("    # categorical: []   # numeric-looking columns that are labels")
+    return lines
+
+
+def _yaml(value: Any) -> str:
+    """Return a value as YAML on one line; names of any characters come back as they are."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return json.dumps(value)

@@ -1,0 +1,97 @@
+"""What there is to choose from: methods, CI tests and models by id, with their cards and options as plain types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from ..core.errors import UnknownNameError, did_you_mean
+from ..core.parameters import Configurable
+from ..core.registry import discover
+
+#: Kinds of entries, and the packages that hold them.
+PACKAGES = {"method": "blanketflow.selectors", "ci-test": "blanketflow.ci", "model": "blanketflow.models"}
+
+
+def entries(family: str | None = None, task: str | None = None) -> Iterator[tuple[str, type[Configurable]]]:
+    """Yield the kind and class of everything there is, kind by kind, each sorted by id.
+
+    Parameters
+    ----------
+    family : str, optional
+        Only what belongs to it, such as ``causal``, ``filter`` or ``ci-test``.
+    task : {"classification", "regression"}, optional
+        Only what can do it.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such family or task.
+
+    Examples
+    --------
+    >>> [found.card.id for kind, found in entries(family="kernel")]
+    ['bahsic', 'hsmb']
+    """
+    found = [(kind, entry) for kind, package in PACKAGES.items() for entry in discover(package).values()]
+    for what, asked, known in (
+        ("family", family, {entry.card.family for _, entry in found}),
+        ("task", task, {name for _, entry in found for name in entry.card.tasks}),
+    ):
+        if asked is not None and asked not in known:
+            raise UnknownNameError(f"unknown {what} {asked!r}. {did_you_mean(asked, known)}")
+    for kind, entry in found:
+        if family in (None, entry.card.family) and (task is None or task in entry.card.tasks):
+            yield kind, entry
+
+
+def find(identifier: str) -> tuple[str, type[Configurable]]:
+    """Return the kind and class of an id.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the message offers those that are spelt alike.
+    """
+    known = {entry.card.id: (kind, entry) for kind, entry in entries()}
+    if identifier not in known:
+        told = did_you_mean(identifier, known)
+        more = "" if told.startswith("Did") else " `blanketflow list` says what each is."
+        raise UnknownNameError(f"there is no method, CI test or model {identifier!r}. {told}{more}")
+    return known[identifier]
+
+
+def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
+    """Return everything known of a method, CI test or model: its card, its options, how to use it."""
+    defaults = entry.defaults()
+    options = [
+        {"name": name, "values": parameter.wanted(), "default": defaults[name], "doc": parameter.doc}
+        for name, parameter in entry.parameters().items()
+    ]
+    facts = {"kind": kind, "class": entry.__name__, **asdict(entry.card), "options": options}
+    if kind == "method":
+        facts["default_test"] = entry.default_test
+        facts["default_test_options"] = dict(entry.default_test_options) if entry.default_test else {}
+    return facts | {"command": _command(kind, entry), "config": _config(kind, entry)}
+
+
+def _command(kind: str, entry: type[Configurable]) -> str:
+    """Return an example of the command line."""
+    identifier, of = entry.card.id, "blanketflow select data.csv --target y --method"
+    if kind == "model":
+        return f"blanketflow compare data.csv --target y --methods hiton-mb mrmr --models {identifier}"
+    if kind == "ci-test":
+        return f"{of} hiton-mb --ci-test {identifier}"
+    return f"{of} {identifier}"
+
+
+def _config(kind: str, entry: type[Configurable]) -> str:
+    """Return an example of config.yaml."""
+    identifier = entry.card.id
+    if kind == "model":
+        return f"models: [{identifier}]"
+    if kind == "ci-test":
+        return f"ci_tests:\n  mine: {{type: {identifier}}}\nselectors:\n  hiton-mb: {{method: hiton-mb, ci_test: mine}}"
+    test = f", ci_test: {entry.default_test}" if entry.default_test else ""
+    return f"selectors:\n  {identifier}: {{method: {identifier}{test}}}"

@@ -1,0 +1,128 @@
+"""Every key of the configuration, declared once as data: checks, JSON schema and the docs table come from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.formats import FORMATS
+from ..core.parameters import Parameter
+
+#: Every part of a split has jobs of its own, which the plan lists.
+MOST_PARTS = 10_000
+GRAINS = ("auto", "fold", "split", "dataset")
+
+#: Top-level keys with their defaults.
+TOP: dict[str, tuple[Any, Parameter]] = {
+    "output": ("results", Parameter("text", "Folder of all results.")),
+    "seed": (2026, Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1)),
+    "datasets": (None, Parameter("any", "Data sets by id.")),
+    "splits": ({}, Parameter("any", "Outer partitions: final blanket and honest evaluation.")),
+    "folds": (
+        5,
+        Parameter("integer", "Inner folds whose blankets are aggregated; 0 for none.", at_least=0, at_most=MOST_PARTS),
+    ),
+    "fold_rows": (
+        "train",
+        Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=("train", "part")),
+    ),
+    "ci_tests": ({}, Parameter("any", "Configured CI tests by id: a type and its options.")),
+    "selectors": (None, Parameter("any", "Configured methods by id: a method and its options.")),
+    "aggregate": (
+        "best-blanket",
+        Parameter("any", "best-blanket, frequency: share, union or intersection."),
+    ),
+    "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
+    "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
+    "printed": ({}, Parameter("any", "Files of printed results by id: tables/paper_{id} sets ours beside them.")),
+    "grain": (
+        "auto",
+        Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),
+    ),
+    "job_seconds": (
+        5,
+        Parameter("number", "With grain: auto, work is joined into one job while it takes about so long.", above=0),
+    ),
+    "chunks": (
+        None,
+        Parameter("integer", "Jobs that test a wide table's features on one fold.", at_least=1, nullable=True),
+    ),
+}
+DATASET: dict[str, tuple[Any, Parameter]] = {
+    "source": (
+        None,
+        Parameter(
+            "text",
+            "sklearn:<name>, simulate:<name>, network:<name or file>, openml:<number>, or a database: duckdb:<file>, "
+            "sqlite:///<file> or a server's URL.",
+            nullable=True,
+        ),
+    ),
+    "path": (None, Parameter("text", "A table's file, or the URL of one: docs/sources.md.", nullable=True)),
+    "format": (
+        None,
+        Parameter("choice", "The file's format, where content and name do not tell.", choices=FORMATS, nullable=True),
+    ),
+    "header": (
+        "names",
+        Parameter("choice", "First line of a CSV file; none: columns are x0, x1, ...", choices=("names", "none")),
+    ),
+    "query": (None, Parameter("text", "SQL whose rows are the table, of databases.", nullable=True)),
+    "sha256": (None, Parameter("text", "SHA-256 that the file must have.", nullable=True)),
+    "target": (None, Parameter("text", "Column to predict.", nullable=True)),
+    "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
+    "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),
+    "drop": ([], Parameter("names", "Columns to leave out.")),
+    "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
+    "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
+    "missing": (
+        "impute",
+        Parameter(
+            "choice", "Missing cells: impute on training rows, drop rows, error.", choices=("impute", "drop", "error")
+        ),
+    ),
+    "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
+    "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
+}
+SPLITS: dict[str, tuple[Any, Parameter]] = {
+    "evaluation": (
+        5,
+        Parameter(
+            "integer",
+            "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.",
+            at_least=0,
+            at_most=MOST_PARTS,
+        ),
+    ),
+    "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1, at_most=1000)),
+    "final": (True, Parameter("flag", "Whether to find the final blanket on all rows.")),
+    "optimistic": (
+        False,
+        Parameter("flag", "Whether to judge the final blanket on each split, too, though it has seen the test rows."),
+    ),
+    "stratify": (True, Parameter("flag", "Whether folds keep the class shares.")),
+}
+SELECTOR: dict[str, tuple[Any, Parameter]] = {
+    "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
+    "ci_test": (None, Parameter("text", "Id out of ci_tests, or of a test with its default options.", nullable=True)),
+    "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
+    "folds": (
+        None,
+        Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),
+    ),
+    "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=("train", "part"), nullable=True)),
+    "aggregate": (None, Parameter("any", "Its aggregation rule.")),
+    "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
+    "time_limit": (
+        None,
+        Parameter(
+            "number",
+            "Most seconds of growing, and of shrinking, on one fold; what does not stop is ended some time after.",
+            above=0,
+            nullable=True,
+        ),
+    ),
+    "max_tests": (
+        None,
+        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
+    ),
+}

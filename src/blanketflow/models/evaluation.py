@@ -1,0 +1,162 @@
+"""The evaluation of one split: each model learns from the selected features of the training rows, and is scored."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import astuple
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import CLASSIFICATION
+from ..core.errors import DataError
+from ..core.foreign import is_foreign
+from ..core.isolation import in_child, reason_of
+from ..core.seeds import seed_32
+from ..core.table import Column, Table
+from . import get_model
+from .base import Model
+from .encode import design
+from .magnitudes import moderate
+from .metrics import Predictions, Score, resolve_metrics, score
+from .predictions import predicted, probabilities
+
+logger = logging.getLogger(__name__)
+
+#: Columns of the scores of a data set and selector, in the type names of `blanketflow.data.artefacts.write_columns`.
+SCORE_TYPES = {
+    "split": "string",
+    "model": "string",
+    "metric": "string",
+    "value": "double",
+    "n_features": "int64",
+    "seconds": "double",
+    "status": "string",
+    "reason": "string",
+}
+
+
+def evaluate_split(
+    train: Table,
+    train_y: Column,
+    test: Table,
+    test_y: Column,
+    models: Sequence[str],
+    metrics: str | Sequence[str],
+    task: str,
+    seed_identity: tuple[str | int, ...],
+    n_jobs: int = 1,
+) -> list[dict[str, Any]]:
+    """Fit each model on the training rows and score it on the test rows.
+
+    Without features, or with a single class in the training part, every model predicts the prior (or the mean): that
+    is all one can do there.
+
+    Parameters
+    ----------
+    train, test : Table
+        The selected features only, imputed already.
+    train_y, test_y : Column
+        The target: categorical for classification, numeric for regression.
+    models : sequence of str
+        Names for `get_model`. Models that do not support the task are left out.
+    metrics : "auto" or sequence of str
+        See `resolve_metrics`.
+    task : {"classification", "regression"}
+        The task.
+    seed_identity : tuple of str or int
+        What the seed of each model is derived from, together with the model's name.
+    n_jobs : int, default=1
+        Cores of a model.
+
+    Returns
+    -------
+    list of dict
+        Rows with ``model, metric, value, n_features, seconds, status, reason``. `seconds` is the time of fit and
+        predictions. `status` is ``ok``; ``undefined`` (the metric has no value on these rows); or ``error`` (the model
+        failed). In the last two, `value` is None and `reason` says why.
+
+    Raises
+    ------
+    DataError
+        If there are no test rows, or train and test have different columns.
+    """
+    if len(test_y.values) == 0:
+        raise DataError(f"there are no test rows of {test_y.name!r} to evaluate on. Evaluate splits cv-1, cv-2, ...")
+    if [(c.name, c.levels) for c in train.columns] != [(c.name, c.levels) for c in test.columns]:
+        raise DataError("training and test rows differ in columns or levels. Take both from one table.")
+    names = resolve_metrics(metrics, task)
+    # If one model is of others, all work in processes of their own: threads that one of ours starts here, none of
+    # those processes could use.
+    apart = any(is_foreign(model) for model in models)
+    rows = []
+    for asked in models:
+        model = get_model(asked)
+        if task not in model.card.tasks:
+            continue
+        started = time.perf_counter()
+        try:
+            own = partial(_predict, model, train, train_y, test, test_y, task, seed_32(*seed_identity, asked), n_jobs)
+            predictions = Predictions(*in_child(lambda work=own: astuple(work()))) if apart else own()
+            seconds = time.perf_counter() - started
+            scores = {name: ("undefined", score(name, predictions)) for name in names}
+        except MemoryError:  # no fault of the model: the job may be tried again with more
+            raise
+        except Exception as error:  # one model's failure must not cost the others their results
+            seconds = time.perf_counter() - started
+            logger.warning("model %r failed in the evaluation of %r", asked, seed_identity, exc_info=True)
+            scores = {name: ("error", Score(None, reason_of(error))) for name in names}
+        for name, (status, outcome) in scores.items():
+            rows.append(
+                {
+                    "model": asked,
+                    "metric": name,
+                    "value": outcome.value,
+                    "n_features": len(train),
+                    "seconds": seconds,
+                    "status": status if outcome.value is None else "ok",
+                    "reason": outcome.reason,
+                }
+            )
+    return rows
+
+
+def not_scored(
+    models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
+) -> list[dict[str, Any]]:
+    """Return the rows of `evaluate_split` for a split that has no blanket: without values, but with the reason."""
+    failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
+    return [
+        {"model": model, "metric": metric, **failed}
+        for model in models
+        if task in get_model(model).card.tasks
+        for metric in resolve_metrics(metrics, task)
+    ]
+
+
+def _predict(
+    model: Model, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
+) -> Predictions:
+    is_classification = task == CLASSIFICATION
+    y_train, y_test = (np.asarray(column.values) for column in (train_y, test_y))
+    if len(train) == 0 or (is_classification and len(np.unique(y_train)) == 1):
+        estimator = _prior(is_classification)
+        X_train, X_test = np.zeros((len(y_train), 1)), np.zeros((len(y_test), 1))
+    else:
+        estimator = model.build(task, seed, n_jobs)
+        X_train, X_test = (design(moderate(part, fitted_on=train)).matrix for part in (train, test))
+    estimator.fit(X_train, y_train)
+    taught = np.unique(y_train) if is_classification else None
+    y_pred = predicted(estimator, X_test, taught)
+    if taught is None or not hasattr(estimator, "predict_proba"):
+        return Predictions(y_test, y_pred)
+    return Predictions(y_test, y_pred, *probabilities(estimator, X_test, taught))
+
+
+def _prior(is_classification: bool) -> Any:
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    return DummyClassifier(strategy="prior") if is_classification else DummyRegressor()

@@ -1,0 +1,1 @@
+"""From result frames to what people read: tables, plots, the report, exports."""

@@ -1,0 +1,228 @@
+"""What a paper says of its methods, over data sets, judged by a run: who is better than whom, and is that chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import ConfigError
+from ...core.shown import shown
+from ..typed_frames import typed_frame
+from .beside import NOT_COMPARABLE
+from .measures import MEASURES, measure_of, values_of
+from .tables import entries_of, place_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of the table of claims, in the type names of `blanketflow.data.artefacts.write_columns`.
+CLAIM_COLUMNS: dict[str, str] = {
+    "table": "string",
+    "claim": "string",
+    "measure": "string",
+    "model": "string",
+    "said": "string",
+    "method": "string",
+    "other": "string",
+    "n_datasets": "int64",
+    "wins": "int64",
+    "ties": "int64",
+    "losses": "int64",
+    "median_difference": "double",
+    "p_value": "double",
+    "verdict": "string",
+    "reason": "string",
+}
+HOLDS, REVERSED, UNDECIDED, NO_DIFFERENCE = "holds", "the other way round", "undecided", "no difference seen"
+#: Two-sided: how sure a verdict has to be.
+ALPHA = 0.05
+#: Measures of a run's other tables: the table, its column, and whether more is better.
+OF_TABLES = {"seconds": ("runtime", "selection_seconds", False), "f1": ("truth", "f1", True)}
+#: The keys of a claim that name two sides, and what is said of the first.
+_SIDES = {"better": "than", "competitive": "with"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something said of two methods.
+
+    Attributes
+    ----------
+    table : str
+        Where it is said: a figure, a table or a section.
+    claim, measure : str
+        In words; and in which measure.
+    model : str or None
+        The model that was scored.
+    said : {"better", "competitive", "equivalent"}
+        What is said of the first of the two.
+    method, other : str
+        The two, as the paper's columns are called here.
+    datasets : list of str or None
+        Of which data sets it is said, where ``*`` stands for anything; None for all.
+    selectors : dict of str to str or list of str
+        For a method, the ids of the selectors that answer to it.
+    """
+
+    table: str
+    claim: str
+    measure: str
+    model: str | None
+    said: str
+    method: str
+    other: str
+    datasets: list[str] | None = None
+    selectors: dict[str, Any] = field(default_factory=dict)
+
+    def candidates(self, method: str) -> list[str]:
+        """Return the ids of the selectors that answer to a method."""
+        named = self.selectors.get(method, method)
+        return [named] if isinstance(named, str) else list(named)
+
+
+def read_claims(path: str | Path) -> list[Claim]:
+    """Return the claims of a file of printed results that name two methods and a measure; others are for readers.
+
+    Parameters
+    ----------
+    path : path
+        As `read_printed` takes it. An entry's key ``claims`` is a list of mappings with ``claim``, its words, and
+        either ``better`` and ``than``, ``competitive`` and ``with``, or ``equivalent``, a list of pairs; ``measure``
+        and ``datasets``, a list, where they are not those of the entry; other words there are for readers.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or a claim is not of this form.
+    """
+    found = []
+    for entry in entries_of(path):
+        claims = entry.get("claims", [])
+        for raw in claims if isinstance(claims, list) else [claims]:
+            if not isinstance(raw, Mapping) or not isinstance(raw.get("claim"), str):
+                raise ConfigError(f"printed: {path} has a claim without words: {shown(raw)}. Add its key claim.")
+            where = f"printed: {path}, claim {shown(raw['claim'])}"
+            measure = measure_of({**entry, **raw})
+            if measure not in MEASURES and measure not in OF_TABLES:
+                continue
+            datasets = raw.get("datasets", entry.get("datasets"))
+            found += [
+                Claim(
+                    table=place_of(path, entry),
+                    claim=" ".join(raw["claim"].split()),
+                    measure=measure,
+                    model=entry.get("model"),
+                    said=said,
+                    method=one,
+                    other=other,
+                    datasets=datasets if isinstance(datasets, list) else None,
+                    selectors=entry.get("selectors", {}),
+                )
+                for said, one, other in _pairs(where, raw)
+            ]
+    return found
+
+
+def _pairs(where: str, raw: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Return what is said of which two methods; nothing where a claim names none."""
+    for said, key in _SIDES.items():
+        if said in raw:
+            others = raw.get(key)
+            if not isinstance(raw[said], str) or not _is_list(others, str):
+                raise ConfigError(f"{where}: {said} needs one method, and {key} a list of others.")
+            yield from ((said, raw[said], other) for other in others)
+    pairs = raw.get("equivalent", [])
+    if not _is_list(pairs, list) or not all(len(pair) == 2 and _is_list(pair, str) for pair in pairs):
+        raise ConfigError(f"{where}: equivalent must be a list of pairs of methods, such as [[gs, iamb]].")
+    yield from (("equivalent", one, other) for one, other in pairs)
+
+
+def _is_list(value: Any, of: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, of) for one in value)
+
+
+def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Judge claims by a run.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    evaluations : DataFrame
+        Columns dataset, selector, split, selected_on, model, metric, value and n_features, of selections inside the
+        training rows.
+    tables : mapping of str to DataFrame
+        The run's tables ``runtime``, ``truth`` and ``statuses``.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim and pair of methods. A data set is won by the method with the better mean over its splits; of
+        several selectors of a method the best counts; one with a search that failed does not. ``p_value`` is that of
+        Wilcoxon's signed-rank test over the data sets, two-sided. A claim that one is better holds, or is the other way
+        round, if that is 0.05 at most, and is undecided else; of methods said to be equal no difference is seen, or one
+        of them is better. Which one is the better goes by the ranks that the test sums, too.
+    """
+    return typed_frame([_judged(claim, evaluations, tables) for claim in claims], CLAIM_COLUMNS)
+
+
+def _judged(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    row = {key: getattr(claim, key) or "" for key in ("table", "claim", "measure", "model", "said", "method", "other")}
+    row |= {"n_datasets": 0, "wins": 0, "ties": 0, "losses": 0, "median_difference": math.nan, "p_value": math.nan}
+    values, higher_is_better = _values(claim, evaluations, tables)
+    if claim.datasets is not None:
+        named = [d for d in values.index.unique("dataset") if any(fnmatchcase(d, name) for name in claim.datasets)]
+        values = values[values.index.get_level_values("dataset").isin(named)]
+    sign = 1 if higher_is_better else -1
+    both = [
+        (sign * values[values.index.get_level_values("selector").isin(claim.candidates(m))]).groupby("dataset").max()
+        for m in (claim.method, claim.other)
+    ]
+    difference = (both[0] - both[1]).dropna()
+    if difference.empty:
+        return {**row, "verdict": NOT_COMPARABLE, "reason": "no data set was run with both"}
+    row |= {"n_datasets": len(difference), "median_difference": sign * difference.median()}
+    row |= {"wins": sum(difference > 0), "ties": sum(difference == 0), "losses": sum(difference < 0)}
+    row["p_value"], ahead = _signed_ranks(difference)
+    return {**row, **_verdict(claim.said, row, ahead)}
+
+
+def _values(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, bool]:
+    """Return the value of each data set and selector, and whether more is better."""
+    by = ["dataset", "selector"]
+    if claim.measure in OF_TABLES:
+        table, column, higher_is_better = OF_TABLES[claim.measure]
+        values = tables[table].groupby(by)[column].mean().dropna()
+        ended = tables["statuses"]
+        failed = ended[(ended["stage"] == "select") & (ended["status"] != "ok")]
+        return values.drop(failed.set_index(by).index, errors="ignore"), higher_is_better
+    measure = MEASURES[claim.measure]
+    # A mean over the splits that went well would compare other rows.
+    found = values_of(evaluations, measure, claim.model).groupby(by)["value"]
+    mean = found.agg(lambda value: value.mean(skipna=False)).dropna()
+    return mean.map(measure.of_mean), measure.higher_is_better
+
+
+def _signed_ranks(difference: pd.Series) -> tuple[float, bool]:
+    """Return the p-value of Wilcoxon's signed-rank test, and whether the larger sum of ranks is above zero.
+
+    Zero differences are split between the signs.
+    """
+    from scipy.stats import wilcoxon
+
+    if not difference.any():
+        return 1.0, False
+    above = wilcoxon(difference, zero_method="zsplit", alternative="greater")
+    return float(wilcoxon(difference, zero_method="zsplit").pvalue), bool(above.pvalue < 0.5)
+
+
+def _verdict(said: str, row: Mapping[str, Any], ahead: bool) -> dict[str, str]:
+    sure = row["p_value"] <= ALPHA
+    counted = f"{row['wins']} better, {row['ties']} equal, {row['losses']} worse"
+    if said == "better":
+        return {"verdict": (HOLDS if ahead else REVERSED) if sure else UNDECIDED, "reason": counted}
+    better = row["method"] if ahead else row["other"]
+    return {"verdict": f"{better} is better" if sure else NO_DIFFERENCE, "reason": counted}

@@ -1,0 +1,197 @@
+"""A paper's tables as data: a YAML file of printed numbers, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import ConfigError, did_you_mean
+from ...core.shown import shown
+from .measures import MEASURES, measure_of
+
+_NUMBER = re.compile(r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:±\s*([0-9]+(?:\.[0-9]+)?))?\s*")
+#: Keys of a table; what else stands there is for readers.
+_NEEDED = ("measure", "columns", "rows")
+#: What a number may stand in.
+_PLACES = ("table", "figure", "text")
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A cell as printed.
+
+    Attributes
+    ----------
+    value : float
+    rounding : float
+        Half a unit of the last digit that is printed.
+    spread : float or None
+        What stands after ±.
+    """
+
+    value: float
+    rounding: float
+    spread: float | None = None
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """One printed table of results.
+
+    Attributes
+    ----------
+    table : str
+        Its number in the paper, or the figure or section that prints the numbers.
+    title, measure : str
+        What it holds; the measure is one of `measures.MEASURES`.
+    model : str or None
+        The model that was scored; None where features were counted.
+    cells : dict of (row, column) to PrintedNumber or None
+        Rows are data sets, columns methods; None where no number is printed.
+    selectors : dict of str to str or list of str
+        For a column, the ids of the selectors that answer to it, with ``{key}`` for an option of the row. With several
+        the best counts, as in papers that try a number of sizes. A column that is not here answers to its own name.
+    options : dict of str to dict
+        What the paper set for a row.
+    not_comparable : dict of str to str
+        Rows, columns or "row/column" whose numbers are not to be compared, with the reason.
+    chosen_by : str or None
+        The measure, by the table's model, that says which of several selectors is the best; None for the table's own.
+    """
+
+    table: str
+    title: str
+    measure: str
+    model: str | None
+    cells: dict[tuple[str, str], PrintedNumber | None]
+    selectors: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    not_comparable: dict[str, str] = field(default_factory=dict)
+    chosen_by: str | None = None
+
+    def candidates(self, row: str, column: str) -> list[str]:
+        """Return the ids of the selectors that answer to a cell."""
+        named = self.selectors.get(column, column)
+        return [name.format(**self.options.get(row, {})) for name in ([named] if isinstance(named, str) else named)]
+
+    def why_not(self, row: str, column: str) -> str | None:
+        """Return why a cell is not to be compared, or None if it is."""
+        found = (self.not_comparable.get(key) for key in (f"{row}/{column}", row, column))
+        return next(filter(None, found), None)
+
+
+def read_printed(path: str | Path) -> list[PrintedTable]:
+    """Return the tables of a file that can be set beside a run; those of other measures are left out.
+
+    Parameters
+    ----------
+    path : path
+        A YAML list of tables: table, title, measure, model, columns, rows, and optionally selectors, options,
+        not_comparable, chosen_by, and cells_of: the models whose numbers a cell ``A/B`` holds, in this order. What else
+        stands in a table is for readers.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or a row has other cells than columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "paper.yaml")
+    >>> _ = path.write_text("[{table: 2, measure: accuracy, columns: [all, gs], rows: {iris: [0.95, 0.9 ± 0.02]}}]")
+    >>> read_printed(path)[0].cells["iris", "gs"]
+    PrintedNumber(value=0.9, rounding=0.05, spread=0.02)
+    """
+    return [
+        _table(path, raw, model)
+        for raw in entries_of(path)
+        if "rows" in raw and measure_of(raw) in MEASURES
+        for model in _models(path, raw)
+    ]
+
+
+def entries_of(path: str | Path) -> list[Mapping[str, Any]]:
+    """Return what a file of printed results holds, texts alone: numbers keep the digits that are printed."""
+    import yaml
+
+    try:
+        found = yaml.BaseLoader(Path(path).read_text(encoding="utf-8")).get_single_data()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"printed: {path} cannot be read: {error}. Check the key printed.") from error
+    if not isinstance(found, list) or not all(isinstance(table, Mapping) for table in found):
+        raise ConfigError(f"printed: {path} must be a list of tables, each with table, {', '.join(_NEEDED)}.")
+    return found
+
+
+def place_of(path: str | Path, entry: Mapping[str, Any]) -> str:
+    """Return where an entry is printed: the number of a table, or a figure or section, and part of it."""
+    place = next((key for key in _PLACES if key in entry), None)
+    if place is None:
+        raise ConfigError(f"printed: {path} has results of no table. Add its number under the key table.")
+    named = entry[place] if place == "table" else f"{place} {entry[place]}"
+    return f"{named}, {entry['part']}" if "part" in entry else named
+
+
+def _table(path: str | Path, raw: Mapping[str, Any], model: str | None) -> PrintedTable:
+    place = place_of(path, raw)
+    where = f"printed: {path}, table {place}" if "table" in raw else f"printed: {path}, {place}"
+    missing = [key for key in _NEEDED if not raw.get(key)]
+    if missing:
+        raise ConfigError(f"{where} has no {missing[0]}. Add it.")
+    cells: dict[tuple[str, str], PrintedNumber | None] = {}
+    for row, values in raw["rows"].items():
+        if not isinstance(values, list) or len(values) != len(raw["columns"]):
+            raise ConfigError(f"{where}: row {row!r} must have {len(raw['columns'])} cells, one for each column.")
+        if model in raw.get("cells_of", []):
+            values = [_part(f"{where}: row {row!r}", value, raw["cells_of"], model) for value in values]
+        cells |= {(row, c): _cell(f"{where}: row {row!r}", v) for c, v in zip(raw["columns"], values, strict=True)}
+    for key in raw.get("selectors", {}):
+        if key not in raw["columns"]:
+            raise ConfigError(f"{where}: selectors names no column: {shown(key)}. {did_you_mean(key, raw['columns'])}")
+    chosen_by = raw.get("chosen_by")
+    if chosen_by is not None and chosen_by not in MEASURES:
+        raise ConfigError(f"{where}: chosen_by is no measure: {shown(chosen_by)}. {did_you_mean(chosen_by, MEASURES)}")
+    return PrintedTable(
+        table=place,
+        title=raw.get("title", ""),
+        measure=measure_of(raw),
+        model=model,
+        cells=cells,
+        selectors=raw.get("selectors", {}),
+        options=raw.get("options", {}),
+        not_comparable=raw.get("not_comparable", {}),
+        chosen_by=chosen_by,
+    )
+
+
+def _models(path: str | Path, raw: Mapping[str, Any]) -> list[str | None]:
+    """Return the models that a table has numbers of."""
+    found = raw.get("cells_of", [raw.get("model")])
+    if not isinstance(found, list) or not found:
+        raise ConfigError(f"printed: {path}: cells_of must be a list of models, but is {shown(found)}.")
+    return found
+
+
+def _part(where: str, text: Any, models: list[str], model: str | None) -> Any:
+    """Return what a cell holds for a model: of A/B its own, of a single text that."""
+    parts = text.split("/") if isinstance(text, str) else [text]
+    if len(parts) not in (1, len(models)):
+        raise ConfigError(f"{where} holds {shown(text)}, where cells_of names {len(models)} models.")
+    return parts[models.index(str(model))] if len(parts) > 1 else text
+
+
+def _cell(where: str, text: Any) -> PrintedNumber | None:
+    """Return a number as printed; None for a dash or anything else that is none."""
+    if not isinstance(text, str):
+        raise ConfigError(f"{where} holds {shown(text)} where a number should be.")
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        return None
+    digits = found[1].replace(",", "")
+    return PrintedNumber(
+        float(digits), 0.5 * 10 ** -len(digits.partition(".")[2]), None if found[2] is None else float(found[2])
+    )

@@ -1,0 +1,108 @@
+"""The page: the sections filled into the template, with style, scripts and charts inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ...core.printable import visible
+from .. import plots
+from . import across, measures, overview, scripts
+from .blankets import blankets, truth_table
+from .facts import facts
+from .figures import charts as all_charts
+from .methods import methods
+from .run import Run
+from .text import count, linked, plain
+
+_PAGE = Path(__file__).parent / "page"
+
+
+def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
+    """Return the report as one HTML page that loads nothing.
+
+    Without JavaScript it is complete but for the charts. Equal input gives equal text: the page holds no date.
+
+    Parameters
+    ----------
+    run : Run
+        What to report.
+    charts : mapping of str to altair.Chart, optional
+        The charts, as :func:`charts` returns; made here if not given.
+    title : str
+        The page's heading.
+    """
+    charts = all_charts(run) if charts is None else charts
+    # Names of data sets, features and classes come from people's files: everything is escaped but our own scripts.
+    environment = Environment(
+        loader=FileSystemLoader(_PAGE),
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    vega, own = scripts.vega(), scripts.own()
+    environment.globals |= {
+        "count": count,
+        "specs": {name: scripts.as_json(scripts.compact(plots.spec(chart))) for name, chart in charts.items()},
+    }
+    ended, not_run = overview.failures(run)
+    truths = {name: truth_table(run, name) for name in run.cards}
+    return environment.get_template("page.html").render(
+        title=title,
+        policy=scripts.policy((vega, own)),
+        scripts=(vega, own),
+        chart_config=scripts.as_json(plots.CONFIG),
+        asked=overview.asked(run),
+        summary=overview.summary(run),
+        sections=[_section(run, name, at) for at, name in enumerate(run.cards, start=1)],
+        comparisons=across.comparisons(run),
+        tests=across.tests(run),
+        ranks=across.ranks(run),
+        truths=[(run.cards[name].get("name", name), table) for name, table in truths.items() if table],
+        ended=ended,
+        not_run=not_run,
+        methods=methods(run),
+        baseline=run.baseline,
+        provenance=[*_provenance(run.provenance), ("charts", f"{scripts.vega_versions()} (BSD-3-Clause)")],
+        packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
+        config=_config(run.provenance.get("config")),
+        nogueira=linked("Nogueira, Sechidis and Brown (2018), JMLR 18(174)"),
+        demsar=linked("Demšar (2006), JMLR 7, 1-30"),
+    )
+
+
+def _section(run: Run, name: str, at: int) -> dict[str, Any]:
+    metric = run.main_metric(name)
+    metrics = list(dict.fromkeys(run.scores(name)["metric"]))
+    return {
+        "id": f"data-{at}",
+        "key": name,
+        "name": run.cards[name].get("name", name),
+        "sentence": overview.sentence(run, name),
+        "lead": overview.lead(run, name),
+        "facts": facts(run.cards[name]),
+        "blankets": blankets(run, name),
+        "stability": measures.stability(run, name),
+        "model": run.main_model(name),
+        "metric": metric,
+        "scores": measures.score_table(run, name, metric) if metric else None,
+        "other_scores": [measures.score_table(run, name, other) for other in metrics if other != metric],
+        "runtime": measures.runtime(run, name),
+        "has_truth": run.cards[name].get("truth") is not None,
+    }
+
+
+def _provenance(known: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(key, plain(value)) for key, value in known.items() if key not in ("packages", "config")]
+
+
+def _config(config: Any) -> str:
+    if config is None or isinstance(config, str):
+        return config or ""
+    return json.dumps(config, indent=2, ensure_ascii=False)

@@ -1,0 +1,122 @@
+"""What a finished run hands to the report, and the few questions that several sections ask of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ...core.cards import Card
+
+FINAL = "full"
+#: Metrics that can lead a data set's section, by preference, and their direction.
+_MAIN_METRICS = {
+    "accuracy": 1, "balanced-accuracy": 1, "roc-auc": 1, "kappa": 1, "r2": 1,
+    "error": -1, "log-loss": -1, "mse": -1, "mae": -1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that the report shows.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        By name, as `blanketflow.reporting.tables` makes them: all that its ``TABLES`` names.
+    folds : DataFrame
+        Columns dataset, selector, split, fold, size, chosen.
+    members : DataFrame
+        Columns dataset, selector, split, fold, feature: the set of each fold.
+    outcomes : DataFrame
+        Columns dataset, selector, split, stage, status, reason: every stage that was not ``ok``.
+    skipped : DataFrame
+        Columns dataset, selector, reason: pairs that were not run.
+    cards : mapping of str to mapping
+        Data-set cards by data set, in the order to show.
+    selectors : mapping of str to mapping
+        Specs by selector, in the order to show.
+    method_cards : mapping of str to Card
+        Cards of the methods and CI tests that the specs name.
+    provenance : mapping
+        ``blanketflow``, ``python``, ``packages``, ``seed``, ``platform``, ``config`` and what else is known.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    folds: pd.DataFrame
+    members: pd.DataFrame
+    outcomes: pd.DataFrame
+    skipped: pd.DataFrame
+    cards: Mapping[str, Mapping[str, Any]]
+    selectors: Mapping[str, Mapping[str, Any]]
+    method_cards: Mapping[str, Card] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def baseline(self) -> str:
+        """The selector that keeps all features."""
+        return next((name for name, spec in self.selectors.items() if spec.get("method") == "all"), "all")
+
+    def is_reference(self, selector: str) -> bool:
+        """Whether a selector is there to compare with: all features, or the true blanket."""
+        return self.selectors.get(selector, {}).get("method", selector) in ("all", "true-blanket")
+
+    def rows(self, frame: pd.DataFrame, **where: str) -> pd.DataFrame:
+        """Return the rows of `frame` whose columns equal the given values."""
+        for column, value in where.items():
+            frame = frame[frame[column] == value]
+        return frame
+
+    def scores(self, dataset: str) -> pd.DataFrame:
+        """Return the scores of one data set, selectors in the order of the config."""
+        return self.in_order(self.rows(self.tables["scores"], dataset=dataset))
+
+    def in_order(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows with their selectors in the order of the config."""
+        order = {name: at for at, name in enumerate(self.selectors)}
+        return frame.sort_values("selector", key=lambda s: s.map(order).fillna(len(order)), kind="stable")
+
+    def ran(self, dataset: str, split: str = FINAL) -> list[str]:
+        """Return the selectors that have a result on a split, in the order of the config."""
+        present = set(self.rows(self.folds, dataset=dataset, split=split)["selector"])
+        return [name for name in self.selectors if name in present]
+
+    def blanket(self, dataset: str, selector: str) -> pd.DataFrame:
+        """Return the final blanket, most important feature first."""
+        return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
+
+    def main_metric(self, dataset: str) -> str | None:
+        """Return the metric that leads the data set's section."""
+        known = set(self.scores(dataset).dropna(subset=["mean"])["metric"])
+        return next((metric for metric in _MAIN_METRICS if metric in known), None)
+
+    def main_model(self, dataset: str) -> str | None:
+        """Return the model that predicts best from all features, so that no selector gets to choose it.
+
+        Without that baseline it is the first model.
+        """
+        metric = self.main_metric(dataset)
+        if metric is None:
+            return None
+        known = self.rows(self.scores(dataset), metric=metric).dropna(subset=["mean"])
+        baseline = self.rows(known, selector=self.baseline)
+        if baseline.empty:
+            return known["model"].iloc[0]
+        return baseline.loc[(baseline["mean"] * _MAIN_METRICS[metric]).idxmax(), "model"]
+
+    def lead_metric(self) -> str | None:
+        """Return the metric that leads most data sets, by which they are compared."""
+        return _most_common(self.main_metric(dataset) for dataset in self.cards)
+
+    def lead_model(self) -> str | None:
+        """Return the model that leads most data sets of that metric."""
+        metric = self.lead_metric()
+        return _most_common(self.main_model(name) for name in self.cards if self.main_metric(name) == metric)
+
+
+def _most_common(names: Iterable[str | None]) -> str | None:
+    known = Counter(name for name in names if name is not None)
+    return known.most_common(1)[0][0] if known else None

@@ -1,0 +1,157 @@
+"""Whether the selectors differ over the data sets: Friedman's test and Nemenyi's critical difference.
+
+Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, 1-30.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.printable import printable
+from .columns import frame
+from .ranks import cost_matrices, rank_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Significance level of the critical difference.
+ALPHA = 0.05
+_FEWEST_DATASETS, _FEWEST_SELECTORS = 2, 3
+_STATISTICS = ("statistic", "p_value", "f_statistic", "f_p_value", "critical_difference")
+
+
+def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
+    """Test whether all selectors rank alike, for each metric and model.
+
+    Only data sets on which every compared selector has a score count. With few data sets or selectors (Demsar names
+    10 and 5) the chi-square p-value is a rough one; that of F is closer.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As :func:`blanketflow.reporting.tables.scores` returns.
+    selectors : sequence of str, optional
+        Whom to compare; all by default. Those without any score are left out.
+
+    Returns
+    -------
+    DataFrame
+        ``statistic`` and ``p_value`` are of Friedman's chi-square, corrected for ties; ``f_statistic`` and
+        ``f_p_value`` of Iman and Davenport's F, which is infinite where all data sets rank the selectors alike.
+        Two mean ranks (:func:`friedman_ranks`) at least ``critical_difference`` apart differ at alpha 0.05 by
+        Nemenyi's test. With fewer than two data sets or three selectors there is no test and these are
+        missing; ``note`` says why, or how many data sets did not count.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> means = {"one": (0.9, 0.8, 0.7), "two": (0.8, 0.7, 0.6), "three": (0.9, 0.7, 0.8)}
+    >>> rows = [(d, s, "svm", "accuracy", m) for d, row in means.items() for s, m in zip("abc", row)]
+    >>> scores = pd.DataFrame(rows, columns=["dataset", "selector", "model", "metric", "mean"])
+    >>> friedman(scores)[["n_datasets", "statistic", "critical_difference"]].round(3).to_dict("records")
+    [{'n_datasets': 3, 'statistic': 4.667, 'critical_difference': 1.914}]
+    """
+    rows = []
+    for metric, model, costs in cost_matrices(scores):
+        compared = _compared(costs, selectors)
+        asked = scores[(scores["metric"] == metric) & (scores["model"] == model)]["selector"].unique()
+        absent = [name for name in asked if name not in costs and (selectors is None or name in selectors)]
+        missing = "; ".join(filter(None, (_missing(compared), _absent(absent))))
+        rows.append({"metric": metric, "model": model} | _test(compared.dropna(), missing))
+    return frame("friedman", rows)
+
+
+def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the mean ranks that :func:`friedman` compares: over the data sets that have a score of every selector.
+
+    Parameters
+    ----------
+    scores, selectors
+        As for :func:`friedman`.
+    """
+    return rank_table("friedman_ranks", _complete(scores, selectors))
+
+
+def comparable(selectors: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the selectors that are compared by default: without the true blanket, which few data sets know.
+
+    Parameters
+    ----------
+    selectors : mapping of str to mapping
+        Specs by selector; ``spec["method"]`` is the id of its method.
+    """
+    return [name for name, spec in selectors.items() if spec["method"] != "true-blanket"]
+
+
+def _complete(scores: pd.DataFrame, selectors: Sequence[str] | None) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    for metric, model, costs in cost_matrices(scores):
+        complete = _compared(costs, selectors).dropna()
+        if len(complete):
+            yield metric, model, complete
+
+
+def _compared(costs: pd.DataFrame, selectors: Sequence[str] | None) -> pd.DataFrame:
+    return costs if selectors is None else costs.loc[:, costs.columns.isin(list(selectors))].dropna(how="all")
+
+
+def _test(costs: pd.DataFrame, missing: str) -> dict[str, Any]:
+    n, k = costs.shape
+    out = {"n_datasets": n, "n_selectors": k, "note": missing} | dict.fromkeys(_STATISTICS, np.nan)
+    too_few = _too_few(n, k)
+    if too_few:
+        return out | {"note": "; ".join(filter(None, (too_few, missing)))}
+    return out | _statistics(costs) | {"critical_difference": _studentized_range(k) * np.sqrt(k * (k + 1) / (12 * n))}
+
+
+def _statistics(costs: pd.DataFrame) -> dict[str, float]:
+    from scipy import stats
+
+    n, k = costs.shape
+    if (costs.nunique(axis=1) == 1).all():  # all tie on every data set: 0 / 0, and no sign of a difference
+        return {"statistic": 0.0, "p_value": 1.0, "f_statistic": 0.0, "f_p_value": 1.0}
+    chi_square = stats.friedmanchisquare(*costs.to_numpy().T)
+    left = n * (k - 1) - chi_square.statistic
+    # Rounding leaves a little of either sign where nothing is left.
+    f = (n - 1) * chi_square.statistic / left if left > 1e-9 * n * k else np.inf
+    return {
+        "statistic": float(chi_square.statistic),
+        "p_value": float(chi_square.pvalue),
+        "f_statistic": float(f),
+        "f_p_value": float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
+    }
+
+
+@lru_cache
+def _studentized_range(n_selectors: int) -> float:
+    from scipy import stats
+
+    return float(stats.studentized_range.ppf(1 - ALPHA, n_selectors, np.inf))
+
+
+def _too_few(n_datasets: int, n_selectors: int) -> str:
+    if n_selectors < _FEWEST_SELECTORS:
+        return f"selectors with scores: {n_selectors}; the test needs {_FEWEST_SELECTORS}"
+    if n_datasets < _FEWEST_DATASETS:
+        return f"data sets with a score of every selector: {n_datasets}; the test needs {_FEWEST_DATASETS}"
+    return ""
+
+
+def _absent(selectors: Sequence[str]) -> str:
+    names = ", ".join(map(printable, selectors))
+    return f"left out, since without a score on every split of any data set: {names}" if selectors else ""
+
+
+def _missing(costs: pd.DataFrame) -> str:
+    lacking = costs.isna().sum()
+    incomplete = int(costs.isna().any(axis=1).sum())
+    if not incomplete:
+        return ""
+    most = lacking.idxmax()
+    return (
+        f"{incomplete} of {len(costs)} data sets lack a score of some selector and do not count; "
+        f"{most} lacks {lacking[most]}"
+    )

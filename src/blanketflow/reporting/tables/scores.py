@@ -1,0 +1,111 @@
+"""How well models predict from each selector's features, beside all features and beside the other selectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...core.errors import UnknownNameError, did_you_mean
+from .columns import frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Direction of each metric.
+HIGHER_IS_BETTER: dict[str, bool] = {
+    "accuracy": True,
+    "balanced-accuracy": True,
+    "kappa": True,
+    "roc-auc": True,
+    "r2": True,
+    "error": False,
+    "log-loss": False,
+    "mse": False,
+    "mae": False,
+}
+#: Means closer than this count as equal: they differ by the order of summation alone.
+DECIMALS = 12
+
+
+def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
+    """Summarise each metric over the evaluation splits.
+
+    Parameters
+    ----------
+    evaluations : DataFrame
+        Columns dataset, selector, split, model, metric, value (missing where there is none), n_features, status,
+        reason.
+    baseline : str
+        Selector that keeps all features.
+
+    Returns
+    -------
+    DataFrame
+        One row a data set, selector, model and metric. ``sd`` (n - 1 in the denominator) is missing for one split,
+        because one value has no spread. ``difference`` is the mean of the differences to the baseline on the splits
+        that both have, in the metric's own unit; missing if there are none. ``best`` marks the best mean, ties
+        included, among the selectors scored on the most splits: who fails on the hard splits cannot win by it.
+        ``status`` is ``ok``; that of the first split where there is no value on any; ``unreliable`` where some lack
+        one. ``reason`` says why.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric is not in `HIGHER_IS_BETTER`.
+    """
+    import pandas as pd
+
+    evaluations = evaluations.dropna(subset=["model", "metric"])  # a failure before any model was fitted has neither
+    for metric in evaluations["metric"].unique():
+        is_higher_better(metric)
+    evaluations = evaluations.assign(value=pd.to_numeric(evaluations["value"]))
+    keys = ["dataset", "split", "model", "metric"]
+    reference = evaluations.loc[evaluations["selector"] == baseline, [*keys, "value"]]
+    paired = evaluations.merge(reference.rename(columns={"value": "reference"}), on=keys, how="left")
+    paired["difference"] = paired["value"] - paired["reference"]
+    group = ["dataset", "selector", "model", "metric"]
+    rows = [
+        dict(zip(group, key, strict=True))
+        | {
+            "mean": part["value"].mean(),
+            "sd": part["value"].std(ddof=1),
+            "n_splits": int(part["value"].notna().sum()),
+            "n_features": part.loc[~_without_blanket(part), "n_features"].mean(),
+            "difference": part["difference"].mean(),
+            "best": False,
+        }
+        | _status(part)
+        for key, part in paired.groupby(group, sort=False, observed=True)
+    ]
+    return _mark_best(frame("scores", rows))
+
+
+def _without_blanket(part: pd.DataFrame) -> pd.Series:
+    """Tell the splits on which the search failed: as if nothing were selected there, but with a failure's status."""
+    return part["status"].isin(("error", "timeout")) & (part["n_features"] == 0)
+
+
+def _status(part: pd.DataFrame) -> dict[str, str]:
+    lacking = part[part["value"].isna()]
+    if lacking.empty:
+        return {"status": "ok", "reason": ""}
+    first = lacking.iloc[0]
+    if len(lacking) == len(part):
+        return {"status": first["status"], "reason": first["reason"]}
+    said = f"no value on {len(lacking)} of {len(part)} splits; {first['split']}: {first['status']}, {first['reason']}"
+    return {"status": "unreliable", "reason": said}
+
+
+def is_higher_better(metric: str) -> bool:
+    """Return the direction of a metric, or refuse it."""
+    if metric not in HIGHER_IS_BETTER:
+        raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
+    return HIGHER_IS_BETTER[metric]
+
+
+def _mark_best(table: pd.DataFrame) -> pd.DataFrame:
+    for (_, _, metric), part in table.groupby(["dataset", "model", "metric"], sort=False):
+        means = part.loc[part["n_splits"] == part["n_splits"].max(), "mean"].dropna().round(DECIMALS)
+        if len(means):
+            best = means.max() if is_higher_better(metric) else means.min()
+            table.loc[means.index[means == best], "best"] = True
+    return table

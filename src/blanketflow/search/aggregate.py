@@ -1,0 +1,144 @@
+"""From the folds' sets to one blanket: frequency, the z score of the PPFS paper (eq. 6-8), and the other rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from ..core.errors import ParameterError, did_you_mean
+from ..core.shown import shown
+from ..core.ties import comparable_number
+
+#: Rules by name; ``frequency`` takes a threshold.
+RULES = ("best-blanket", "frequency", "union", "intersection")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A feature of one fold's set, with its importance, role and group there."""
+
+    feature: str
+    importance: float = 0.0
+    role: str = "member"
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """The outcome over folds.
+
+    Attributes
+    ----------
+    features : list of dict
+        Every feature of any fold: feature, chosen, frequency (share of folds), importance (mean over the folds that
+        hold it), role, group. Chosen ones first, most important first.
+    z : list of float
+        Score of each fold's set (eq. 8): mean number of folds that hold its members; 0 for an empty set.
+    best : int or None
+        Index of the fold whose set is the answer, for ``best-blanket``.
+    """
+
+    features: list[dict[str, object]]
+    z: list[float]
+    best: int | None
+
+
+def check_rule(rule: str | Mapping[str, float], where: str) -> None:
+    """Raise `ParameterError` unless `rule` is one of the aggregation rules."""
+    if isinstance(rule, Mapping):
+        if set(rule) != {"frequency"} or not 0 < _as_number(rule["frequency"]) <= 1:
+            raise ParameterError(f"{where}: aggregate as a mapping must be 'frequency: share' with 0 < share <= 1.")
+    elif rule == "frequency":
+        raise ParameterError(f"{where}: aggregate frequency needs its share, as in 'frequency: 0.6'.")
+    elif not isinstance(rule, str) or rule not in RULES:
+        raise ParameterError(f"{where}: unknown aggregate {shown(rule)}. {did_you_mean(str(rule), RULES)}")
+
+
+def _as_number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else -1.0
+
+
+def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
+    """Combine the folds' sets.
+
+    Parameters
+    ----------
+    folds : sequence of sequences of Member
+        One set a fold, at least one.
+    rule : {"best-blanket", "union", "intersection"} or {"frequency": share}
+        ``best-blanket`` takes the set with the highest z, the first on ties.
+
+    Examples
+    --------
+    >>> folds = [[Member("a"), Member("b")], [Member("a")], [Member("a"), Member("c")]]
+    >>> result = aggregate(folds)
+    >>> result.z, result.best, [f["feature"] for f in result.features if f["chosen"]]
+    ([2.0, 3.0, 2.0], 1, ['a'])
+    """
+    check_rule(rule, "aggregate")
+    counts = Counter(member.feature for fold in folds for member in fold)
+    z = [fmean(counts[member.feature] for member in fold) if fold else 0.0 for fold in folds]
+    best = max(range(len(folds)), key=lambda k: z[k]) if rule == "best-blanket" else None
+    if best is not None:
+        chosen = {member.feature for member in folds[best]}
+    else:
+        share = rule["frequency"] if isinstance(rule, Mapping) else {"union": 0.0, "intersection": 1.0}[rule]
+        chosen = {feature for feature, count in counts.items() if count >= share * len(folds) - 1e-12}
+    return Aggregate(_features(folds, counts, chosen, best), z, best)
+
+
+def all_answers(
+    combined: Aggregate, answers: Sequence[Sequence[tuple[int, Sequence[str]]] | None]
+) -> list[tuple[int, str, int, int]]:
+    """Return every Markov blanket as rows: number, feature, rank in it (from 1), how often it was found.
+
+    Parameters
+    ----------
+    combined : Aggregate
+        The outcome over folds.
+    answers : sequence
+        For each fold the pairs of count and features that a method with several answers found; None for others.
+
+    Returns
+    -------
+    list of (int, str, int, int)
+        All blankets of the fold whose set is the answer. Where no single fold's set is, or the method has one answer
+        only: the chosen features.
+    """
+    chosen = [(1, [str(feature["feature"]) for feature in combined.features if feature["chosen"]])]
+    found = chosen if combined.best is None else answers[combined.best] or chosen
+    return [
+        (number, feature, rank, count)
+        for number, (count, features) in enumerate(found, start=1)
+        for rank, feature in enumerate(features, start=1)
+    ]
+
+
+def _features(
+    folds: Sequence[Sequence[Member]], counts: Counter[str], chosen: set[str], best: int | None
+) -> list[dict[str, object]]:
+    # The winning fold speaks first for a feature's role and group, then the folds in order.
+    in_order = [*([folds[best]] if best is not None else []), *folds]
+    spoken: dict[str, Member] = {}
+    for fold in in_order:
+        for member in fold:
+            spoken.setdefault(member.feature, member)
+    values: dict[str, list[float]] = {feature: [] for feature in spoken}
+    for fold in folds:
+        for member in fold:
+            values[member.feature].append(member.importance)
+    importance = {feature: fmean(v) for feature, v in values.items()}
+    ordered = sorted(spoken, key=lambda f: (f not in chosen, -comparable_number(importance[f])))
+    return [
+        {
+            "feature": feature,
+            "chosen": feature in chosen,
+            "frequency": counts[feature] / len(folds),
+            "importance": importance[feature],
+            "role": spoken[feature].role,
+            "group": spoken[feature].group,
+        }
+        for feature in ordered
+    ]

@@ -1,0 +1,119 @@
+"""From artefacts to frames: many small files become one table with the ids that their paths hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..core.spreadsheets import as_cell
+from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+
+#: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
+HONEST, OPTIMISTIC = "training rows", "all rows"
+_OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
+_SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
+
+
+def blankets(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable blanket.parquet with dataset, split and selector."""
+    return _select(paths)
+
+
+def folds(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable folds.parquet with dataset, split and selector."""
+    return _select(paths)
+
+
+def _select(paths: Sequence[Path]) -> pd.DataFrame:
+    frames = []
+    for path in paths:
+        columns, provenance = read_columns(path)
+        dataset, split, selector = path.parts[-4:-1]
+        rows = pd.DataFrame(columns)[: None if provenance.usable else 0]
+        frames.append(rows.assign(dataset=dataset, split=split, selector=selector))
+    return _joined(frames, ["dataset", "split", "selector"])
+
+
+def members(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the features kept by every shrink.parquet with dataset, split, selector and fold."""
+    rows = []
+    for path in paths:
+        columns, provenance = read_columns(path)
+        dataset, split, selector, fold = path.parts[-5:-1]
+        if provenance.usable:
+            kept = [f for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
+            rows += [(dataset, selector, split, fold.removeprefix("fold-"), feature) for feature in kept]
+    return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
+
+
+def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
+    frames = [pd.DataFrame(read_columns(path)[0]).assign(dataset=path.parts[-2], selector=path.stem) for path in paths]
+    return _joined(frames, [*_SCORES, "dataset", "selector"]).replace({"model": {"": None}, "metric": {"": None}})
+
+
+def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of evaluations with `selected_on`: the training rows alone, or all rows."""
+    folded = [evaluations(honest).assign(selected_on=HONEST)]
+    seen = [evaluations([path]).assign(dataset=path.parts[-3], selected_on=OPTIMISTIC) for path in optimistic]
+    return pd.concat([*folded, *seen], ignore_index=True)
+
+
+def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
+    """Return one row a search on a split, and one a model there, with status and reason; none without a blanket."""
+    rows, failed = [], set()
+    for path in select:
+        provenance = read_provenance(path)
+        dataset, split, selector = path.parts[-4:-1]
+        rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        if not provenance.usable:
+            failed.add((dataset, selector, split))
+    for path in evaluate:
+        columns, _ = read_columns(path)
+        dataset, selector = path.parts[-2], path.stem
+        found: dict[tuple[str, str], tuple[str, str]] = {}
+        for split, model, status, reason in zip(
+            *(columns[k] for k in ("split", "model", "status", "reason")), strict=True
+        ):
+            ended = (status, reason) if status == "error" else ("ok", "")  # an undefined metric is no failure
+            if (dataset, selector, split) not in failed:
+                found.setdefault((split, model), ended)
+        rows += [(dataset, selector, split, f"evaluate {model}", *ended) for (split, model), ended in found.items()]
+    return pd.DataFrame(rows, columns=_OUTCOME)
+
+
+def cards(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """Return the data sets' cards by id."""
+    return {path.parts[-2]: read_json(path) for path in paths}
+
+
+def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """Return result tables by name."""
+    return {path.stem: read_arrow(path)[0].to_pandas() for path in paths}
+
+
+def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:
+    """Write a result table as Parquet, and as CSV beside it, whose texts are no formulas."""
+    import pyarrow as pa
+
+    write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
+    texts = frame.select_dtypes(exclude=["number", "bool"])
+    cells = frame.assign(**{name: texts[name].map(as_cell) for name in texts})
+    write_text(path.with_suffix(".csv"), cells.to_csv(index=False))
+
+
+def _joined(frames: Sequence[pd.DataFrame], ids: Sequence[str]) -> pd.DataFrame:
+    filled = [frame for frame in frames if len(frame)]
+    if not filled:
+        return frames[0] if frames else pd.DataFrame(columns=list(ids))
+    return pd.concat(filled, ignore_index=True)
+
+
+def versions(names: Sequence[str]) -> Mapping[str, str]:
+    """Return the installed version of each package."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in names}

@@ -1,0 +1,59 @@
+"""About how long a whole run takes, from the estimates by which the plan merges and splits its jobs."""
+
+from __future__ import annotations
+
+from ..grain import DATASET, FOLD, SPLIT
+from ..plan import Plan
+from .cost import LOADING, LOADING_MODELS
+
+
+def run_seconds(plan: Plan) -> float:
+    """Return about how many CPU seconds a run takes from nothing, without Snakemake's own work.
+
+    Parameters
+    ----------
+    plan : Plan
+        What will be run. docs/costs.md says how far such estimates can be trusted.
+    """
+    seconds = sum(LOADING + plan.estimates.work_seconds("table", {"dataset": dataset}) for dataset in plan.facts)
+    tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(s))}
+    for dataset, test, folds in tested:
+        n_parts = max(folds, 1) * len(plan.splits)
+        seconds += plan.estimates.work_seconds("ci_test", {"dataset": dataset, "test": test}, n_parts)
+        n_jobs = {DATASET: 1, SPLIT: len(plan.splits), FOLD: n_parts}
+        seconds += LOADING * n_jobs.get(plan.grains.of_test(dataset, test), n_parts)
+    return seconds + sum(pair_seconds(plan, *pair) for pair in plan.pairs) + 2 * LOADING_MODELS
+
+
+def cost_of(plan: Plan, cores: int) -> str:
+    """Return a line that says about how much a run will take, before it starts."""
+    seconds = run_seconds(plan)
+    n_pairs = f"{len(plan.pairs):,} searches of {len(plan.splits)} splits each" if plan.splits else "no search"
+    said = f"{n_pairs}: about {duration(seconds)} of CPU time from nothing"
+    return said if cores == 1 else f"{said}, {duration(seconds / cores)} on {cores} cores"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the words of an estimate.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(42), duration(400), duration(9000), duration(720_000)
+    ('under a second', '40 s', '7 min', '2.5 h', '200 h')
+    """
+    if seconds < 1:
+        return "under a second"
+    if seconds < 100:
+        return f"{round(seconds) if seconds < 10 else round(seconds, -1):.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.2g} h" if seconds < 36_000 else f"{seconds / 3600:.0f} h"
+
+
+def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
+    """Return about how many CPU seconds growing, shrinking and evaluating a selector on a data set takes."""
+    n_splits, n_parts = len(plan.splits), max(plan.selector(selector).folds, 1) * len(plan.splits)
+    n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
+    ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits)
+    seconds = 2 * LOADING * n_jobs + plan.estimates.work_seconds("grow_shrink", ids, n_parts)
+    return seconds + (plan.estimates.seconds("evaluate", ids, n_tested) if n_tested else 0.0)

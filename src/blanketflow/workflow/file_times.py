@@ -1,0 +1,66 @@
+"""Times of files, by which Snakemake decides what is made again, where the clock was wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from ..config.output_folder import OWN
+from ..core.errors import DataError
+
+#: Largest file of which the content tells whether it has changed, as Snakemake has it in profiles/default.
+MOST_BYTES = 10**9
+#: Seconds by which clocks of machines may differ.
+_TOLERANCE = 60
+
+
+def file_states(paths: Iterable[str | Path]) -> list[str]:
+    """Return what changes with the content of files, whatever the time on them; of very large ones size and time."""
+    return [_state(Path(path)) for path in paths]
+
+
+def _state(path: Path) -> str:
+    found = path.stat()
+    if found.st_size > MOST_BYTES:
+        return f"{found.st_size} bytes at {found.st_mtime_ns}"
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_times(dataset: str, paths: Sequence[str | Path]) -> None:
+    """Raise `DataError` if a data set's file is from the future: what is made of it would never count as newer."""
+    for path in paths:
+        written = Path(path).stat().st_mtime
+        if written > time.time() + _TOLERANCE:
+            when = datetime.fromtimestamp(written).strftime("%Y-%m-%d %H:%M:%S")
+            raise DataError(
+                f"{dataset}: {path} is from the future ({when}): what is made of it would count as older. Set the "
+                f"clock of this machine, or touch the file."
+            )
+
+
+def bring_back(output: str | Path) -> int:
+    """Give results from the future times that have passed, in the same order, and return how many there were.
+
+    They are there after a clock went back. What is made now would be older than what it is made of, and what depends
+    on it would not be made again.
+    """
+    now = time.time_ns()
+    late = {path: at for path, at in _times(Path(output)) if at > now}
+    passed = {at: now - rank * 1_000 for rank, at in enumerate(sorted(set(late.values()), reverse=True), 1)}
+    for path, at in late.items():
+        os.utime(path, ns=(passed[at], passed[at]))
+    return len(late)
+
+
+def _times(output: Path) -> Iterator[tuple[Path, int]]:
+    for name in OWN:
+        for folder, folders, files in os.walk(output / name):
+            for path in (Path(folder) / entry for entry in (*folders, *files)):
+                yield path, path.lstat().st_mtime_ns
+    for path in output.glob("*"):
+        yield path, path.lstat().st_mtime_ns

@@ -1,0 +1,73 @@
+"""What a finished run hands to its report. The report job and `compare` share it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from .. import __version__
+from ..core.registry import discover
+from ..reporting.tables import unclean
+from . import collect
+
+if TYPE_CHECKING:
+    from ..reporting.report import Run
+
+PACKAGES = ("snakemake", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "lightgbm", "numba")
+
+
+def finished_run(
+    spec: str,
+    tables: Mapping[str, pd.DataFrame],
+    cards: Sequence[Path],
+    by_fold: Sequence[Path],
+    shrink: Sequence[Path],
+) -> Run:
+    """Return everything that the report shows.
+
+    Parameters
+    ----------
+    spec : str
+        `Plan.report_spec`.
+    tables : mapping of str to DataFrame
+        As `blanketflow.workflow.tabulate.tabulate` returns them.
+    cards, by_fold : sequences of paths
+        As it takes them.
+    shrink : sequence of paths
+        shrink.parquet of each pair and fold of the final split.
+    """
+    from ..reporting.report import Run
+
+    asked = json.loads(spec)
+    known = collect.cards(cards)
+    found = {**discover("blanketflow.selectors"), **discover("blanketflow.ci")}
+    return Run(
+        tables=tables,
+        folds=collect.folds(by_fold),
+        members=collect.members(shrink),
+        outcomes=unclean(tables["statuses"]),
+        skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
+        cards={name: known[name] for name in asked["order"]["datasets"]},
+        selectors=_selectors(asked),
+        method_cards={identifier: method.card for identifier, method in found.items()},
+        provenance={
+            "blanketflow": __version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "seed": asked["seed"],
+            "packages": collect.versions(PACKAGES),
+            "config": asked,
+        },
+    )
+
+
+def _selectors(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {**(s := asked["selectors"][name]), **s["options"], "ci_test": asked["ci_tests"].get(s["ci_test"])}
+        for name in asked["order"]["selectors"]
+    }

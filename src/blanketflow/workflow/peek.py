@@ -1,0 +1,284 @@
+"""A cheap look at a data set, for the plan: shape, kinds, task, classes, and the errors that reading would raise."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
+from ..core.errors import DataError
+from ..core.sparse_columns import SparseColumns
+from ..core.table import Column
+from ..core.task import Task
+from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header
+from ..data.arrow import read_parquet_head
+from ..data.artefacts import read_json, write_json
+from ..data.at_once import missing_by_column
+from ..data.bundled import TARGET, bundled_facts
+from ..data.cache import cache_folder, storing
+from ..data.column_names import check_names
+from ..data.download import with_downloads
+from ..data.raw import (
+    RawTable,
+    as_categorical,
+    assemble,
+    check_finite,
+    check_settings,
+    feature_names,
+    missing_cells,
+    prepare_target,
+    setting,
+)
+from ..data.simulate import simulated
+from ..data.sources import Source, locate, read_source, rows_asked, source_files, target_name
+from ..data.text import HEAD_BYTES, read_head
+from .digest import code_digest
+
+__all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek"]
+
+#: Simulated sources with more rows, or more cells, are looked at through a smaller sample.
+HEAD_ROWS = 20_000
+HEAD_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the plan knows of a data set.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows; an estimate unless `exact`.
+    n_features : int
+        Features.
+    exact : bool
+        Whether all rows were looked at.
+    kinds : tuple of str
+        Distinct kinds of features, sorted; as seen in the rows looked at.
+    task, task_reason : str
+        Classification or regression, and why.
+    class_counts : dict of str to int, or None
+        Rows of each class, in the order of the labels, among all rows but the last `n_test`. None for regression or if
+        not all rows were looked at.
+    n_classes : int or None
+        Number of classes; of those seen, unless `exact`. None for regression.
+    n_missing : int or None
+        Missing cells in the features, None if not known.
+    n_groups : int or None
+        Number of groups, None without groups or if not known.
+    truth : dict or None
+        The target's true neighbourhood, where known.
+    feature_names : sequence of str or None
+        Names of the features.
+    max_levels : int or None
+        Most levels of a categorical feature seen, None without one or if not known.
+    n_test : int
+        How many of the last rows are there to test on; as asked, unless `exact`.
+    n_stored : int or None
+        Of a sparse matrix the cells that are not zero, None of any other table.
+    """
+
+    n_rows: int
+    n_features: int
+    exact: bool
+    kinds: tuple[str, ...]
+    task: str
+    task_reason: str
+    class_counts: dict[str, int] | None
+    n_classes: int | None
+    n_missing: int | None
+    n_groups: int | None
+    truth: dict[str, Any] | None
+    feature_names: Sequence[str] | None
+    max_levels: int | None = None
+    n_test: int = 0
+    n_stored: int | None = None
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of the features that a job holds."""
+        return self.n_rows * self.n_features if self.n_stored is None else self.n_stored
+
+
+def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
+    """Look at a data set without reading more than needed.
+
+    Parameters
+    ----------
+    name : str
+        The data set, for messages.
+    spec : mapping
+        Its spec, as for `read_source`.
+    seed : int
+        Seed of simulated sources.
+
+    Returns
+    -------
+    Facts
+        Exact for small files, estimated from the head of large CSV and Parquet files. Cells of `.npz` matrices are not
+        looked at. Other formats are read whole at the first look, and what was found is kept in the cache.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `read_source` does, for everything that can be seen this way.
+
+    Examples
+    --------
+    >>> peek("wine", {"source": "sklearn:wine"}).class_counts
+    {'class_0': 59, 'class_1': 71, 'class_2': 48}
+    """
+    source = locate(name, spec)
+    if source.kind == "sklearn":
+        return _peek_bundled(name, source, spec, seed)
+    if source.network is not None:
+        return _peek_network(name, source, spec, seed)
+    if source.kind == "npz":
+        return _peek_npz(name, source, with_downloads(name, spec))
+    if source.kind == "parquet":
+        head = read_parquet_head(name, source.path, setting(spec, "drop"))
+    elif source.kind == "csv":
+        head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none")
+    else:
+        return _remembered(name, source, spec, seed)
+    target = target_name(name, spec, head.columns, None)
+    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0)
+    return _facts(raw, head.rows_per_row)
+
+
+def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    """Return the facts that only reading whole tells: found once for each state of the files and of this code."""
+    files = [Path(file).absolute() for file in source_files(name, spec)]
+    states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    told = json.dumps([source.kind, states, dict(spec), code_digest(Path(__file__))], sort_keys=True, default=str)
+    path = cache_folder() / "facts" / f"{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}.json"
+    with suppress(DataError):  # nothing is known yet, or the file is damaged
+        found = read_json(path)
+        names = found["feature_names"]
+        names = NumberedNames(**names) if isinstance(names, dict) else tuple(names)
+        return Facts(**found | {"kinds": tuple(found["kinds"]), "feature_names": names})
+    facts = _facts(read_source(name, spec, seed), 1.0)
+    with storing(name, path) as temporary:
+        write_json(temporary, asdict(facts))
+    return facts
+
+
+def _peek_network(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    rows, known = rows_asked(name, spec), simulated(source.network, spec.get("target"), name)
+    seen = min(rows, HEAD_ROWS, max(HEAD_CELLS // len(known.network.nodes), 1))
+    table = known.network.sample(seen, seed)  # the first of the rows that reading draws
+    return _facts(assemble(name, spec, table.columns, known.target, known.truth(), whole=seen == rows), rows / seen)
+
+
+def facts_of(raw: RawTable) -> Facts:
+    """Return what the plan knows of a data set that was read whole."""
+    return _facts(raw, 1.0)
+
+
+def _facts(raw: RawTable, rows_per_row: float) -> Facts:
+    exact = rows_per_row == 1.0
+    columns, some = raw.features.columns, tuple(raw.features.one_of_each())
+    counts, n_classes = _classes(raw.target, raw.task, raw.n_test)
+    return Facts(
+        n_rows=round(raw.features.n_rows * rows_per_row),
+        n_features=len(raw.features),
+        exact=exact,
+        kinds=tuple(sorted({column.kind for column in some})),
+        task=raw.task.name,
+        task_reason=raw.task.reason,
+        class_counts=counts if exact else None,
+        n_classes=n_classes,
+        n_missing=int(missing_by_column(columns).sum()) if exact else None,
+        n_groups=len(np.unique(raw.groups)) if exact and raw.groups is not None else None,
+        truth=raw.truth,
+        feature_names=numbered(raw.features.names),
+        max_levels=max((len(c.levels) for c in some if c.kind == CATEGORICAL), default=None),
+        n_test=raw.n_test,
+        n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
+    )
+
+
+def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | None, int | None]:
+    if task.name != CLASSIFICATION:
+        return None, None
+    known = target.values[: max(len(target.values) - n_test, 0)]
+    counts = np.bincount(known, minlength=len(target.levels)).tolist()
+    return dict(zip(target.levels, counts, strict=True)), len(target.levels)
+
+
+def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
+    known = bundled_facts(name, source.identifier)
+    unforeseen = (spec.get("groups") is not None, setting(spec, "task") != "auto", setting(spec, "test_rows"))
+    if (spec.get("target") or TARGET) != TARGET or any(unforeseen):
+        return facts_of(read_source(name, spec, seed))  # rarely asked, and not in the stored facts
+    check_settings(name, spec)
+    kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
+    if TARGET in setting(spec, "categorical"):
+        return facts_of(read_source(name, spec, seed))
+    return Facts(
+        n_rows=known.n_rows,
+        n_features=len(kept),
+        exact=True,
+        kinds=_kinds(NUMERIC, kept, spec),
+        task=known.task,
+        task_reason=known.task_reason,
+        class_counts=dict(known.class_counts) if known.class_counts else None,
+        n_classes=len(known.class_counts) if known.class_counts else None,
+        n_missing=0,
+        n_groups=None,
+        truth=None,
+        feature_names=tuple(kept),
+    )
+
+
+def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
+    check_settings(name, spec)
+    header = read_npz_header(name, source.path, spec)
+    kept = _npz_features(name, header, spec)
+    target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
+    check_finite(name, target)
+    rows = np.flatnonzero(~missing_cells(target))
+    n_test = int(np.count_nonzero(rows >= len(target.values) - setting(spec, "test_rows")))
+    target, task = prepare_target(name, spec, target.take(rows))
+    counts, n_classes = _classes(target, task, n_test)
+    return Facts(
+        n_rows=len(target.values),
+        n_features=len(kept),
+        exact=True,
+        kinds=_kinds(header.kind, kept, spec),
+        task=task.name,
+        task_reason=task.reason,
+        class_counts=counts,
+        n_classes=n_classes,
+        n_missing=None if header.kind == NUMERIC else 0,
+        n_groups=None,
+        truth=None,
+        feature_names=kept,
+        n_test=n_test,
+        n_stored=header.n_stored,
+    )
+
+
+def _npz_features(name: str, header: ArrayHeader, spec: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of the features, checked; without a look at each where they are numbered and all kept."""
+    target = header.target.name
+    named = [*setting(spec, "drop"), *setting(spec, "categorical"), spec.get("groups")]
+    if isinstance(header.names, NumberedNames) and len(header.names) and not any(named) and target not in header.names:
+        return header.names
+    names = [*header.names, target]
+    check_names(name, names)
+    return feature_names(name, spec, names, target)
+
+
+def _kinds(kind: str, features: Sequence[str], spec: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the kinds of features of which all but the forced ones are of one kind."""
+    forced = set(setting(spec, "categorical"))
+    forced = forced.intersection(features) if forced else forced
+    return tuple(sorted({CATEGORICAL} if len(forced) == len(features) else {kind, CATEGORICAL} if forced else {kind}))

@@ -1,0 +1,320 @@
+"""The plan: from a config and a look at the data to pairs, specs and code digests. Numpy only."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from ..config.identifiers import PART
+from ..config.reading import Config, Selector, canonical_json, read_config
+from ..core.errors import ConfigError
+from ..core.parameters import Configurable
+from ..core.registry import look_up
+from ..core.seeds import derive_seed
+from ..data.remote import is_remote, with_copies
+from ..data.splits import check_folds
+from ..reporting.printed import OF_TABLES, read_claims, read_printed
+from .digest import code_digest
+from .estimates.resources import Estimates
+from .file_times import check_times, file_states
+from .grain import Grains, fold_ids, id_of_test
+from .peek import Facts, peek
+from .suitability import wants_network, why_no_evaluation, why_not
+
+#: What the report's page is made of beside Python.
+PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A pair that is not run, and why."""
+
+    dataset: str
+    selector: str
+    reason: str
+
+
+@dataclass
+class Plan:
+    """What will be run, and under which specs.
+
+    Attributes
+    ----------
+    config : Config
+    facts : dict of str to Facts
+        What a cheap look at each data set found.
+    pairs : list of (dataset, selector) ids
+    skipped : list of Skip
+    scripts : function
+        Returns where a script is, by the name of its file.
+    """
+
+    config: Config
+    facts: dict[str, Facts]
+    scripts: Callable[[str], Path | str]
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+
+    @cached_property
+    def splits(self) -> list[str]:
+        """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
+        return (["full"] if self.config.splits["final"] else []) + self.evaluation_splits
+
+    @cached_property
+    def evaluation_splits(self) -> list[str]:
+        """The splits that have test rows."""
+        n = self.config.splits["evaluation"] * self.config.splits["repeats"]
+        return [f"cv-{i}" for i in range(1, n + 1)]
+
+    def selector(self, selector: str) -> Selector:
+        """Return a configured selector."""
+        return self.config.selectors[selector]
+
+    def folds(self, selector: str) -> list[str]:
+        """Return the fold ids of a selector."""
+        return fold_ids(self.selector(selector).folds)
+
+    def test_id(self, selector: str) -> str | None:
+        """Return the id of a selector's ci_test artefact."""
+        return id_of_test(self.selector(selector))
+
+    @cached_property
+    def grains(self) -> Grains:
+        """How much work one job does."""
+        return Grains(self.config, self.facts, self.pairs, len(self.splits))
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What the jobs take."""
+        return Estimates(self.config, self.facts, self.grains)
+
+    # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
+
+    def source_files(self, dataset: str) -> list[str]:
+        """Return the files that a data set is read from."""
+        from ..data.sources import source_files
+
+        return source_files(dataset, self.config.datasets[dataset])
+
+    def source_states(self, dataset: str) -> str:
+        """Return what changes with the content of a data set's files here; those in object storage tell by their time.
+
+        Snakemake looks at a file whose time is newer, and so misses one that was changed under an older time.
+        """
+        return canonical_json(file_states(path for path in self.source_files(dataset) if not is_remote(path)))
+
+    def check_times(self) -> None:
+        """Raise `DataError` if a file of a data set is from the future."""
+        for dataset in self.config.datasets:
+            check_times(dataset, [path for path in self.source_files(dataset) if not is_remote(path)])
+
+    def table_spec(self, dataset: str) -> str:
+        """Return the spec of the table."""
+        return canonical_json({**self.config.datasets[dataset], "seed": table_seed(self.config, dataset)})
+
+    def numbers_of_folds(self, dataset: str) -> list[int]:
+        """Return the distinct numbers of inner folds in use on a data set."""
+        return sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
+
+    def splits_spec(self, numbers_of_folds: list[int]) -> str:
+        """Return the spec of the outer splits with some numbers of inner folds."""
+        return canonical_json({**self.config.splits, "folds": numbers_of_folds, "seed": self.config.seed})
+
+    def test_spec(self, dataset: str, test: str) -> str:
+        """Return the spec of a ci_test artefact."""
+        return canonical_json(self._test(dataset, test))
+
+    def _test(self, dataset: str, test: str) -> dict[str, Any]:
+        configured = test.removesuffix(PART)
+        options = self.config.ci_tests[configured].options()
+        if wants_network(options):
+            options["network"] = self.config.datasets[dataset]["source"]
+        return {
+            "type": self.config.test_types[configured],
+            "options": options,
+            "fold_rows": "part" if test.endswith(PART) else "train",
+            "seed": self.config.seed,
+        }
+
+    def method_spec(self, dataset: str, selector: str) -> str:
+        """Return the spec of grow and shrink: the method, its options and its CI test."""
+        chosen = self.selector(selector)
+        options = chosen.method.options()
+        if chosen.method.card.id == "true-blanket" and not options["blanket"]:
+            options["blanket"] = self._true_roles(dataset)
+        test = self.test_id(selector)
+        return canonical_json(
+            {
+                "method": chosen.method_name,
+                "options": options,
+                "ci_test": self._test(dataset, test) if test else None,
+                "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
+                "fold_rows": chosen.fold_rows,
+                "seed": self.config.seed,
+            }
+        )
+
+    def _true_roles(self, dataset: str) -> dict[str, str]:
+        truth = self.facts[dataset].truth
+        relatives = {*truth["parents"], *truth["children"]}
+        return {name: "parent_or_child" if name in relatives else "spouse" for name in truth["blanket"]}
+
+    def aggregate_spec(self, selector: str) -> str:
+        """Return the spec of the aggregation."""
+        return canonical_json({"aggregate": self.selector(selector).aggregate, "seed": self.config.seed})
+
+    def evaluate_spec(self) -> str:
+        """Return the spec of the evaluation."""
+        return canonical_json(
+            {
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "splits": self.evaluation_splits,
+                "seed": self.config.seed,
+            }
+        )
+
+    def printed_spec(self) -> str:
+        """Return the spec of the tables that set our results beside printed ones."""
+        return canonical_json({"n_folds": self.config.splits["evaluation"], "seed": self.config.seed})
+
+    def report_spec(self) -> str:
+        """Return everything that the report states of the run."""
+        selectors = {
+            name: {
+                "method": s.method_name,
+                "options": _stated_options(s),
+                "ci_test": s.ci_test,
+                "folds": s.folds,
+                "fold_rows": s.fold_rows,
+                "aggregate": s.aggregate,
+                "time_limit": s.time_limit,
+                "max_tests": s.max_tests,
+            }
+            for name, s in self.config.selectors.items()
+        }
+        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
+        return canonical_json(
+            {
+                "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
+                "datasets": self.config.datasets,
+                "splits": self.config.splits,
+                "selectors": selectors,
+                "ci_tests": tests,
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "seed": self.config.seed,
+                "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
+            }
+        )
+
+    # --- code digests ------------------------------------------------------------------------------------------------
+
+    def code(self, script: str, *, selector: str | None = None, test: str | None = None) -> str:
+        """Return the digest of the source files that can change a job's result."""
+        files = [Path(self.scripts(f"{script}.py"))]
+        if selector is not None:
+            files += _files_of(self.selector(selector).method)
+            path = getattr(self.selector(selector).method, "path", None)
+            files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
+            test = self.test_id(selector)
+        if test is not None:
+            files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
+        if script == "gather_ci_test":
+            files.append(Path(self.scripts("ci_test.py")))  # the chunks are gone when this rule's digest is compared
+        if script == "report":
+            files += sorted(PAGE.iterdir())
+        if script == "evaluate":
+            files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+        return code_digest(*files)
+
+
+def _source(found: type) -> Path:
+    return Path(inspect.getfile(found))
+
+
+def _files_of(configured: Configurable) -> list[Path]:
+    """Return the files of a method or test, and of the model that it finds by name."""
+    model = configured.options().get("model") if "model" in configured.parameters() else None
+    name = model.get("type") if isinstance(model, Mapping) else model
+    model_files = [_source(look_up("blanketflow.models", name, "model"))] if isinstance(name, str) else []
+    return [_source(type(configured)), *model_files]
+
+
+def make_plan(
+    raw: Mapping[str, Any],
+    scripts: Callable[[str], Path | str],
+    fetch: Callable[[str, str], Path] | None = None,
+) -> Plan:
+    """Return the plan of a configuration.
+
+    Parameters
+    ----------
+    raw : mapping
+        The configuration, as YAML gives it.
+    scripts : function
+        Returns where a script is, by the name of its file.
+    fetch : function, optional
+        Returns the local copy of a data set's file in object storage, by the data set's id and the file's URL.
+
+    Raises
+    ------
+    ConfigError, DataError
+        If something is wrong that can be known before any job starts.
+    """
+    config = read_config(raw)
+    _check_printed(config)
+    facts = {
+        name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
+        for name, spec in config.datasets.items()
+    }
+    return plan_of(config, facts, scripts)
+
+
+def _check_printed(config: Config) -> None:
+    """Refuse files of printed results that are not there, cannot be read, or have nothing that the run can judge."""
+    for name, path in config.printed.items():
+        if not Path(path).is_file():
+            raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
+        read_printed(path)
+        if not config.splits["evaluation"] and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
+            why = f"config: printed.{name} sets scores beside others, and there are none"
+            raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
+
+
+def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
+    """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
+    plan = Plan(config, facts, scripts)
+    for dataset in config.datasets:
+        for name, selector in config.selectors.items():
+            if selector.datasets is not None and dataset not in selector.datasets:
+                continue
+            reason = why_not(facts[dataset], selector, config)
+            if reason:
+                plan.skipped.append(Skip(dataset, name, reason))
+            else:
+                plan.pairs.append((dataset, name))
+        folds = plan.numbers_of_folds(dataset)
+        if not folds:
+            reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
+            raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
+        reason = why_no_evaluation(facts[dataset], config)
+        if reason:
+            raise ConfigError(f"config: data set {dataset!r}: {reason}.")
+        check_folds(facts[dataset], config.splits, folds, dataset)
+    return plan
+
+
+def _stated_options(selector: Selector) -> dict[str, Any]:
+    """Return a method's options; the true blanket is left out, since it is another one on each data set."""
+    options = selector.method.options()
+    return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
+
+
+def table_seed(config: Config, dataset: str) -> int:
+    """Return the seed that a data set's rows are drawn with, where they are simulated."""
+    return derive_seed(config.seed, dataset, "rows")

@@ -1,0 +1,135 @@
+"""Growing and shrinking on a fold: running a method, and writing and reading its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...core.table import Table
+from ...data.artefacts import Provenance, read_arrow, write_columns
+from ...search.steps import Step, standing
+from ...selectors.apart import runs_apart
+from ...selectors.base import Method, Problem
+from ...selectors.run import run_grow, run_shrink
+from ..jobs import recorded, require
+from .fold import Fold
+from .marginal import read_marginal
+
+_STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
+GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
+SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
+#: What methods that form groups add.
+GROUP_TYPES = {"group": "string"}
+
+
+def open_problem(fold: Fold, marginal: Path | None) -> Problem:
+    """Return the problem of a fold. The table is read when the method first needs it.
+
+    Raises
+    ------
+    EarlierFailure
+        If the ci_test stage has no result.
+    """
+    if marginal is None:
+        table = fold.read()
+        return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test, fold.limits())
+    features, results, provenance = read_marginal(marginal)
+    require(provenance)
+    test = fold.test()
+    target = provenance.extra["target"]
+    return Problem(
+        features,
+        target,
+        results,
+        fold.seed,
+        fold.read,
+        lambda t: test.bind(t, seed=fold.seed, target=target),
+        fold.limits(),
+    )
+
+
+def _no_test(table: Table) -> Any:
+    raise RuntimeError("this method was configured without a CI test")
+
+
+def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
+    """Run a method's grow on a fold and write grow.parquet; return the problem with the rows read."""
+    provenance, steps, problem, method = fold.provenance(), [], None, fold.method()
+    with recorded(provenance):
+        problem = open_problem(fold, marginal)
+        steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
+        _say(provenance, problem)
+        provenance.n_tests = problem.n_tests
+    write_grown(path, steps, provenance, method.forms_groups)
+    return problem
+
+
+def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, problem: Problem | None = None) -> None:
+    """Run a method's shrink on a fold and write shrink.parquet.
+
+    The status of growing is passed on. All Markov blankets of a method that looks for several are in the provenance, as
+    ``answers``: pairs of count and features.
+    """
+    provenance, decisions, method = fold.provenance(), [], fold.method()
+    with recorded(provenance):
+        candidates, earlier = read_grown(grown)
+        require(earlier)
+        problem = _without_memory(problem) if problem else open_problem(fold, marginal)
+        problem.say(earlier.status, earlier.reason)
+        before = problem.n_tests
+        decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
+        _say(provenance, problem)
+        if problem.answers:
+            provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
+        provenance.n_tests = problem.n_tests - before
+    write_decisions(path, decisions, provenance, method.forms_groups)
+
+
+def _apart(fold: Fold, method: Method, marginal: Path | None) -> bool:
+    return runs_apart(method, fold.test() if marginal else None, fold.limits())
+
+
+def _without_memory(problem: Problem) -> Problem:
+    """Return a problem as a job of its own would meet it, except that its rows are not read again.
+
+    What growing has in memory costs shrinking no test: numbers of tests, and where a limit strikes, would depend on
+    whether one job does both.
+    """
+    return replace(problem, read_table=lambda: problem.table, shared={})
+
+
+def _say(provenance: Provenance, problem: Problem) -> None:
+    """Take over what a search said of itself; a limit that struck without an answer has raised before."""
+    provenance.status, provenance.reason = problem.status, problem.reason
+    if problem.status == "timeout":
+        provenance.extra["anytime"] = True
+
+
+def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
+    """Write grow.parquet."""
+    columns = _step_columns(steps) | {"order": list(range(len(steps)))}
+    write_columns(path, columns, GROW_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
+
+
+def read_grown(path: Path) -> tuple[list[Step], Provenance]:
+    """Return the candidates of grow.parquet."""
+    table, provenance = read_arrow(path)
+    fields = ("feature", "statistic", "p_value", "importance", "given", "role")
+    rows = zip(*(table.column(name).to_pylist() for name in fields), strict=True)
+    groups = table.column("group").to_pylist() if "group" in table.column_names else [""] * table.num_rows
+    steps = [Step(f, s, p, i, tuple(g), r, group=k) for (f, s, p, i, g, r), k in zip(rows, groups, strict=True)]
+    return steps, provenance
+
+
+def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
+    """Write shrink.parquet."""
+    columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
+    write_columns(path, columns, SHRINK_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
+
+
+def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:
+    names = ("feature", "role", "statistic", "p_value", "importance", "group")
+    columns: dict[str, list[Any]] = {name: [getattr(s, name) for s in steps] for name in names}
+    return columns | {"given": [s.listed for s in steps]}

@@ -1,0 +1,71 @@
+"""The evaluate stage: how well models do with the blanket of each evaluation split, on its test rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...data.artefacts import Provenance, read_columns, write_columns
+from ...data.impute import impute
+from ...data.splits import test_rows, train_rows
+from ...data.storage import feature_names, read_table
+from ...models.evaluation import SCORE_TYPES, evaluate_split, not_scored
+from .fold import read_splits
+
+
+def evaluate_blankets(
+    table: Path, splits: Path, blankets: Sequence[Path], scores: Path, dataset: str, spec: str, threads: int = 1
+) -> None:
+    """Write the scores of every split and model; those of a split without a blanket are rows with its reason.
+
+    Parameters
+    ----------
+    table, splits : path
+        The data set and its splits.
+    blankets : sequence of paths
+        blanket.parquet of each evaluation split, in the order of the spec.
+    scores : path
+        Where to.
+    dataset : str
+        Its id, part of every seed.
+    spec : str
+        Models, metrics, splits and the seed, as JSON.
+    threads : int
+        Cores of a model.
+    """
+    asked = json.loads(spec)
+    seed = asked["seed"]
+    found = [read_columns(path) for path in blankets]
+    chosen = [{f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c} for columns, _ in found]
+    ever = set().union(*chosen)
+    stored = read_table(table, [name for name in feature_names(table) if name in ever])
+    drawn = read_splits(splits)
+    rows: list[dict[str, Any]] = []
+    for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
+        if not provenance.usable:
+            why = (provenance.status, provenance.reason)
+            rows += [
+                {"split": split, **row}
+                for row in not_scored(asked["models"], asked["metrics"], stored.extra["task"], *why)
+            ]
+            continue
+        features = stored.features.select([name for name in stored.features.names if name in own])
+        train, test = train_rows(drawn, split), test_rows(drawn, split)
+        known, held_out = features.take(train), features.take(test)
+        scored = evaluate_split(
+            impute(known, known),
+            stored.target.take(train),
+            impute(known, held_out),
+            stored.target.take(test),
+            asked["models"],
+            asked["metrics"],
+            stored.extra["task"],
+            (seed, dataset, split, "evaluate"),
+            threads,
+        )
+        rows += [{"split": split, **row} for row in scored]
+    total = Provenance(spec=spec, seed=seed)
+    total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
+    write_columns(scores, {name: [row[name] for row in rows] for name in SCORE_TYPES}, SCORE_TYPES, total)

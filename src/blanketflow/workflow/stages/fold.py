@@ -1,0 +1,93 @@
+"""Where a fold's rows are, how they are identified, and the spec of the work on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...ci import CITest, get_ci_test
+from ...core.limits import Limits
+from ...core.registry import import_name
+from ...core.table import Table
+from ...data.arrow import array_from_arrow
+from ...data.artefacts import Provenance, read_arrow
+from ...data.impute import impute
+from ...data.splits import fold_rows
+from ...data.storage import WHOLE, Part, StoredTable, read_features
+from ...selectors import get_method
+from ...selectors.base import Method
+from ...selectors.run import fold_seed
+
+
+@dataclass
+class Fold:
+    """Where one fold's rows are, how they are identified, and the spec of the work on them."""
+
+    table: Path
+    splits: Path
+    dataset: str
+    split: str
+    fold: str
+    spec: str
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The spec, parsed."""
+        return json.loads(self.spec)
+
+    @property
+    def seed(self) -> int:
+        """The fold's seed."""
+        return fold_seed(self.asked["seed"], self.dataset, self.split, self.fold)
+
+    def method(self) -> Method:
+        """Return the configured method of the spec."""
+        return get_method(self.asked["method"], f"selector on {self.dataset}", self.asked["options"])
+
+    def test(self) -> CITest:
+        """Return the configured CI test: that of a method's spec, or the one that the spec is of."""
+        asked = self.asked
+        return configured_test(asked.get("ci_test", asked))
+
+    def rows(self) -> np.ndarray:
+        """Return which rows of the table are the fold's."""
+        return fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
+
+    def read(self, part: Part = WHOLE) -> Table:
+        """Return the fold's rows, imputed on themselves: features, or a part of them, then target."""
+        return self.prepared(read_features(self.table, part), self.rows())
+
+    @staticmethod
+    def prepared(stored: StoredTable, rows: np.ndarray) -> Table:
+        """Return rows of a table as the stages work on them."""
+        features = stored.features.take(rows)
+        return impute(features, features).with_column(stored.target.take(rows))
+
+    def limits(self) -> Limits:
+        """Return what each stage may spend."""
+        return Limits(**self.asked["limits"])
+
+    def provenance(self) -> Provenance:
+        """Return a fresh provenance of work on this fold."""
+        return Provenance(spec=self.spec, seed=self.seed)
+
+
+def read_splits(path: Path) -> dict[str, Any]:
+    """Return splits.parquet as arrays."""
+    table, _ = read_arrow(path, coded=["split", "part"])
+    return {name: array_from_arrow(table.column(name)) for name in table.column_names}
+
+
+def configured_test(asked: Mapping[str, Any]) -> CITest:
+    """Return the CI test of a spec; one that knows the truth is given the network that its spec names."""
+    options = dict(asked["options"])
+    if isinstance(options.get("network"), str):
+        # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
+        read_source_network = import_name("blanketflow.data.sources:read_source_network")
+        options["network"] = read_source_network(f"CI test {asked['type']!r}", options["network"])
+    return get_ci_test(asked["type"], **options)

@@ -1,0 +1,147 @@
+"""The ci_test stage: each feature against the target given nothing, on one fold.
+
+The artefact of a test that resamples (`ci.engines.ResampledEngine`) also holds what each repeat found, so that more
+repeats add to those of an earlier run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import DataError
+from ...core.results import CIResults
+from ...data.arrow import array_from_arrow, joined, numbers_from_arrow
+from ...data.artefacts import Provenance, opened, read_arrow, read_provenance, write_arrow, write_columns
+from ...data.storage import WHOLE, Part, read_features, small_parts
+from ...selectors.run import test_stage
+from ..jobs import passed_on, recorded
+from .fold import Fold
+
+logger = logging.getLogger("blanketflow")
+
+MARGINAL_TYPES = {
+    "feature": "string",
+    "statistic": "double",
+    "p_value": "double",
+    "log_p": "double",
+    "dof": "double",
+    "n": "int64",
+    "reliable": "bool",
+}
+#: What tests that resample add: what each repeat found.
+REPEAT_TYPES = {"risk_differences": "list<double>"}
+#: Options of such a test that change how many repeats there are, and how they are judged, but none of them.
+_NOT_OF_REPEATS = ("n_repeats", "significance")
+
+
+def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = WHOLE) -> None:
+    """Test all features of a fold, or a part of them, and write the results.
+
+    Parameters
+    ----------
+    fold : Fold
+        The fold.
+    path : path
+        Where to.
+    earlier : path
+        The artefact of an earlier run on all features, if there is one; its repeats are not computed again where they
+        were found by the same code and options on the same rows of equal content.
+    code : str
+        Digest of the code that can change a result.
+    part : (int, int)
+        Which features.
+    """
+    provenance, features, results, differences = fold.provenance(), [], None, None
+    with recorded(provenance):
+        test, rows = fold.test(), fold.rows()
+        found: list[CIResults] = []
+        found_differences: list[np.ndarray] = []
+        # As the parts of a wide table are scattered over jobs, so they are done one after the other in one job.
+        for small in small_parts(fold.table, part) if test.card.column_by_column else [part]:
+            stored = read_features(fold.table, small)
+            *names, target = (table := fold.prepared(stored, rows)).names
+            if not features:
+                identity = _identity(fold, code, stored.extra["content_hash"], rows)
+                known = _known_differences(earlier, identity, part)
+            own = slice(len(features), len(features) + len(names))
+            results, repeats = test_stage(test, table, fold.seed, target, None if known is None else known[own])
+            found.append(results)
+            if repeats is not None:
+                found_differences.append(repeats)
+            features += names
+        if found_differences:
+            differences = np.concatenate(found_differences)
+            provenance.extra["repeats_of"] = identity
+            n_repeats = differences.shape[1]
+            n_known = min(n_repeats, 0 if known is None else known.shape[1])
+            logger.info("%d repeats computed, %d taken from an earlier run", n_repeats - n_known, n_known)
+        results = CIResults.joined(found)
+        provenance.n_tests, provenance.extra["target"] = len(features), target
+    write_marginal(path, features, results, provenance, differences)
+
+
+def gather_parts(paths: Sequence[Path], path: Path, provenance: Provenance) -> None:
+    """Write the results on all features from those on their parts, as if they had been tested at once."""
+    import pyarrow as pa
+
+    own = [read_provenance(part) for part in paths]
+    with recorded(provenance):
+        passed_on(provenance, own)
+        provenance.n_tests, provenance.extra = sum(one.n_tests for one in own), own[0].extra
+    provenance.seconds = sum(one.seconds for one in own)
+    if provenance.usable:
+        write_arrow(path, pa.concat_tables([read_arrow(part)[0] for part in paths]), provenance)
+    else:
+        write_marginal(path, [], None, provenance)
+
+
+def _identity(fold: Fold, code: str, content: str, rows: np.ndarray) -> str:
+    """Return a digest of everything that the repeats on a fold depend on."""
+    asked = fold.asked
+    options = {key: value for key, value in asked["options"].items() if key not in _NOT_OF_REPEATS}
+    told = (asked["type"], sorted(options.items()), fold.seed, code, content)
+    return hashlib.blake2b(repr(told).encode() + rows.astype(np.int64).tobytes(), digest_size=16).hexdigest()
+
+
+def _known_differences(path: Path, identity: str, part: Part) -> np.ndarray | None:
+    """Return what the repeats of an earlier run found for a part of the features, shape (m, repeats)."""
+    if not path.exists():
+        return None
+    try:
+        with opened(path) as (file, provenance):
+            if not provenance.usable or provenance.extra.get("repeats_of") != identity:
+                return None
+            lists = joined(file.read(columns=list(REPEAT_TYPES)).column(0))
+    except DataError as error:
+        logger.info("nothing is taken from an earlier run: %s", error)
+        return None
+    start, stop = ((k * len(lists)) // part[1] for k in (part[0] - 1, part[0]))
+    return numbers_from_arrow(lists.values).reshape(len(lists), -1)[start:stop]
+
+
+def write_marginal(
+    path: Path,
+    features: Sequence[str],
+    results: CIResults | None,
+    provenance: Provenance,
+    differences: np.ndarray | None = None,
+) -> None:
+    """Write the ci_test artefact; no rows if there is no result."""
+    types = MARGINAL_TYPES | (REPEAT_TYPES if differences is not None else {})
+    columns: dict[str, Any] = {name: [] for name in types}
+    if results is not None:
+        columns = {"feature": features, **results.columns(), "risk_differences": differences}
+    write_columns(path, columns, types, provenance)
+
+
+def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
+    """Return features and results of a ci_test artefact."""
+    table, provenance = read_arrow(path, list(MARGINAL_TYPES))
+    arrays = [array_from_arrow(table.column(name)) for name in MARGINAL_TYPES if name != "feature"]
+    return table.column("feature").to_pylist(), CIResults(*arrays), provenance

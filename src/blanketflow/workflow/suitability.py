@@ -1,0 +1,81 @@
+"""Which tests and methods suit a table, from their cards: the plan skips pairs by it, and people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..ci import CITest
+from ..config.reading import Config, Selector
+from ..core.cards import CATEGORICAL
+from ..core.errors import did_you_mean
+from ..models import get_model
+from ..models.metrics import resolve_metrics
+from .peek import Facts
+
+#: Models are not trained on all features of larger tables.
+MOST_CELLS_OF_ALL = 250_000_000
+
+
+def why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
+    """Return why a selector cannot run on a data set, or None if it can."""
+    method = selector.method
+    if facts.task not in method.card.tasks:
+        return f"{method.card.id} does not do {facts.task}"
+    if method.card.id == "all" and facts.n_rows * facts.n_features > MOST_CELLS_OF_ALL:
+        return f"models of all {facts.n_features} features would take more than {MOST_CELLS_OF_ALL * 8 / 1e9:.0f} GB"
+    if method.card.id == "true-blanket" and not method.options()["blanket"] and facts.truth is None:
+        return "the true Markov blanket is not known"
+    if method.card.id == "true-blanket" and facts.feature_names is not None:
+        missing = [name for name in method.options()["blanket"] if name not in facts.feature_names]
+        if missing:
+            return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
+    if selector.ci_test is None:
+        return None
+    test = config.ci_tests[selector.ci_test]
+    return why_not_test(facts, test, selector.ci_test) or test.why_not(method, facts.n_features)
+
+
+def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:
+    """Return why a CI test cannot be used on a data set, or None if it can.
+
+    Parameters
+    ----------
+    facts : Facts
+        Kinds, classes and levels of the table.
+    test : CITest
+        The configured test.
+    name : str, optional
+        What the config calls it.
+    """
+    card = test.card
+    if wants_network(test.options()) and facts.truth is None:
+        return f"{name or card.id} needs the network behind the data, which is known for simulated data only"
+    if card.max_classes is not None and (facts.n_classes or 0) > card.max_classes:
+        return f"{card.id} takes targets of at most {card.max_classes} classes, this one has {facts.n_classes}"
+    allowed = {*card.kinds, *([CATEGORICAL] if _levels_fit(facts, card.max_classes) else [])}
+    excluded = [kind for kind in facts.kinds if kind not in allowed]
+    if not excluded:
+        return None
+    limit = f" of more than {card.max_classes} levels" if CATEGORICAL in excluded and card.max_classes else ""
+    return f"{card.id} takes no {' or '.join(excluded)} features{limit}"
+
+
+def why_no_evaluation(facts: Facts, config: Config) -> str | None:
+    """Return why no blanket of a data set can be judged as the config asks, or None if some can."""
+    if not config.splits["evaluation"]:
+        return None
+    if config.models and not any(facts.task in get_model(name).card.tasks for name in config.models):
+        return f"none of the models {', '.join(config.models)} does {facts.task}. Add one, such as tree"
+    if not resolve_metrics(config.metrics, facts.task):
+        return f"none of the metrics {', '.join(config.metrics)} is one of {facts.task}. Add one, or set metrics: auto"
+    return None
+
+
+def wants_network(options: Mapping[str, Any]) -> bool:
+    """Whether a test that knows the truth was configured without it."""
+    return "network" in options and options["network"] is None and options.get("arcs") is None
+
+
+def _levels_fit(facts: Facts, limit: int | None) -> bool:
+    return limit is not None and facts.max_levels is not None and facts.max_levels <= limit
