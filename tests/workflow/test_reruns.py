@@ -1,5 +1,6 @@
 """What runs again after a change: all that depends on it, and nothing else."""
 
+import ast
 import os
 import shutil
 
@@ -147,7 +148,7 @@ def append(path, text):
 def test_a_changed_source_file_reruns_what_uses_it(project, source, expected):
     copy, run = project
     path = copy / "src/blanketflow" / source
-    original = append(path, "\n# changed\n")
+    original = append(path, "\nCHANGED = True\n")
     try:
         listed = counts(planned(run, project=copy), "selector")
     finally:
@@ -164,10 +165,22 @@ def test_touched_source_files_rerun_nothing(project):
     assert planned(run, project=copy) == []
 
 
+def test_reworded_docstrings_and_comments_rerun_nothing(project):
+    copy, run = project
+    path = copy / "src/blanketflow/core/errors.py"  # which every job imports
+    original = append(path, "\n# changed\n")
+    docstring = ast.get_docstring(ast.parse(original), clean=False).encode()
+    try:
+        path.write_bytes(path.read_bytes().replace(docstring, b"Reworded."))
+        assert planned(run, project=copy) == []
+    finally:
+        path.write_bytes(original)
+
+
 def test_a_changed_script_reruns_its_rule(project):
     copy, run = project
     path = copy / "scripts/tables.py"
-    original = append(path, "\n# changed\n")
+    original = append(path, "\nCHANGED = True\n")
     try:
         assert counts(planned(run, project=copy)) == REPORTED
     finally:

@@ -1,7 +1,8 @@
-"""Digests of source code: which files can change a rule's result, and what they hold.
+"""Digests of source code: what can change a rule's result, whatever its wording and formatting.
 
-Snakemake does not see imported modules, so each rule gets the digest of the files that its script, method and test
-reach by imports.
+Snakemake does not see imported modules, so each rule gets the digest of all files that its script, method and test
+reach by imports. A Python file counts by its syntax tree without docstrings and comments: a reworded sentence reruns
+nothing. The tree is written in a form of our own, because `ast.dump` differs between versions of Python.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.util
 from pathlib import Path
+from typing import Any
 
 PACKAGE = "blanketflow"
 ROOT = Path(__file__).parents[1]
+#: Parts of a syntax tree that do not change what the code does. A text's prefix (``u""``) is its ``kind``.
+_WITHOUT_EFFECT = {"ctx", "kind", "type_comment", "type_ignores"}
 
 
 @functools.cache
 def code_digest(*starts: Path) -> str:
     """Return a digest of files and of every module of this package that they import, in functions too.
+
+    It is equal for all versions of Python, and for a clone and an installed package.
 
     Parameters
     ----------
@@ -31,28 +36,74 @@ def code_digest(*starts: Path) -> str:
         path = pending.pop()
         if path not in found:
             found.add(path)
-            pending.extend(_imports(path) if path.suffix == ".py" else ())
-    parts = sorted((path.name, _content(path)) for path in found)
-    return hashlib.blake2b("\n".join(f"{name} {digest}" for name, digest in parts).encode(), digest_size=12).hexdigest()
+            pending.extend(_read(path)[1])
+    return _hash("\n".join(sorted(_read(path)[0] for path in found)).encode())
 
 
-def module_file(module_name: str) -> Path:
-    """Return the file of an importable module."""
-    spec = importlib.util.find_spec(module_name)
-    return Path(spec.origin)
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
 @functools.cache
-def _content(path: Path) -> str:
-    # Without the last end of line, which a script that Snakemake fetches from a repository has lost.
-    return hashlib.blake2b(path.read_bytes().rstrip(), digest_size=12).hexdigest()
+def _read(path: Path) -> tuple[str, tuple[Path, ...]]:
+    """Return the digest of a file's content, and the files of this package that it imports."""
+    content = path.read_bytes()
+    if path.suffix != ".py":
+        # Without the last end of line, which a file that Snakemake fetches from a repository has lost.
+        return _hash(content.rstrip()), ()
+    tree = ast.parse(content)
+    return _hash(repr(syntax(tree)).encode()), _imports(path, tree)
 
 
-@functools.cache
-def _imports(path: Path) -> tuple[Path, ...]:
+def syntax(node: ast.AST) -> list[Any]:
+    r"""Return a syntax tree as nested lists of texts, without docstrings, comments, formatting and empty parts.
+
+    Examples
+    --------
+    >>> tree = ast.parse("def double(x):\n    'Return twice x.'\n    return 2 * x  # not x + x")
+    >>> syntax(tree) == syntax(ast.parse("def double( x ): return (2*x)"))
+    True
+    >>> syntax(tree) == syntax(ast.parse("def double(x): return 3 * x"))
+    False
+    """
+    form: list[Any] = [type(node).__name__]
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == [] or name in _WITHOUT_EFFECT:
+            continue
+        if isinstance(value, ast.AST):
+            value = syntax(value)
+        elif isinstance(value, list):
+            parts = _joined(value) if isinstance(node, ast.JoinedStr) else value
+            value = [syntax(v) if isinstance(v, ast.AST) else repr(v) for v in parts if not _is_bare_text(v)]
+        else:
+            value = repr(value)
+        form += [name, value]
+    if isinstance(node, ast.Constant) and node.value is None:
+        form += ["value", "None"]
+    return form
+
+
+def _is_bare_text(node: Any) -> bool:
+    """Whether a statement is a text that does nothing, such as a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _joined(parts: list[ast.expr]) -> list[ast.expr]:
+    """Return the parts of an f-string with neighbouring texts as one: Python's versions cut them differently."""
+    found: list[ast.expr] = []
+    for part in parts:
+        if isinstance(part, ast.Constant) and found and isinstance(found[-1], ast.Constant):
+            found[-1] = ast.Constant(found[-1].value + part.value)
+        elif not (isinstance(part, ast.Constant) and part.value == ""):
+            found.append(part)
+    return found
+
+
+def _imports(path: Path, tree: ast.AST) -> tuple[Path, ...]:
     """Return the files of this package that a file imports."""
     files: list[Path] = []
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -69,10 +120,7 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
         return node.module or ""
     if ROOT not in path.parents:
         return ""  # a plug-in's own package
-    package = path.parent
-    for _ in range(node.level - 1):
-        package = package.parent
-    parts = package.relative_to(ROOT.parent).parts
+    parts = path.parents[node.level - 1].relative_to(ROOT.parent).parts
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
