@@ -40,7 +40,7 @@ def main() -> None:
         block = "\n".join([marks[0], beside(printed, measured), marks[1]])
         text, count = pattern.subn(lambda _, block=block: block, text)
         if count != 1:
-            raise SystemExit(f"{PAGE}: {marks[0]} and {marks[1]} must stand there once, in this order.")
+            raise SystemExit(f"{PAGE}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     PAGE.write_text(text, encoding="utf-8")
 
 

@@ -164,7 +164,7 @@ def write_block(name: str, text: str) -> None:
     pattern = re.compile(f"(?s){re.escape(marks[0])}.*?{re.escape(marks[1])}")
     page, count = pattern.subn(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", PAGE.read_text(encoding="utf-8"))
     if count != 1:
-        raise SystemExit(f"{PAGE}: {marks[0]} and {marks[1]} must stand there once, in this order.")
+        raise SystemExit(f"{PAGE}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     PAGE.write_text(page, encoding="utf-8")
 
 

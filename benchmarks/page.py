@@ -120,7 +120,7 @@ def renewed(text: str, found: dict[str, str], name: str) -> str:
         whole = f"{marks[0]}\n{content}\n{marks[1]}"
         text, count = pattern.subn(lambda _, whole=whole: whole, text)
         if count != 1:
-            raise SystemExit(f"{name}: {marks[0]} and {marks[1]} must stand there once, in this order.")
+            raise SystemExit(f"{name}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     return text
 
 

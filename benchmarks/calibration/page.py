@@ -53,7 +53,7 @@ def write(page: Path, table: pd.DataFrame) -> None:
         pattern = re.compile(f"(?s){re.escape(marks[0])}.*?{re.escape(marks[1])}")
         text, count = pattern.subn(lambda _, m=marks, b=block: f"{m[0]}\n{b}\n{m[1]}", text)
         if count != 1:
-            raise SystemExit(f"{page}: {marks[0]} and {marks[1]} must stand there once, in this order.")
+            raise SystemExit(f"{page}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     page.write_text(text, encoding="utf-8")
 
 
@@ -66,11 +66,11 @@ def cards() -> str:
         classes = f", up to {card.max_classes} levels" if card.max_classes else ""
         yes = "yes" if card.symmetric else "no"
         rows.append([f"`{card.id}`", card.summary, kinds + classes, card.p_values, card.guarantee, yes, card.cost])
-    return _markdown(["test", "what it does", "columns", "p-values", "known of them", "symmetric", "cost"], rows)
+    return _markdown(["test", "what it does", "columns", "p-values", "guarantee", "symmetric", "cost"], rows)
 
 
 def verdicts(nulls: pd.DataFrame) -> str:
-    """Return one row a test with options, one column a null: calibrated, or its worst cell."""
+    """Return one row per test with options, one column per null: calibrated, or its worst cell."""
     rows = []
     for (test, options), of_variant in nulls.groupby(["test", "options"], sort=False):
         slowest = of_variant[of_variant["n"] == max(NULL_ROWS)]["seconds"].max()
@@ -81,7 +81,7 @@ def verdicts(nulls: pd.DataFrame) -> str:
     asked = len(ALPHAS) * len(judged)
     chance = f"{asked * (1 - CONFIDENCE) / 2:.0f}"
     note = f"\n\n{marked} of {asked} rates are above alpha; chance alone would put at most some {chance} there."
-    return _markdown(["test", "options", *NULLS, f"ms a test, n = {max(NULL_ROWS)}"], rows) + note
+    return _markdown(["test", "options", *NULLS, f"ms per test, n = {max(NULL_ROWS)}"], rows) + note
 
 
 def _verdict(part: pd.DataFrame) -> str:
@@ -101,7 +101,7 @@ def _verdict(part: pd.DataFrame) -> str:
 
 
 def false_positives(nulls: pd.DataFrame) -> str:
-    """Return one table a test with options: rates in per cent with their intervals."""
+    """Return one table per test with options: rates in per cent with their intervals."""
     head = ["null", "given", *(f"n = {n}, {alpha:g}" for alpha in ALPHAS.values() for n in NULL_ROWS), "samples"]
     parts = []
     for (test, options), of_variant in nulls.groupby(["test", "options"], sort=False):
@@ -115,7 +115,7 @@ def false_positives(nulls: pd.DataFrame) -> str:
 
 
 def power(alternatives: pd.DataFrame) -> str:
-    """Return one table an alternative: the share of samples in which it is found at alpha 0.05, in per cent."""
+    """Return one table per alternative: the share of samples in which it is found at alpha 0.05, in per cent."""
     parts = []
     for design, k in POWER_SET_SIZES.items():
         rows = []
