@@ -1,12 +1,14 @@
-"""Pages of the documentation site that are made of declarations, so that they cannot drift from them.
+"""Pages of the documentation site that are made from declarations, so that they cannot drift from them.
 
-Sphinx calls `write_pages` before it reads its sources (docs/conf.py); the pages are never committed.
+Sphinx calls `write_pages` before it reads its sources (docs/conf.py). The pages are never committed; the picture of
+docs/architecture.md is, because that page is also read outside the site.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from .architecture import rooms_drawing
 from .bad_input import bad_input_page
 from .cards import card_pages
 from .results import results_page
@@ -35,15 +37,15 @@ def pages() -> dict[str, str]:
 
 
 def write_pages(folder: str | Path) -> None:
-    """Write the generated pages into a folder, and remove those of cards that are no more.
+    """Write the generated pages and the picture into a folder, and remove pages of cards that no longer exist.
 
     Parameters
     ----------
     folder : path
         Where the documentation's sources are. A page that is there with the same text keeps its time, so that Sphinx
-        reads what has changed only.
+        reads only what has changed.
     """
-    made = pages()
+    made = pages() | {"rooms.svg": rooms_drawing()}
     for name, text in made.items():
         path = Path(folder) / name
         path.parent.mkdir(parents=True, exist_ok=True)
