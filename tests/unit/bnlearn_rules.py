@@ -24,32 +24,32 @@ RULES = {
     ),
     "start over": (
         "starts its scan over after each admission",
-        "ends the scan first",
+        "finishes the scan first",
     ),
     "smallest p": (
-        "ranks by p alone; where p is too small for a double it is 0, and the first column wins",
+        "ranks by p alone; a p that is too small for a double is 0, and then the first column wins",
         "ranks by log p, then by statistic per degree of freedom, then by column",
     ),
     "one pass": (
-        "visits members once when it removes, in order of admission; IAMB and inter-IAMB do not visit the newest, "
-        "and nobody visits the last one standing",
-        "visits all, and again after each removal, until nobody leaves",
+        "when removing, visits each member once, in order of admission; IAMB and inter-IAMB do not visit the newest "
+        "member, and no method visits the last remaining one",
+        "visits all, and again after each removal, until none leaves",
     ),
     "bar": (
-        "when a set comes back, takes out the last admitted, never looks at it again, and goes on",
+        "when a set recurs, removes the last admitted feature, never considers it again, and continues",
         "stops there and says so",
     ),
     "cut short": (
-        "takes a round that ends for want of 5 rows a cell for the last one if nobody leaves",
-        "takes a round that admits nobody for the last one",
+        "treats a round that ends for lack of 5 rows per cell as the last one if no member leaves",
+        "treats a round that admits nothing as the last one",
     ),
     "no return": (
-        "does not look again at a feature that stood at the end of a round and left later",
-        "looks again, and stops when a set comes back",
+        "does not reconsider a feature that was in the set at the end of a round and left later",
+        "reconsiders it, and stops when a set recurs",
     ),
     "all candidates": (
-        "tries members given subsets of all candidates at the end, also of those that have just left",
-        "tries them given subsets of those that stay, the small ones first",
+        "at the end, tests members given subsets of all candidates, including those that have just left",
+        "tests them given subsets of the remaining ones, small subsets first",
     ),
 }
 
