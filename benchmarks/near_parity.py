@@ -41,9 +41,9 @@ METHODS: dict[str, Method] = {
     **{f"rgs-mk, m = {m}": RGSMK(m=m, k=K) for m in (1, 2, 3)},
 }
 TESTS: dict[str, CITest] = {
-    "g2, 5 rows a cell": bf.get_ci_test("g2"),
-    "chi2, 5 rows a cell": bf.get_ci_test("chi2"),
-    "chi2, 10 rows a cell": bf.get_ci_test("chi2", min_samples_per_cell=10),
+    "g2, 5 rows per cell": bf.get_ci_test("g2"),
+    "chi2, 5 rows per cell": bf.get_ci_test("chi2"),
+    "chi2, 10 rows per cell": bf.get_ci_test("chi2", min_samples_per_cell=10),
 }
 #: Ranks all features, so that only the threshold cuts; asks no test.
 RELIEVED: dict[str, Method] = {
@@ -91,7 +91,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(means: pd.DataFrame, by: str, show: str) -> str:
-    """Return a table: a row a size or noise, a column a method."""
+    """Return a table with one row per size or noise and one column per method."""
     texts = means.assign(text=[show.format(**row) for row in means.to_dict("records")])
     wide = texts.pivot(index=by, columns="method", values="text")
     wide = wide[list(dict.fromkeys(texts["method"]))]
@@ -114,7 +114,8 @@ def tables(means: pd.DataFrame) -> str:
         parts += [f"F1 over the noise, {by_noise['variables'].iloc[0]} variables:"]
         parts += [markdown(by_noise[by_noise["test"] == test], "noise", "{f1:.2f} ± {half:.2f}")]
     first = next(iter(TESTS))
-    parts += ["### relieved", f"Beside gs-m with {first}; in brackets, members found of 3 and others kept, means."]
+    brackets = "In brackets: means of the members found (of 3) and of the others kept."
+    parts += ["### relieved", f"Compared with gs-m with {first}. {brackets}"]
     for title, by, chosen in (
         (f"Over the number of variables, {NOISE:.0%} noise:", "variables", by_size),
         (f"Over the noise, {by_noise['variables'].iloc[0]} variables:", "noise", by_noise),
@@ -122,7 +123,7 @@ def tables(means: pd.DataFrame) -> str:
         beside = chosen[(chosen["test"] == NO_TEST) | ((chosen["test"] == first) & (chosen["method"] == "gs-m, m = 3"))]
         parts += [title, markdown(beside, by, "{f1:.2f} ± {half:.2f} ({hits:.2g} + {false:.2g})")]
     cost = by_size[by_size["test"].isin([first, NO_TEST])]
-    parts += ["### Cost", f"CPU seconds and tests of a data set, {first}; relieved has no tests:"]
+    parts += ["### Cost", f"CPU seconds and tests per data set, {first}; relieved has no tests:"]
     parts += [markdown(cost, "variables", "{seconds:.2g} s, {tests:,.0f}")]
     return "\n\n".join(parts)
 
@@ -141,7 +142,7 @@ def false_positives(n_data_sets: int) -> str:
     lines = ["| test | sets | " + " | ".join(f"p <= {level:.2g}" for level in levels) + " |", "|" + " --- |" * 5]
     for (test, size), counts in rejected.items():
         n = len(sets[size]) * n_data_sets
-        shares = [f"{count:,} ({n * level:,.1f} due)" for count, level in zip(counts, levels, strict=True)]
+        shares = [f"{count:,} ({n * level:,.1f} expected)" for count, level in zip(counts, levels, strict=True)]
         lines.append(f"| {test} | {n:,} of {size} | " + " | ".join(shares) + " |")
     return "\n".join(lines)
 
