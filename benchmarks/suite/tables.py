@@ -218,7 +218,7 @@ def nips2003_errors(content: Content, printed: dict[str, tuple]) -> str:
 
 
 def ci_tests(content: Content) -> str:
-    """Return microseconds a test beside the peers."""
+    """Return microseconds per test beside the peers."""
     peers = _unique([m["package"] for m in entries(content, "alarm") if m["package"] != OWN])
     rows = []
     for k in _unique([m["case"]["given"] for m in entries(content, "alarm")]):
@@ -238,7 +238,7 @@ def ci_tests(content: Content) -> str:
 
 
 def fisher_z(content: Content) -> str:
-    """Return microseconds a test of Fisher's z, and grow-shrink over a whole network."""
+    """Return microseconds per test of Fisher's z, and grow-shrink over a whole network."""
     rows = []
     for k in _unique([m["case"]["given"] for m in entries(content, "ecoli70")]):
         both = [entries(content, "ecoli70", OWN, given=k, how=how) for how in ("in batch", "one at a time")]
@@ -269,7 +269,7 @@ def networks(content: Content, network: str, rows_of: int) -> str:
             some = "" if done >= facts["targets"] - 5 else f" ({done})"
             cells += [f"{figure(found['median'])}{some}", ratio(content, "networks", peer, case)]
         rows.append(cells)
-    head = ["method", "CPU s", "tests", "us a test", "precision / recall"]
+    head = ["method", "CPU s", "tests", "us per test", "precision / recall"]
     return markdown(head + [cell for peer in peers for cell in (f"{peer}, s", "ratio")], rows)
 
 
@@ -397,7 +397,7 @@ def walls(content: Content) -> str:
             figure(facts[key]) if key in facts else "" for key in ("slurm_jobs", "lasted_s", "rules_s", "overhead_s")
         ]
         rows.append([m["package"], figure(m["median"]), *told])
-    head = ["where", "wall s", "Slurm jobs", "s in Slurm, in all", "s in rules, in all", "overhead s a job"]
+    head = ["where", "wall s", "Slurm jobs", "s in Slurm, in all", "s in rules, in all", "overhead s per job"]
     return markdown(head, rows)
 
 
