@@ -80,7 +80,7 @@ def verdicts(nulls: pd.DataFrame) -> str:
     marked = int(judged[[f"too_many_{name}" for name in ALPHAS]].to_numpy().sum())
     asked = len(ALPHAS) * len(judged)
     chance = f"{asked * (1 - CONFIDENCE) / 2:.0f}"
-    note = f"\n\n{marked} of {asked} rates are above alpha; chance alone would put at most some {chance} there."
+    note = f"\n\n{marked} of {asked} rates are above alpha; chance alone would put at most about {chance} there."
     return _markdown(["test", "options", *NULLS, f"ms per test, n = {max(NULL_ROWS)}"], rows) + note
 
 

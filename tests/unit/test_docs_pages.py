@@ -12,7 +12,7 @@ from blanketflow.core.registry import discover
 from blanketflow.data.simulate import NETWORKS
 from blanketflow.reporting.tables.columns import TABLES
 from generate import pages, write_pages
-from generate.architecture import rooms_drawing
+from generate.architecture import import_rule, rooms_drawing
 from generate.results import ARTEFACTS, MEANINGS
 
 REPO = Path(__file__).parents[2]
@@ -146,6 +146,9 @@ def test_pages_are_written_once_and_those_of_no_card_are_removed(tmp_path):
 
 def test_the_architecture_draws_the_import_rule_and_names_files_that_exist():
     assert (REPO / "docs/rooms.svg").read_text(encoding="utf-8") == rooms_drawing(), "run make docs"
+    for room in import_rule():
+        assert f"\n| `{room}` |" in PAGES["docs/architecture.md"]
+        assert f"\n| `{room}/` |" in PAGES["CONTRIBUTING.md"]
     named = re.findall(r"`([\w.-]+/[\w./-]*)`", PAGES["docs/architecture.md"])
     places = REPO, REPO / "src/blanketflow"
     assert [name for name in named if not any((place / name).exists() for place in places)] == []
