@@ -29,11 +29,6 @@ class FastIAMB(IAMB):
     On finite samples admission and removal can contradict each other for ever: the search stops when a set comes back,
     with status ``unreliable``.
 
-    References
-    ----------
-    Yaramakala, Margaritis (2005) Speculative Markov blanket discovery for optimal feature selection, ICDM, 809-812,
-    doi:10.1109/ICDM.2005.134.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -48,7 +43,8 @@ class FastIAMB(IAMB):
         name="fast IAMB",
         family="causal",
         summary="IAMB that admits several features a round while rows last, with a backward pass after each round.",
-        reference="Yaramakala, Margaritis (2005) ICDM, 809-812, doi:10.1109/ICDM.2005.134.",
+        reference="Yaramakala, Margaritis (2005) Speculative Markov blanket discovery for optimal feature selection, "
+        "ICDM, 809-812, doi:10.1109/ICDM.2005.134.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         cost="d tests a round, and |S|^2 at most in the backward pass after it",
     )

@@ -21,10 +21,6 @@ class GS(Method):
 
     Scans repeat until one admits none; then members that are independent given the rest leave, until none does.
 
-    References
-    ----------
-    Margaritis, Thrun (1999) Bayesian network induction via local neighborhoods, NIPS 12, 505-511.
-
     Examples
     --------
     >>> import blanketflow as bf

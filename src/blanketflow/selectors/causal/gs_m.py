@@ -30,10 +30,6 @@ class GSM(Method):
     `correction` is for growing only: alpha is divided by the number of sets of up to m features outside, those that
     the scan can test. Shrinking tests single features at alpha.
 
-    References
-    ----------
-    Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, 1240-1248, Algorithm 1.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -51,8 +47,8 @@ class GSM(Method):
         name="GS(m)",
         family="causal",
         summary="Grow-shrink over sets of up to m features, each tested as one variable: finds parities of m features.",
-        reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, "
-        "NIPS 22, 1240-1248.",
+        reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, "
+        "1240-1248, Algorithm 1.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets; without "
         "faithfulness an m-Markov boundary (Definition 3 of the paper)",
         work="sets",

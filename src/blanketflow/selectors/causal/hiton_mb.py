@@ -17,11 +17,6 @@ class HITONMB(NeighboursAndSpouses):
 
     All symmetry corrections come before the first spouse is looked for.
 
-    References
-    ----------
-    Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal variable selection, AMIA
-    Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, 171-234.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -36,7 +31,9 @@ class HITONMB(NeighboursAndSpouses):
         name="HITON-MB",
         family="causal",
         summary="Parents and children with interleaved elimination, then spouses.",
-        reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
+        reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
+        "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
+        "171-234.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
         work="spouses",

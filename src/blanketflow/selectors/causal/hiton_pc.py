@@ -18,11 +18,6 @@ class HITONPC(ParentsAndChildren):
     A newcomer enters unless a subset of the members separates it from the target; a member leaves as soon as a subset
     with the newcomer separates it. Then candidates whose own search does not hold the target are removed.
 
-    References
-    ----------
-    Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal variable selection, AMIA
-    Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, 171-234.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -37,7 +32,9 @@ class HITONPC(ParentsAndChildren):
         name="HITON-PC",
         family="causal",
         summary="Parents and children by marginal dependence with interleaved elimination, corrected for symmetry.",
-        reference="Aliferis, Tsamardinos, Statnikov (2003) AMIA Annual Symposium Proceedings, 21-25.",
+        reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
+        "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
+        "171-234.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
         work="neighbours",

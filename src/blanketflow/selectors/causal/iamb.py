@@ -18,10 +18,6 @@ from ..base import Method, Problem
 class IAMB(Method):
     """Admit the feature that depends most on the target given those admitted, until none does; then remove.
 
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, FLAIRS 16, 376-381.
-
     Examples
     --------
     >>> import blanketflow as bf

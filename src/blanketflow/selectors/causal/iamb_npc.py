@@ -27,10 +27,6 @@ class IAMBnPC(Method):
     ``variant: subset`` removes a candidate when any subset of the others separates it, which deletes spouses that are
     independent of the target given nothing: it promises nothing.
 
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, FLAIRS 16, 376-381.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -24,10 +24,6 @@ class InterIAMB(IAMB):
     On finite samples admission and removal can contradict each other for ever: the search stops when a set comes back,
     with status ``unreliable``.
 
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, FLAIRS 16, 376-381.
-
     Examples
     --------
     >>> import blanketflow as bf

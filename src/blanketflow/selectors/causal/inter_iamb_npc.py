@@ -19,10 +19,6 @@ class InterIAMBnPC(IAMBnPC):
 
     See `IAMBnPC` for the second phase, and `InterIAMB` for growing in circles.
 
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, FLAIRS 16, 376-381.
-
     Examples
     --------
     >>> import blanketflow as bf

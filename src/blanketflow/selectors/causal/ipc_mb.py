@@ -20,11 +20,6 @@ class IPCMB(NeighboursAndSpouses):
     Repaired: the published text looks for spouses while it still corrects for symmetry, and loses some. Here all
     symmetry corrections come first, and a spouse is tested given what separates it from the target.
 
-    References
-    ----------
-    Fu, Desmarais (2008) Fast Markov blanket discovery algorithm via local learning within single pass, Canadian AI,
-    96-107, doi:10.1007/978-3-540-68825-9_10.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -39,7 +34,8 @@ class IPCMB(NeighboursAndSpouses):
         name="IPC-MB (repaired)",
         family="causal",
         summary="Parents and children by level-wise elimination, then spouses; repaired.",
-        reference="Fu, Desmarais (2008) Canadian AI, 96-107, doi:10.1007/978-3-540-68825-9_10.",
+        reference="Fu, Desmarais (2008) Fast Markov blanket discovery algorithm via local learning within single "
+        "pass, Canadian AI, 96-107, doi:10.1007/978-3-540-68825-9_10.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
         work="spouses",

@@ -24,11 +24,6 @@ class KIAMB(Method):
     Where several Markov blankets exist, runs find different ones: all distinct ones are kept with how often they came
     up, most frequent first, and the first is the answer. With ``k = 1`` every run is IAMB.
 
-    References
-    ----------
-    Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov boundaries,
-    International Journal of Approximate Reasoning 45(2), 211-232, doi:10.1016/j.ijar.2006.06.008.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -44,8 +39,9 @@ class KIAMB(Method):
         name="KIAMB",
         family="causal",
         summary="IAMB with random admissions, run several times: several Markov blankets where there are several.",
-        reference="Peña, Nilsson, Björkegren, Tegnér (2007) International Journal of Approximate Reasoning 45(2), "
-        "211-232, doi:10.1016/j.ijar.2006.06.008.",
+        reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
+        "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
+        "doi:10.1016/j.ijar.2006.06.008.",
         guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets",
         cost="n_runs times d tests an admission and |S|^2 at most in the backward pass",
     )

@@ -28,10 +28,6 @@ class KollerSahami(Method):
     with the least goes, the last in table order on ties, until `n_features` are left; who had it in its M_i gets a new
     one. Mutual information comes from the CI test: plug-in on level codes with ``g2``, Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Koller, Sahami (1996) Toward optimal feature selection, ICML 13, 284-292.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -17,11 +17,6 @@ class MixedMB(InterIAMB):
     The default test regresses the target alone, linearly where it is a number, multinomial logistic where it has
     classes; see `blanketflow.ci.lr_mixed.LRMixed`. So features of any kind enter as predictors only.
 
-    References
-    ----------
-    Lee, Jeong, Jun (2020) Markov blanket-based universal feature selection for classification and regression of
-    mixed-type data, Expert Systems with Applications 158, 113398, doi:10.1016/j.eswa.2020.113398.
-
     Examples
     --------
     >>> import blanketflow as bf

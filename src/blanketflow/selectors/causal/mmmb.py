@@ -17,11 +17,6 @@ class MMMB(NeighboursAndSpouses):
 
     All symmetry corrections come before the first spouse is looked for.
 
-    References
-    ----------
-    Tsamardinos, Aliferis, Statnikov (2003) Time and sample efficient discovery of Markov blankets and direct causal
-    relations, KDD, 673-678, doi:10.1145/956750.956838.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -36,7 +31,8 @@ class MMMB(NeighboursAndSpouses):
         name="max-min Markov blanket (MMMB)",
         family="causal",
         summary="Parents and children by the max-min heuristic, then spouses.",
-        reference="Tsamardinos, Aliferis, Statnikov (2003) KDD, 673-678, doi:10.1145/956750.956838.",
+        reference="Tsamardinos, Aliferis, Statnikov (2003) Time and sample efficient discovery of Markov blankets and "
+        "direct causal relations, KDD, 673-678, doi:10.1145/956750.956838.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
         work="spouses",

@@ -18,11 +18,6 @@ class MMPC(ParentsAndChildren):
     Features that a subset separates from the target leave; at the end each member is tried once more. Then candidates
     whose own search does not hold the target are removed.
 
-    References
-    ----------
-    Tsamardinos, Brown, Aliferis (2006) The max-min hill-climbing Bayesian network structure learning algorithm,
-    Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -37,7 +32,8 @@ class MMPC(ParentsAndChildren):
         name="max-min parents and children (MMPC)",
         family="causal",
         summary="Parents and children by the max-min heuristic, corrected for symmetry.",
-        reference="Tsamardinos, Brown, Aliferis (2006) Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
+        reference="Tsamardinos, Brown, Aliferis (2006) The max-min hill-climbing Bayesian network structure learning "
+        "algorithm, Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
         work="neighbours",

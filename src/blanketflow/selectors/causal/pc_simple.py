@@ -18,11 +18,6 @@ class PCSimple(ParentsAndChildren):
     Then candidates whose own search does not hold the target are removed; ``symmetry: none`` is the original, made for
     regression, where every neighbour is a cause.
 
-    References
-    ----------
-    Bühlmann, Kalisch, Maathuis (2010) Variable selection in high-dimensional linear models: partially faithful
-    distributions and the PC-simple algorithm, Biometrika 97(2), 261-278, doi:10.1093/biomet/asq008.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -37,7 +32,9 @@ class PCSimple(ParentsAndChildren):
         name="PC-simple",
         family="causal",
         summary="Parents and children by level-wise elimination, corrected for symmetry.",
-        reference="Bühlmann, Kalisch, Maathuis (2010) Biometrika 97(2), 261-278, doi:10.1093/biomet/asq008.",
+        reference="Bühlmann, Kalisch, Maathuis (2010) Variable selection in high-dimensional linear models: partially "
+        "faithful distributions and the PC-simple algorithm, Biometrika 97(2), 261-278, "
+        "doi:10.1093/biomet/asq008.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
         work="neighbours",

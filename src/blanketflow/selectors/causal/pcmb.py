@@ -17,11 +17,6 @@ class PCMB(NeighboursAndSpouses):
 
     All symmetry corrections come before the first spouse is looked for.
 
-    References
-    ----------
-    Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov boundaries,
-    International Journal of Approximate Reasoning 45(2), 211-232, doi:10.1016/j.ijar.2006.06.008.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -36,8 +31,9 @@ class PCMB(NeighboursAndSpouses):
         name="PCMB",
         family="causal",
         summary="Parents and children by the interleaved max-min heuristic, then spouses.",
-        reference="Peña, Nilsson, Björkegren, Tegnér (2007) International Journal of Approximate Reasoning 45(2), "
-        "211-232, doi:10.1016/j.ijar.2006.06.008.",
+        reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
+        "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
+        "doi:10.1016/j.ijar.2006.06.008.",
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
         work="spouses",

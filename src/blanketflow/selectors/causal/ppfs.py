@@ -39,11 +39,6 @@ class PPFS(Method):
     repeats on, and B repeats have a least one, which a correction can demand more than. Then fit refuses, or says in
     `status` why nothing was admitted: docs/ci-tests.md, "Wide tables".
 
-    References
-    ----------
-    Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, arXiv:2110.10713. Corrections:
-    Benjamini, Hochberg (1995) 10.1111/j.2517-6161.1995.tb02031.x; Benjamini, Yekutieli (2001) 10.1214/aos/1013699998.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -59,7 +54,8 @@ class PPFS(Method):
         family="causal",
         summary="Marginal growth and one conditional backward pass by the PPI test, aggregated over folds.",
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
-        "arXiv:2110.10713.",
+        "arXiv:2110.10713. Corrections: Benjamini, Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x; "
+        "Benjamini, Yekutieli (2001) doi:10.1214/aos/1013699998.",
         guarantee="none: marginally independent spouses are missed",
         work="backward",
         cost="d marginal tests and one test a candidate; n_repeats model fits a test, shared within a set",

@@ -25,11 +25,6 @@ class RES(Method):
     target; steps carry its name as `group`. A feature of several sets is in that of the strongest, see
     `blanketflow.search.representative_sets`. Importance is the dependence on the target given nothing.
 
-    References
-    ----------
-    Yu, Wu, Zhang, Mu, Wang, Ding (2013) Markov blanket feature selection with non-faithful data distributions, IEEE
-    ICDM, doi:10.1109/ICDM.2013.154.
-
     Examples
     --------
     >>> import blanketflow as bf

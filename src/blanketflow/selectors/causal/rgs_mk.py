@@ -32,10 +32,6 @@ class RGSMK(Method):
     `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k: the k sets
     are chosen by the same data that test them.
 
-    References
-    ----------
-    Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, 1240-1248, Algorithm 2.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -50,8 +46,8 @@ class RGSMK(Method):
         name="RGS(m,k)",
         family="causal",
         summary="Grow-shrink that tests k random sets of up to m features a scan instead of all.",
-        reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, "
-        "NIPS 22, 1240-1248.",
+        reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, "
+        "1240-1248, Algorithm 2.",
         guarantee="none: a set that is not drawn is not found",
         work="sets",
         cost="d + k tests at most a scan; at most |S| + 1 scans; |S|^2 tests at most in the backward pass",

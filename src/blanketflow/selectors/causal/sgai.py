@@ -27,11 +27,6 @@ class SGAI(RES):
     The conditioning set is all that was admitted, without limit, so the default test is a regression: contingency
     tables would run out of rows. `max_k` bounds the search for the sets only.
 
-    References
-    ----------
-    Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, IEEE TNNLS 28(11),
-    2775-2788, doi:10.1109/TNNLS.2016.2602365; alpha-investing: Zhou, Foster, Stine, Ungar (2006) JMLR 7, 1861-1885.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -46,8 +41,9 @@ class SGAI(RES):
         name="selection via group alpha-investing (SGAI)",
         family="causal",
         summary="Alpha-investing through the representative sets, one set at a time.",
-        reference="Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, "
-        "IEEE TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365.",
+        reference="Yu, Wu, Ding, Mu, Wang (2017) Markov blanket feature selection using representative sets, IEEE "
+        "TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365; alpha-investing: Zhou, Foster, Stine, "
+        "Ungar (2006) JMLR 7, 1861-1885.",
         guarantee="none",
         cost="that of res, and one test for each feature of a representative set",
     )

@@ -17,11 +17,6 @@ class SIHITONPC(ParentsAndChildren):
 
     Then candidates whose own search does not hold the target are removed.
 
-    References
-    ----------
-    Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) Local causal and Markov blanket induction for causal
-    discovery and feature selection for classification part I, JMLR 11, 171-234.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -36,7 +31,8 @@ class SIHITONPC(ParentsAndChildren):
         name="semi-interleaved HITON-PC",
         family="causal",
         summary="Parents and children by marginal dependence with elimination at the end, corrected for symmetry.",
-        reference="Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) JMLR 11, 171-234.",
+        reference="Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) Local causal and Markov blanket "
+        "induction for causal discovery and feature selection for classification part I, JMLR 11, 171-234.",
         guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
         "conditioning sets; a superset of them without the symmetry correction",
         work="neighbours",

@@ -42,11 +42,6 @@ class SRS(RES):
 
     This is a model of the columns' values, so shrink reads the table; all else is asked of the CI test.
 
-    References
-    ----------
-    Yu, Wu, Zhang, Mu, Wang, Ding (2013) Markov blanket feature selection with non-faithful data distributions, IEEE
-    ICDM, doi:10.1109/ICDM.2013.154.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -29,11 +29,6 @@ class STMB(Method):
     Repaired: a neighbour removed given Z becomes a candidate spouse with Z as its separating set, the spouses found by
     it are dropped, and the search goes on until the neighbours are stable. The published text loses spouses.
 
-    References
-    ----------
-    Gao, Ji (2017) Efficient Markov blanket discovery and its application, IEEE Transactions on Cybernetics 47(5),
-    1169-1179, doi:10.1109/TCYB.2016.2539338.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -49,7 +44,8 @@ class STMB(Method):
         family="causal",
         summary="Level-wise parents and children, spouses among all others, and neighbours removed by spouses; "
         "repaired.",
-        reference="Gao, Ji (2017) IEEE Transactions on Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
+        reference="Gao, Ji (2017) Efficient Markov blanket discovery and its application, IEEE Transactions on "
+        "Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         work="neighbours-and-scans",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; |PC| d tests for spouses, 2^|PC| for each "

@@ -38,11 +38,6 @@ class TIEStar(Method):
     A symmetry correction would delete both of two duplicates; the base methods have none. ``si-hiton-pc`` finds no
     spouses: use it where the target has none.
 
-    References
-    ----------
-    Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, JMLR 14,
-    499-566.
-
     Examples
     --------
     Two copies of the same signal are two Markov boundaries:
@@ -60,7 +55,8 @@ class TIEStar(Method):
         name="target information equivalence (TIE*)",
         family="causal",
         summary="All Markov boundaries, by searching again without features of those found.",
-        reference="Statnikov, Lytkin, Lemeire, Aliferis (2013) JMLR 14, 499-566.",
+        reference="Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov "
+        "boundaries, JMLR 14, 499-566.",
         guarantee="all Markov boundaries and no others with exact tests, where the base method finds one in every part "
         "of the features that holds one, criterion independence and no limit on their number",
         cost="a run of the base method a Markov boundary and a set that failed",

@@ -20,11 +20,6 @@ class CIFE(InformationFilter):
     information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Lin, Tang (2006) Conditional infomax learning: an integrated framework for feature extraction and fusion, ECCV,
-    68-82, doi:10.1007/11744023_6.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -22,10 +22,6 @@ class CMIM(InformationRanking):
     information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Fleuret (2004) Fast binary feature selection with conditional mutual information, JMLR 5, 1531-1555.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -20,11 +20,6 @@ class DISR(InformationFilter):
     The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: plug-in on level codes
     with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Meyer, Bontempi (2006) On the use of variable complementarity for feature selection in cancer classification,
-    EvoWorkshops, 91-102, doi:10.1007/11732242_9.
-
     Examples
     --------
     >>> import blanketflow as bf

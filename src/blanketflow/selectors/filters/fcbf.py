@@ -24,10 +24,6 @@ class FCBF(Method):
     SU(F,X) >= SU(X,T). The CI test must measure entropy, as ``g2`` does: on level codes, numbers binned on the rows at
     hand, a numeric target too.
 
-    References
-    ----------
-    Yu, Liu (2004) Efficient feature selection via analysis of relevance and redundancy, JMLR 5, 1205-1224.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -33,12 +33,6 @@ class FisherMarkov(RankingMethod):
     publication does not treat, the least-squares line stands for the class means: with two classes that is the same.
     Features at the threshold are cut too.
 
-    References
-    ----------
-    Cheng, Zhou, Cheng (2011) The Fisher-Markov selector: fast selecting maximally separable feature subset for
-    multiclass classification with applications to high-dimensional data, IEEE TPAMI 33(6), 1217-1233,
-    10.1109/TPAMI.2010.195.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -53,7 +47,9 @@ class FisherMarkov(RankingMethod):
         name="Fisher-Markov selector",
         family="filter",
         summary="Ranks features by their variance between classes minus gamma times their variance.",
-        reference="Cheng, Zhou, Cheng (2011) IEEE TPAMI 33(6), 1217-1233, 10.1109/TPAMI.2010.195.",
+        reference="Cheng, Zhou, Cheng (2011) The Fisher-Markov selector: fast selecting maximally separable feature "
+        "subset for multiclass classification with applications to high-dimensional data, IEEE TPAMI 33(6), "
+        "1217-1233, doi:10.1109/TPAMI.2010.195.",
         guarantee="none",
         work="sums",
         cost="no tests; n d sums a class, whatever psi",

@@ -24,11 +24,6 @@ class InformativeFragments(InformationRanking):
     column order. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on
     the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Vidal-Naquet, Ullman (2003) Object recognition with informative features and linear classification, ICCV, 281-288,
-    doi:10.1109/ICCV.2003.1238356.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -20,10 +20,6 @@ class JMI(InformationFilter):
     rule. Ties go by column order. Mutual information comes from the CI test: plug-in on level codes with ``g2``
     (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Yang, Moody (1999) Data visualization and feature selection: new algorithms for nongaussian data, NIPS 12, 687-693.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -21,11 +21,6 @@ class MIFS(InformationFilter):
     from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too),
     Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Battiti (1994) Using mutual information for selecting features in supervised neural net learning, IEEE Transactions
-    on Neural Networks 5(4), 537-550, doi:10.1109/72.298224.
-
     Examples
     --------
     >>> import blanketflow as bf

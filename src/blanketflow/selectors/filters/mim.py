@@ -20,11 +20,6 @@ class MIM(InformationFilter):
     information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Lewis (1992) Feature selection and feature extraction for text categorization, Speech and Natural Language Workshop,
-    212-217, doi:10.3115/1075527.1075574.
-
     Examples
     --------
     >>> import blanketflow as bf

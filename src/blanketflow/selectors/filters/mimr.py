@@ -25,10 +25,6 @@ class MIMR(InformationFilter):
     more relevant one first. Ties go by column order. Mutual information comes from the CI test: plug-in on level codes
     with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Bontempi, Meyer (2010) Causal filter selection in microarray data, ICML 27, 95-102.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -24,11 +24,6 @@ class MRI(InformationFilter):
     -----
     Both terms have weight 1 here. The publication was not at hand: its weights may differ.
 
-    References
-    ----------
-    Wang, Wei, Yang, Wang (2017) Feature selection by maximizing independent classification information, IEEE TKDE
-    29(4), 828-841, doi:10.1109/TKDE.2017.2650906.
-
     Examples
     --------
     >>> import blanketflow as bf

@@ -20,11 +20,6 @@ class MRMR(InformationFilter):
     plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with
     ``fisher-z``.
 
-    References
-    ----------
-    Peng, Long, Ding (2005) Feature selection based on mutual information: criteria of max-dependency, max-relevance,
-    and min-redundancy, IEEE TPAMI 27(8), 1226-1238, doi:10.1109/TPAMI.2005.159.
-
     Examples
     --------
     >>> import blanketflow as bf

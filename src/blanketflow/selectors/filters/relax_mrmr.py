@@ -23,11 +23,6 @@ class RelaxMRMR(InformationFilter):
     information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
-    References
-    ----------
-    Vinh, Zhou, Chan, Bailey (2016) Can high-order dependencies improve mutual information based feature selection?,
-    Pattern Recognition 53, 46-58, doi:10.1016/j.patcog.2015.11.007.
-
     Examples
     --------
     >>> import blanketflow as bf

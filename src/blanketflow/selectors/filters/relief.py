@@ -29,11 +29,6 @@ class Relief(RankingMethod):
     taken in table order; ``relieved`` averages over them. All neighbours of a class are used where it has fewer than
     `n_neighbors`. Features at the threshold are cut too, so that a threshold of 0 cuts constant columns.
 
-    References
-    ----------
-    Kira, Rendell (1992) A practical approach to feature selection, ICML 9, 249-256,
-    10.1016/B978-1-55860-247-2.50037-1.
-
     Robnik-Sikonja, Kononenko (2003) Theoretical and empirical analysis of ReliefF and RReliefF, Machine Learning 53,
     23-69, 10.1023/A:1025667309714.
 
@@ -53,8 +48,9 @@ class Relief(RankingMethod):
         name="Relief, ReliefF",
         family="filter",
         summary="Ranks features by how much more they differ between near rows of other classes than of the same.",
-        reference="Kira, Rendell (1992) ICML 9, 249-256, 10.1016/B978-1-55860-247-2.50037-1; Robnik-Sikonja, Kononenko "
-        "(2003) Machine Learning 53, 23-69, 10.1023/A:1025667309714.",
+        reference="Kira, Rendell (1992) A practical approach to feature selection, ICML 9, 249-256, "
+        "doi:10.1016/B978-1-55860-247-2.50037-1. Robnik-Sikonja, Kononenko (2003) Theoretical and empirical "
+        "analysis of ReliefF and RReliefF, Machine Learning 53, 23-69, doi:10.1023/A:1025667309714.",
         guarantee="none",
         work="near-rows",
         cost="no tests; m n d differences for m instances drawn (all: n^2 d), whatever psi",

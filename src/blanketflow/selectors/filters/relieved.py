@@ -25,11 +25,6 @@ class Relieved(RankingMethod):
     each other class and count by its share. For regression all rows at the smallest distance count as in RReliefF.
     Differences, distances and the threshold are those of ``relief``.
 
-    References
-    ----------
-    Kohavi, John (1997) Wrappers for feature subset selection, Artificial Intelligence 97(1-2), 273-324,
-    10.1016/S0004-3702(97)00043-X.
-
     Examples
     --------
     Neither bit alone tells the class, which is their parity.
@@ -46,7 +41,8 @@ class Relieved(RankingMethod):
         name="Relieved",
         family="filter",
         summary="Relief made deterministic: every instance, and all nearest hits and misses averaged.",
-        reference="Kohavi, John (1997) Artificial Intelligence 97(1-2), 273-324, 10.1016/S0004-3702(97)00043-X.",
+        reference="Kohavi, John (1997) Wrappers for feature subset selection, Artificial Intelligence 97(1-2), "
+        "273-324, doi:10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
         work="near-rows",
         cost="no tests; n^2 d differences, whatever psi",

@@ -36,11 +36,6 @@ class SPFSLAR(RankingMethod):
     ranked. A feature of more than two levels has one column a level and ||X' R|| over all of them; together they have
     unit norm.
 
-    References
-    ----------
-    Zhao, Wang, Liu, Ye (2013) On similarity preserving feature selection, IEEE TKDE 25(3), 619-632,
-    10.1109/TKDE.2011.222.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -55,7 +50,8 @@ class SPFSLAR(RankingMethod):
         name="SPFS-LAR",
         family="filter",
         summary="Takes up features along a least-angle regression path towards the target's similarity of rows.",
-        reference="Zhao, Wang, Liu, Ye (2013) IEEE TKDE 25(3), 619-632, 10.1109/TKDE.2011.222.",
+        reference="Zhao, Wang, Liu, Ye (2013) On similarity preserving feature selection, IEEE TKDE 25(3), 619-632, "
+        "doi:10.1109/TKDE.2011.222.",
         guarantee="none",
         work="sums",
         cost="no tests; psi n (d + psi) c sums for psi features and c classes",

@@ -32,11 +32,6 @@ class BAHSIC(RankingMethod):
 
     Importance is the number of features that left before. The statistic is HSIC(S - F, T) when F left, 0 for the last.
 
-    References
-    ----------
-    Song, Smola, Gretton, Borgwardt, Bedo (2007) Supervised feature selection via dependence estimation, ICML 24,
-    823-830, doi:10.1145/1273496.1273600; also (2012) Feature selection via dependence maximization, JMLR 13, 1393-1434.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -52,7 +47,8 @@ class BAHSIC(RankingMethod):
         family="kernel",
         summary="A share of the features leaves each round: those without which the rest has the largest HSIC.",
         reference="Song, Smola, Gretton, Borgwardt, Bedo (2007) Supervised feature selection via dependence "
-        "estimation, ICML 24, 823-830, doi:10.1145/1273496.1273600.",
+        "estimation, ICML 24, 823-830, doi:10.1145/1273496.1273600; also (2012) Feature selection via "
+        "dependence maximization, JMLR 13, 1393-1434.",
         guarantee="none",
         work="kernel-rounds",
         cost="d + d (1 - share) + d (1 - share)^2 + ... HSICs, some d / share, each of all features left but one: "

@@ -37,11 +37,6 @@ class HSMB(Method):
 
     Importance is HSIC(F_i, T). The p-value is that of F_i with the target given nothing; it decides nothing.
 
-    References
-    ----------
-    Lou, Obradovic (2010) Feature selection by approximating the Markov blanket in a kernel-induced space, ECAI 2010,
-    797-802, doi:10.3233/978-1-60750-606-5-797.
-
     Examples
     --------
     >>> import blanketflow as bf

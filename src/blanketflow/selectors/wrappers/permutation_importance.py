@@ -38,11 +38,6 @@ class PermutationImportance(Method):
     What all splits of a tree gain together is the same for every target, permuted or not. Where one feature takes most
     of it, others that tell something too can fall below their nulls: ``importance: permutation`` finds these.
 
-    References
-    ----------
-    Altmann, Tolosi, Sander, Lengauer (2010) Permutation importance: a corrected feature importance measure,
-    Bioinformatics 26(10), 1340-1347, 10.1093/bioinformatics/btq134.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -60,7 +55,7 @@ class PermutationImportance(Method):
         family="wrapper",
         summary="Keeps features whose importance to a model is larger than with permuted targets.",
         reference="Altmann, Tolosi, Sander, Lengauer (2010) Permutation importance: a corrected feature importance "
-        "measure, Bioinformatics 26(10), 10.1093/bioinformatics/btq134.",
+        "measure, Bioinformatics 26(10), 1340-1347, doi:10.1093/bioinformatics/btq134.",
         guarantee="empirical p-values are exact where no feature depends on the target",
         work="importances",
         cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation",

@@ -35,11 +35,6 @@ class Stepwise(Method):
 
     scikit-learn's SequentialFeatureSelector goes forward or backward, never both; its `cross_val_score` is used here.
 
-    References
-    ----------
-    Efroymson (1960) Multiple regression analysis, in: Mathematical Methods for Digital Computers, Wiley, 191-203;
-    Kohavi, John (1997) Wrappers for feature subset selection, 10.1016/S0004-3702(97)00043-X.
-
     Examples
     --------
     >>> import blanketflow as bf
@@ -54,8 +49,9 @@ class Stepwise(Method):
         name="stepwise selection",
         family="wrapper",
         summary="Forward admissions by a model's cross-validated score, with backward removals after each.",
-        reference="Efroymson (1960) Multiple regression analysis, in: Mathematical Methods for Digital Computers; "
-        "Kohavi, John (1997) Wrappers for feature subset selection, 10.1016/S0004-3702(97)00043-X.",
+        reference="Efroymson (1960) Multiple regression analysis, in: Mathematical Methods for Digital Computers, "
+        "Wiley, 191-203; Kohavi, John (1997) Wrappers for feature subset selection, "
+        "doi:10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
         work="fits-of-each",
         cost="no tests; d n_splits model fits an admission",
