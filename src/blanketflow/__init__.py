@@ -7,7 +7,7 @@ Examples
 >>> import blanketflow as bf
 >>> from sklearn.datasets import load_iris
 >>> X, y = load_iris(return_X_y=True, as_frame=True)
->>> bf.get_selector("mrmr", n_features=2).fit(X, y).get_feature_names_out().tolist()
+>>> bf.MRMR(n_features=2).fit(X, y).get_feature_names_out().tolist()
 ['petal length (cm)', 'petal width (cm)']
 """
 
@@ -18,21 +18,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .api.blankets import blankets as blankets
-    from .api.compare import compare as compare
+    from .api.blankets import blankets
+    from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
-    from .ci import get_ci_test as get_ci_test
+    from .api.selectors import *
+    from .ci import get_ci_test
+    from .selectors.base import Method
 
 __version__ = "0.1.0"
+# fmt: off
+__all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
+    "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
+    "SPFSLAR", "SRS", "STMB", "All", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
+    "InterIAMBnPC", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "PCSimple", "PermutationImportance",
+    "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket", "blankets", "compare", "get_ci_test",
+    "get_selector", "list_ci_tests", "list_selectors"]
+# fmt: on
+#: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
+_ELSEWHERE = {
+    "MarkovBlanketSelector": ".api.estimator",
+    "blankets": ".api.blankets",
+    "compare": ".api.compare",
+    "get_ci_test": ".ci",
+}
 
 
-def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
+def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSelector:
     """Return a scikit-learn selector by method id.
 
     Parameters
     ----------
-    name : str
-        Such as ``"ppfs"`` or ``"gs"``, or ``"package.module:Class"`` for a `Method` of your own.
+    name : str or class
+        Such as ``"ppfs"`` or ``"gs"``; ``"package.module:Class"``, or the class itself, for a `Method` of your own.
     **parameters
         Options of the method, and those that every selector has; the class's docstring shows them with their ranges.
         They are checked in `fit`.
@@ -46,6 +63,8 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
     ------
     UnknownNameError
         If there is no such method.
+    ConfigError
+        If the class cannot be imported or is not a `Method`.
     TypeError
         If the method has no such option.
 
@@ -54,19 +73,18 @@ def get_selector(name: str, **parameters: Any) -> MarkovBlanketSelector:
     >>> get_selector("gs", alpha=0.01)
     GS(alpha=0.01)
     """
-    from .api.estimator import estimator_class
-    from .core.registry import look_up
+    from .api.estimator import made
 
-    return estimator_class(look_up("blanketflow.selectors", name, "method"))(**parameters)
+    return made(name, parameters)
 
 
 def list_selectors() -> pd.DataFrame:
-    """Return what methods there are.
+    """Return which methods there are.
 
     Returns
     -------
     DataFrame
-        One row a method: id, class, default test (`ci_test`) and its card, with guarantee, cost and reference.
+        One row per method: id, class, default test (`ci_test`) and its card, with guarantee, cost and reference.
 
     Examples
     --------
@@ -81,12 +99,12 @@ def list_selectors() -> pd.DataFrame:
 
 
 def list_ci_tests() -> pd.DataFrame:
-    """Return what CI tests there are.
+    """Return which CI tests there are.
 
     Returns
     -------
     DataFrame
-        One row a test: id, class, its card, and its options with range and default.
+        One row per test: id, class, its card, and its options with range and default.
 
     Examples
     --------
@@ -115,24 +133,16 @@ def _cards(found: Any, **more: Any) -> pd.DataFrame:
     return frame.assign(**more)
 
 
-#: Functions of other modules: loaded when first asked for, with their own parameters and docstrings.
-_ELSEWHERE = {"get_ci_test": ".ci", "blankets": ".api.blankets", "compare": ".api.compare"}
+if not TYPE_CHECKING:  # else a checker would let every name pass
 
-
-def __getattr__(name: str) -> Any:
-    """Return a function that lies elsewhere, or a selector class such as ``PPFS``."""
-    if name in _ELSEWHERE:
+    def __getattr__(name: str) -> Any:
+        """Return what lies elsewhere."""
+        if name not in __all__:
+            raise AttributeError(f"module 'blanketflow' has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(_ELSEWHERE[name], __name__), name)
-    if not name.startswith("_") and name[0].isupper():
-        from .api.estimator import estimator_by_class_name
-
-        found = estimator_by_class_name(name)
-        if found is not None:
-            return found
-    raise AttributeError(f"module 'blanketflow' has no attribute {name!r}")
+        return getattr(import_module(_ELSEWHERE.get(name, ".api.selectors"), __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_ELSEWHERE])
+    return sorted({*globals(), *__all__})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.api.estimator import SHARED
+from blanketflow.api.arguments import SHARED
 from blanketflow.core.errors import BlanketflowError, ParameterError
 from blanketflow.core.registry import discover
 

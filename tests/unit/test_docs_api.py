@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import blanketflow as bf
-from blanketflow.api.estimator import SHARED
+from blanketflow.api.arguments import SHARED
 from blanketflow.core.docstrings import sections
 from blanketflow.core.registry import discover
 

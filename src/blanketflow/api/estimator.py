@@ -1,11 +1,11 @@
-"""Methods as scikit-learn selectors: one class a method, made from its declared parameters."""
+"""Methods as scikit-learn selectors: what all of their classes share, and the classes of plug-ins."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,43 +17,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.cards import CLASSIFICATION
 from ..core.convert import as_table
 from ..core.docstrings import sections
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
 from ..core.limits import Limits
-from ..core.parameters import Parameter
-from ..core.registry import discover
+from ..core.registry import look_up
 from ..core.table import Column, Table, column_from_array
 from ..core.task import infer_task, target_column
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
-
-#: Parameters that every selector has besides its method's own.
-SHARED: dict[str, tuple[Any, Parameter]] = {
-    "n_folds": (
-        0,
-        Parameter("integer", "Inner folds whose blankets are aggregated; 0 uses all rows once.", at_least=0),
-    ),
-    "fold_rows": (
-        "train",
-        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=("train", "part")),
-    ),
-    "aggregate": ("best-blanket", Parameter("any", "Rule that combines the folds' blankets.")),
-    "task": ("auto", Parameter("choice", "Task.", choices=("auto", CLASSIFICATION, REGRESSION))),
-    "random_state": (0, Parameter("any", "Seed: a whole number, None or a RandomState.")),
-    "time_limit": (
-        None,
-        Parameter("number", "Most seconds of growing, and of shrinking, on one fold.", above=0, nullable=True),
-    ),
-    "max_tests": (
-        None,
-        Parameter("integer", "Most CI tests of growing, and of shrinking, on one fold.", at_least=1, nullable=True),
-    ),
-    "n_jobs": (None, Parameter("integer", "Folds run at a time; None is 1, -1 all cores.", nullable=True)),
-}
+from .arguments import SHARED, docstring, own_arguments, shared_arguments
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
@@ -103,6 +79,12 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     """
 
     method_class: ClassVar[type[Method]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Complete the docstring of a class that names its method."""
+        super().__init_subclass__(**options)
+        if "method_class" in vars(cls):
+            cls.__doc__ = docstring(cls.method_class, sections(MarkovBlanketSelector)[1].get("Attributes", ""))
 
     def fit(self, X: Any, y: Any) -> MarkovBlanketSelector:
         """Find the Markov blanket of `y`.
@@ -264,72 +246,47 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _signature(method_class: type[Method]) -> inspect.Signature:
-    defaults = dict(method_class.defaults())
-    if method_class.default_test is not None:
-        defaults = {"ci_test": method_class.default_test, **defaults, **dict.fromkeys(method_class.test_shorthands)}
-    defaults |= {name: default for name, (default, _) in SHARED.items()}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return inspect.Signature([own, *(inspect.Parameter(n, keyword, default=d) for n, d in defaults.items())])
+def made(name: str | type[Method], parameters: Mapping[str, Any]) -> MarkovBlanketSelector:
+    """Return the selector of a method with some parameters; `blanketflow.get_selector` says what it raises."""
+    found = look_up("blanketflow.selectors", name, "method") if isinstance(name, str) else name
+    selector_class = estimator_class(found)
+    known = selector_class._get_param_names()
+    for parameter in parameters:
+        if parameter not in known:
+            hint = did_you_mean(parameter, known)
+            raise TypeError(f"{selector_class.__name__} has no parameter {parameter!r}. {hint}")
+    return selector_class(**parameters)
 
 
-def _docstring(method_class: type[Method], signature: inspect.Signature) -> str:
-    """Return the method's docstring with a Parameters section made from the declarations, where numpydoc has it."""
-    head, parts = sections(method_class)
-    known = {n: p for n, (_, p) in SHARED.items()} | method_class.parameters()
-    lines = []
-    for name, parameter in signature.parameters.items():
-        if name == "self":
-            continue
-        text = known[name].doc if name in known else "Option of the CI test; None leaves it as the test has it."
-        text = "Id of a CI test, or a configured test of `get_ci_test`." if name == "ci_test" else text
-        wanted = known[name].wanted() if name in known else "str or CITest" if name == "ci_test" else "optional"
-        lines += [f"{name} : {wanted}, default={parameter.default!r}", f"    {text}"]
-    parts = {"Parameters": "\n".join(lines), **parts}
-    return "\n\n".join([head, *(f"{heading}\n{'-' * len(heading)}\n{body}" for heading, body in parts.items())])
-
-
-@functools.cache
 def estimator_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    """Return the scikit-learn selector class of a method.
+    """Return the scikit-learn selector class of a method: the one in `api.selectors`, or one made for a plug-in.
 
     Raises
     ------
     ConfigError
-        If the class is no `Method`.
+        If the class is not a `Method`.
     """
+    from . import selectors
+
     if not (isinstance(method_class, type) and issubclass(method_class, Method)):
-        raise ConfigError(f"{method_class!r} is no blanketflow method: derive it from blanketflow.selectors.Method.")
-    signature = _signature(method_class)
+        raise ConfigError(f"{method_class!r} is not a blanketflow method: derive it from blanketflow.plugins.Method.")
+    own = vars(selectors).get(method_class.__name__)
+    return own if getattr(own, "method_class", None) is method_class else _plug_in_class(method_class)
+
+
+@functools.cache
+def _plug_in_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
+    arguments = [*own_arguments(method_class), *shared_arguments()]
+    keyword = [inspect.Parameter(a.name, inspect.Parameter.KEYWORD_ONLY, default=a.default) for a in arguments]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
     def __init__(self: Any, **parameters: Any) -> None:
-        for name in parameters:
-            if name not in signature.parameters:
-                hint = did_you_mean(name, set(signature.parameters) - {"self"})
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}. {hint}")
-        bound = signature.bind(self, **parameters)
+        bound = inspect.Signature(keyword).bind(**parameters)
         bound.apply_defaults()
-        for name, value in bound.arguments.items():
-            if name != "self":
-                setattr(self, name, value)
+        vars(self).update(bound.arguments)
 
-    __init__.__signature__ = signature
-    return type(
-        method_class.__name__,
-        (MarkovBlanketSelector,),
-        {
-            "__init__": __init__,
-            "__doc__": _docstring(method_class, signature),
-            "__module__": "blanketflow",
-            "method_class": method_class,
-        },
-    )
-
-
-def estimator_by_class_name(name: str) -> type[MarkovBlanketSelector] | None:
-    """Return the selector class called `name`, such as ``"GS"``, or None."""
-    for method_class in discover("blanketflow.selectors").values():
-        if method_class.__name__ == name:
-            return estimator_class(method_class)
-    return None
+    name = method_class.__name__
+    __init__.__signature__ = inspect.Signature([own, *keyword])
+    __init__.__qualname__ = f"{name}.__init__"
+    members = {"__init__": __init__, "__module__": method_class.__module__, "method_class": method_class}
+    return type(name, (MarkovBlanketSelector,), members)

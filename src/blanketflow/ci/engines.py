@@ -16,13 +16,46 @@ Candidate = int | tuple[int, ...]
 
 
 class Engine(Protocol):
-    """What a test prepares once a table: it answers queries by column position.
+    """What a CI test prepares once per table: it answers queries by column position.
 
-    One with an attribute `takes_arrays` is asked for all features at once by an array of positions, else by a list.
+    An engine with an attribute `takes_arrays` is asked for all features at once by an array of positions, else by a
+    list.
+
+    Examples
+    --------
+    >>> class NeverDependent:
+    ...     def evaluate(self, candidates, target, given):
+    ...         return constant_results(len(candidates), n_rows=100)
+    >>> from blanketflow.plugins import constant_results
+    >>> NeverDependent().evaluate([0, 1], 2, ()).p_value.tolist()
+    [1.0, 1.0]
     """
 
     def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate against the target given the same conditioning set (ascending positions)."""
+        """Test each candidate against the target given the same conditioning set.
+
+        Parameters
+        ----------
+        candidates : sequence of int, m of them
+            Positions of columns, none of which is the target or in `given`.
+        target : int
+            Position of the other column.
+        given : tuple of int
+            Positions of the conditioning set, ascending.
+
+        Returns
+        -------
+        CIResults
+            Arrays of shape (m,), in the order of the candidates.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from blanketflow.ci import get_ci_test
+        >>> bound = get_ci_test("fisher-z").bind(np.random.default_rng(0).normal(size=(50, 3)))
+        >>> bound.engine.evaluate([0, 1], 2, ()).p_value.shape
+        (2,)
+        """
         ...
 
 

@@ -99,8 +99,18 @@ class Parameter:
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }
         names["choice"] = "one of " + ", ".join(self.choices)
-        text = names.get(self.kind, "a valid value")
-        bounds = [
+        text = f"{names.get(self.kind, 'a valid value')} {self.bounds()}".strip()
+        return text + (" or null" if self.nullable else "")
+
+    def bounds(self) -> str:
+        """Return the bounds in words, none if there are none.
+
+        Examples
+        --------
+        >>> Parameter("integer", "", at_least=1).bounds()
+        'at least 1'
+        """
+        return " and ".join(
             f"{word} {bound if isinstance(bound, int) else f'{bound:g}'}"
             for word, bound in (
                 ("above", self.above),
@@ -109,9 +119,7 @@ class Parameter:
                 ("at most", self.at_most),
             )
             if bound is not None
-        ]
-        text += (" " + " and ".join(bounds)) if bounds else ""
-        return text + (" or null" if self.nullable else "")
+        )
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON-schema fragment of this parameter."""
@@ -147,27 +155,128 @@ def _declare(default: Any, parameter: Parameter) -> Any:
 
 
 def number(default: float | None, doc: str, **bounds: Any) -> Any:
-    """Declare a real parameter."""
+    """Declare a real parameter of a method, CI test or model.
+
+    Parameters
+    ----------
+    default : float or None
+        What it is if left out.
+    doc : str
+        One sentence that says what it means.
+    **bounds
+        `at_least`, `at_most`, `above`, `below`, and ``nullable=True`` where None is allowed.
+
+    Returns
+    -------
+    object
+        The value of a field of a dataclass.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Mine(Configurable):
+    ...     alpha: float = number(0.05, "Significance level.", above=0, below=1)
+    >>> Mine.parameters()["alpha"].wanted()
+    'a number above 0 and below 1'
+    """
     return _declare(default, Parameter("number", doc, **bounds))
 
 
 def integer(default: int | None, doc: str, **bounds: Any) -> Any:
-    """Declare a whole-number parameter."""
+    """Declare a whole-number parameter.
+
+    Parameters
+    ----------
+    default : int or None
+        What it is if left out.
+    doc : str
+        One sentence that says what it means.
+    **bounds
+        As those of `number`.
+
+    Returns
+    -------
+    object
+        The value of a field of a dataclass.
+
+    Examples
+    --------
+    >>> integer(3, "Largest conditioning set.", at_least=0, nullable=True).metadata["parameter"].wanted()
+    'a whole number at least 0 or null'
+    """
     return _declare(default, Parameter("integer", doc, **bounds))
 
 
 def choice(default: str, doc: str, choices: tuple[str, ...]) -> Any:
-    """Declare a parameter that takes one of a few texts."""
+    """Declare a parameter that takes one of a few texts.
+
+    Parameters
+    ----------
+    default : str
+        What it is if left out, one of the choices.
+    doc : str
+        One sentence that says what it means.
+    choices : tuple of str
+        The texts.
+
+    Returns
+    -------
+    object
+        The value of a field of a dataclass.
+
+    Examples
+    --------
+    >>> choice("and", "Who is kept.", ("and", "or")).metadata["parameter"].wanted()
+    'one of and, or'
+    """
     return _declare(default, Parameter("choice", doc, choices=choices))
 
 
 def feature_counts(default: int, doc: str) -> Any:
-    """Declare how many features to keep: a whole number, a list of these, or ``"auto"``."""
+    """Declare how many features to keep: a whole number, a list of these, or ``"auto"``.
+
+    Parameters
+    ----------
+    default : int
+        What it is if left out.
+    doc : str
+        One sentence that says what it means.
+
+    Returns
+    -------
+    object
+        The value of a field of a dataclass.
+
+    Examples
+    --------
+    >>> feature_counts(10, "Features to keep.").metadata["parameter"].kind
+    'feature-counts'
+    """
     return _declare(default, Parameter("feature-counts", doc))
 
 
 def anything(default: Any, doc: str, kind: str = "any") -> Any:
-    """Declare a parameter whose values the class checks itself."""
+    """Declare a parameter whose values the class checks itself.
+
+    Parameters
+    ----------
+    default : object
+        What it is if left out.
+    doc : str
+        One sentence that says what it means.
+    kind : str, default="any"
+        Another kind of `Parameter`, such as ``flag``, ``text`` or ``names``, whose values are checked.
+
+    Returns
+    -------
+    object
+        The value of a field of a dataclass.
+
+    Examples
+    --------
+    >>> anything(False, "Whether to shout.", kind="flag").metadata["parameter"].wanted()
+    'true or false'
+    """
     return _declare(default, Parameter(kind, doc))
 
 

@@ -14,7 +14,15 @@ from ..core.parameters import Configurable
 
 @dataclass
 class Model(Configurable):
-    """A configured model. A subclass adds a `card`, declared options and `assemble`."""
+    """A configured model. A subclass adds a `card`, declared options and `assemble`.
+
+    Examples
+    --------
+    >>> from blanketflow.models import get_model
+    >>> model = get_model({"type": "knn", "n_neighbors": 3})
+    >>> model.card.tasks, model.options()
+    (('classification', 'regression'), {'n_neighbors': 3})
+    """
 
     def build(self, task: str, seed: int, n_jobs: int = 1) -> Any:
         """Return an unfitted scikit-learn estimator for a float matrix.
@@ -53,4 +61,19 @@ class Model(Configurable):
 
     @abstractmethod
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the estimator of a task that the card lists."""
+        """Return the unfitted estimator of a task that the card lists.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+            What it is to predict.
+        seed : int
+            Where the estimator takes its random numbers from, below 2**32.
+        n_jobs : int
+            Threads or processes.
+
+        Returns
+        -------
+        estimator
+            In the manner of scikit-learn: `fit`, `predict`, and `predict_proba` where the metrics want probabilities.
+        """

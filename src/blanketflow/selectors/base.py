@@ -157,7 +157,7 @@ class Method(Configurable):
 
     Examples
     --------
-    >>> from blanketflow.core.cards import Card
+    >>> from blanketflow.plugins import Card
     >>> @dataclass
     ... class Strongest(Method):
     ...     card = Card("strongest", "the strongest", "filter", "Keeps the feature of least p.", "unpublished")
@@ -167,9 +167,9 @@ class Method(Configurable):
     ...
     ...     def shrink(self, problem, candidates):
     ...         return candidates
-    >>> from blanketflow.api.estimator import estimator_class
+    >>> import blanketflow as bf
     >>> from sklearn.datasets import load_iris
-    >>> estimator_class(Strongest)().fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
+    >>> bf.get_selector(Strongest).fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
     ['petal width (cm)']
     """
 

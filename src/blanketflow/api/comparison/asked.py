@@ -13,7 +13,8 @@ from ...core.registry import discover
 from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
 from ...selectors.external import WRAPPED
-from ..estimator import SHARED, MarkovBlanketSelector
+from ..arguments import SHARED
+from ..estimator import MarkovBlanketSelector
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
 _OF_ALL = {"task": "task", "random_state": "random_state"}

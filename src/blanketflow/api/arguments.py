@@ -1,0 +1,197 @@
+"""The arguments of a selector class, from the declarations of its method: names, types, defaults, and the docstring."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.docstrings import joined, sections
+from ..core.parameters import Parameter
+from ..core.registry import look_up
+from ..selectors.base import Method
+
+#: Parameters that every selector has besides those of its method.
+SHARED: dict[str, tuple[Any, Parameter]] = {
+    "n_folds": (
+        0,
+        Parameter("integer", "Number of inner folds whose blankets are combined; 0 uses all rows once.", at_least=0),
+    ),
+    "fold_rows": (
+        "train",
+        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=("train", "part")),
+    ),
+    "aggregate": (
+        "best-blanket",
+        Parameter("any", 'How folds are combined: "best-blanket", "union", "intersection" or {"frequency": share}.'),
+    ),
+    "task": (
+        "auto",
+        Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
+    ),
+    "random_state": (0, Parameter("any", "Seed of everything that is drawn at random; None draws a new one.")),
+    "time_limit": (
+        None,
+        Parameter("number", "Seconds that grow may take on one fold, and shrink likewise.", above=0, nullable=True),
+    ),
+    "max_tests": (
+        None,
+        Parameter(
+            "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
+        ),
+    ),
+    "n_jobs": (None, Parameter("integer", "Folds that run at a time; -1 uses all cores, None is 1.", nullable=True)),
+}
+#: Parameters of kind ``any``: how a type checker and a reader are told what they take.
+_OPEN = {
+    "aggregate": ("str | Mapping[str, float]", "str or dict"),
+    "model": ("Any", "str, dict or estimator"),
+    "random_state": ("int | np.random.RandomState | None", "int, RandomState or None"),
+    "scoring": ("str | Callable[..., float]", "str or callable"),
+}
+_TYPES = {
+    "number": ("float", "float"),
+    "integer": ("int", "int"),
+    "flag": ("bool", "bool"),
+    "text": ("str", "str"),
+    "names": ("Sequence[str]", "list of str"),
+    "roles": ("Sequence[str] | Mapping[str, str]", "list of str, or dict of str to str"),
+    "feature-counts": ('int | list[int] | Literal["auto"]', 'int at least 1, list of int, or "auto"'),
+}
+_ORDER = ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a selector class.
+
+    Attributes
+    ----------
+    name : str
+        As one writes it.
+    annotation : str
+        Its type as Python code.
+    default : object
+        What it is if left out.
+    words : str
+        Type and range in words.
+    doc : str
+        What it means.
+    """
+
+    name: str
+    annotation: str
+    default: Any
+    words: str
+    doc: str
+
+    def documented(self) -> str:
+        """Return the entry of the section Parameters."""
+        meaning = textwrap.fill(self.doc, 116, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+        return f"{self.name} : {self.words}, default={code(self.default)}\n{meaning}"
+
+
+def code(value: Any) -> str:
+    """Return a default as Python code, with double quotes.
+
+    Examples
+    --------
+    >>> code("g2"), code(None), code(0.05)
+    ('"g2"', 'None', '0.05')
+    """
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def own_arguments(method: type[Method]) -> list[Argument]:
+    """Return the arguments that a selector class has of its own: the CI test, the method's options, the test's.
+
+    Options of the CI test are None unless given, and say what the test then takes.
+
+    Examples
+    --------
+    >>> from blanketflow.selectors.causal.ppfs import PPFS
+    >>> [argument.name for argument in own_arguments(PPFS)]
+    ['ci_test', 'alpha', 'correction', 'n_repeats', 'model', 'test_size', 'significance']
+    """
+    defaults = method.defaults()
+    own = [_argument(name, defaults[name], parameter) for name, parameter in method.parameters().items()]
+    if method.default_test is None:
+        return own
+    what = "Id of a CI test, or a configured test of `get_ci_test`."
+    if method.default_test_options:
+        options = ", ".join(f"{name}={code(value)}" for name, value in method.default_test_options.items())
+        what += f" The default is used with {options}."
+    test = Argument("ci_test", "str | CITest", method.default_test, "str or CITest", what)
+    return [test, *own, *_borrowed(method)]
+
+
+def shared_arguments() -> list[Argument]:
+    """Return the arguments that every selector class has."""
+    return [_argument(name, default, parameter) for name, (default, parameter) in SHARED.items()]
+
+
+def _borrowed(method: type[Method]) -> list[Argument]:
+    """Return the options of the default CI test that the selector class takes directly."""
+    if not method.test_shorthands:
+        return []
+    test = look_up("blanketflow.ci", method.default_test, "CI test")
+    declared, defaults = test.parameters(), {**test.defaults(), **method.default_test_options}
+    found = []
+    for name in method.test_shorthands:
+        annotation, words = _or_none(*_type(name, declared[name]))
+        doc = f"{declared[name].doc} None: the test's own ({code(defaults[name])})."
+        found.append(Argument(name, annotation, None, words, doc))
+    return found
+
+
+def _argument(name: str, default: Any, parameter: Parameter) -> Argument:
+    annotation, words = _type(name, parameter)
+    if parameter.nullable:
+        annotation, words = _or_none(annotation, words)
+    doc = re.sub(r"\bnull\b", "None", parameter.doc)  # which is how a configuration writes it
+    return Argument(name, annotation, default, words, doc)
+
+
+def _or_none(annotation: str, words: str) -> tuple[str, str]:
+    words = words.replace(" or ", ", ") + (", or None" if " at " in words or " above " in words else " or None")
+    return annotation if annotation == "Any" else f"{annotation} | None", words
+
+
+def _type(name: str, parameter: Parameter) -> tuple[str, str]:
+    """Return the type of a parameter as Python code, and with its range in words."""
+    if parameter.kind == "choice":
+        choices = ", ".join(code(choice) for choice in parameter.choices)
+        return f"Literal[{choices}]", f"{{{choices}}}"
+    if parameter.kind == "any":
+        return _OPEN.get(name, ("Any", "object"))
+    annotation, words = _TYPES[parameter.kind]
+    return annotation, f"{words} {parameter.bounds()}".strip()
+
+
+def docstring(method: type[Method], attributes: str) -> str:
+    """Return the docstring of a selector class in numpydoc's form.
+
+    Parameters
+    ----------
+    method : type
+        Its docstring and card say what it does, what it promises and costs, and where it was published.
+    attributes : str
+        Section Attributes, which all selector classes share.
+
+    Returns
+    -------
+    str
+        Each thing said once.
+    """
+    text, parts = sections(method)
+    card = method.card
+    parts["Parameters"] = "\n".join(a.documented() for a in [*own_arguments(method), *shared_arguments()])
+    parts["Attributes"] = attributes
+    promise = [f"Guarantee: {card.guarantee}."] + ([f"Cost: {card.cost}."] if card.cost else [])
+    parts["Notes"] = "\n\n".join([*filter(None, [parts.get("Notes")]), *promise])
+    if card.reference != "none":
+        parts["References"] = card.reference
+    return joined(text, {heading: parts[heading] for heading in _ORDER if heading in parts})

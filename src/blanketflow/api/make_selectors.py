@@ -1,0 +1,115 @@
+"""Generated files: `api/selectors.py`, and the list of names in `blanketflow/__init__.py`. `make docs` runs this."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..core.docstrings import sections
+from ..core.registry import discover
+from ..selectors.base import Method
+from .arguments import code, own_arguments, shared_arguments
+
+PACKAGE = Path(__file__).parents[1]
+_WIDTH = 120
+_HEAD = '''"""The selector class of each method: a signature that editors and type checkers can read.
+
+Generated from the declarations by `make docs`; do not edit. Here stand the summary of a method and its own parameters.
+When a class is created, its docstring gets the rest: the method's text, what all selectors share, and the reference.
+"""
+# fmt: off
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ..ci.base import CITest
+from ..core.registry import discover
+from .estimator import MarkovBlanketSelector
+
+'''
+
+
+def selectors_text() -> str:
+    """Return `api/selectors.py`."""
+    known = {method.__name__: method for method in discover("blanketflow.selectors").values()}
+    names = _listed(known)
+    classes = [_class_text(known[name]) for name in sorted(known)]
+    return "\n\n".join([f'{_HEAD}{names}\n_METHODS: Mapping[str, Any] = discover("blanketflow.selectors")\n', *classes])
+
+
+def package_text(present: str) -> str:
+    """Return `blanketflow/__init__.py` with all names of its functions and of the selector classes in ``__all__``.
+
+    Parameters
+    ----------
+    present : str
+        Its text before.
+    """
+    functions = re.findall(r'^    "(\w+)": "\.', present, re.MULTILINE) + re.findall(r"^def ([a-z]\w+)", present, re.M)
+    classes = [method.__name__ for method in discover("blanketflow.selectors").values()]
+    return re.sub(
+        r"^__all__ = \[.*?\]\n",
+        lambda _: _listed({*functions, *classes}),
+        present,
+        count=1,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+
+
+def _class_text(method: type[Method]) -> str:
+    own, shared = own_arguments(method), shared_arguments()
+    summary = sections(method)[0].partition("\n\n")[0]
+    parameters = "\n".join(argument.documented() for argument in own)
+    lines = [f"class {method.__name__}(MarkovBlanketSelector):"]
+    if own:
+        lines += [textwrap.indent(f'"""{summary}\n\nParameters\n----------\n{parameters}\n"""', "    "), ""]
+    else:
+        lines += [f'    """{summary}"""', ""]
+    lines += [f'    method_class = _METHODS["{method.card.id}"]', ""]
+    given = (f"{a.name}: {a.annotation} = {code(a.default)}" for a in (*own, *shared))
+    lines += [_filled("    def __init__(self, *, ", given, ") -> None:", " " * 17)[:-1]]
+    lines += _stored([argument.name for argument in (*own, *shared)])
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _stored(names: list[str]) -> list[str]:
+    """Return the lines that store arguments, as many in a line as it holds."""
+    lines: list[str] = []
+    taken: list[str] = []
+    for name in names:
+        longer = f"        {', '.join(f'self.{n}' for n in [*taken, name])} = {', '.join([*taken, name])}"
+        if lines and len(longer) <= _WIDTH:
+            lines[-1], taken = longer, [*taken, name]
+        else:
+            lines, taken = [*lines, f"        self.{name} = {name}"], [name]
+    return lines
+
+
+def _filled(start: str, parts: Iterable[str], end: str, indent: str) -> str:
+    """Return parts with commas between them, as many in a line as it holds, each whole."""
+    whole = ", ".join(part.replace(" ", "\0") for part in parts) + end.replace(" ", "\0")
+    filled = textwrap.fill(whole, _WIDTH, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False)
+    return filled.replace("\0", " ") + "\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return the assignment of ``__all__``, sorted as ruff sorts it: in capitals, with a capital, others."""
+    ordered = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    return _filled("__all__ = [", map(code, ordered), "]", "    ")
+
+
+def write() -> None:
+    """Write both files."""
+    (PACKAGE / "api" / "selectors.py").write_text(selectors_text(), encoding="utf-8")
+    package = PACKAGE / "__init__.py"
+    package.write_text(package_text(package.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,103 @@
+"""What methods, CI tests and models outside this package derive from and call.
+
+These names and their meaning are stable: from version 0.2 on, a change that breaks a plug-in written with them is
+announced by a warning in the version before it, and stands in the changelog. Everything else in the package may move.
+`docs/extending.md` shows a plug-in of each kind.
+"""
+
+from __future__ import annotations
+
+from ..ci import get_ci_test
+from ..ci.base import BoundTest, CITest, constant_results
+from ..ci.engines import Engine, SetEngine
+from ..core.cards import (
+    ASYMPTOTIC,
+    BOOLEAN,
+    CATEGORICAL,
+    CLASSIFICATION,
+    EXACT,
+    INTEGER,
+    KINDS,
+    NUMERIC,
+    REGRESSION,
+    RESAMPLED,
+    TASKS,
+    Card,
+)
+from ..core.errors import (
+    BlanketflowError,
+    ConfigError,
+    DataError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedError,
+    WrongAnswerError,
+)
+from ..core.limits import LimitReached
+from ..core.parameters import anything, choice, feature_counts, integer, number
+from ..core.results import CIResult, CIResults
+from ..core.seeds import derive_rng, derive_seed
+from ..core.table import Column, Table
+from ..models import get_model
+from ..models.base import Model
+from ..search.backward import remove_in_one_pass, remove_until_stable
+from ..search.forward import scan_until_stable
+from ..search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
+from ..search.strength import is_dependent, is_independent, strongest_first
+from ..selectors.base import Method, Problem
+
+__all__ = [
+    "ASYMPTOTIC",
+    "BOOLEAN",
+    "CATEGORICAL",
+    "CLASSIFICATION",
+    "EXACT",
+    "INTEGER",
+    "KINDS",
+    "MEMBER",
+    "NUMERIC",
+    "PARENT_OR_CHILD",
+    "REGRESSION",
+    "RESAMPLED",
+    "SPOUSE",
+    "TASKS",
+    "Answer",
+    "BlanketflowError",
+    "BoundTest",
+    "CIResult",
+    "CIResults",
+    "CITest",
+    "Card",
+    "Column",
+    "ConfigError",
+    "DataError",
+    "Engine",
+    "LimitReached",
+    "Method",
+    "Model",
+    "ParameterError",
+    "Problem",
+    "SetEngine",
+    "Step",
+    "Table",
+    "UnknownNameError",
+    "UnsupportedError",
+    "WrongAnswerError",
+    "anything",
+    "choice",
+    "constant_results",
+    "derive_rng",
+    "derive_seed",
+    "feature_counts",
+    "get_ci_test",
+    "get_model",
+    "integer",
+    "is_dependent",
+    "is_independent",
+    "number",
+    "remove_in_one_pass",
+    "remove_until_stable",
+    "scan_until_stable",
+    "step",
+    "strongest_first",
+]

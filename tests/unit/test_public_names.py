@@ -1,0 +1,105 @@
+"""Names of the package as tools see them: editors, `help`, `dir`, `inspect`, pickles, the wheel."""
+
+import base64
+import inspect
+import pickle
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import blanketflow as bf
+from blanketflow.api import make_selectors, selectors
+from blanketflow.core.docstrings import sections
+from blanketflow.core.registry import discover
+
+METHODS = {method.__name__: method for method in discover("blanketflow.selectors").values()}
+#: ``pickle.dumps(bf.GS(alpha=0.01, ci_test=bf.get_ci_test("fisher-z")))`` of 0.1.0, when classes were made anew.
+OLD = (
+    "gASV6gAAAAAAAACMC2JsYW5rZXRmbG93lIwCR1OUk5QpgZR9lCiMB2NpX3Rlc3SUjBdibGFua2V0Zmxvdy5jaS5maXNoZXJfepSMB0Zpc2hlcl"
+    "qUk5QpgZSMBWFscGhhlEc/hHrhR64Ue4wFbWF4X2uUTowHbl9mb2xkc5RLAIwJZm9sZF9yb3dzlIwFdHJhaW6UjAlhZ2dyZWdhdGWUjAxiZXN0"
+    "LWJsYW5rZXSUjAR0YXNrlIwEYXV0b5SMDHJhbmRvbV9zdGF0ZZRLAIwKdGltZV9saW1pdJROjAltYXhfdGVzdHOUTowGbl9qb2JzlE51Yi4="
+)
+
+
+def test_the_generated_files_are_in_step_with_the_declarations():
+    package, module = Path(bf.__file__), Path(selectors.__file__)
+    assert module.read_text(encoding="utf-8") == make_selectors.selectors_text(), "run make docs"
+    text = package.read_text(encoding="utf-8")
+    assert text == make_selectors.package_text(text), "run make docs"
+
+
+def test_every_method_has_a_class_that_tools_find():
+    assert set(METHODS) == set(selectors.__all__)
+    assert set(METHODS) <= set(bf.__all__) <= set(dir(bf))
+    for name, method in METHODS.items():
+        found = getattr(bf, name)
+        assert found is getattr(selectors, name) and found.method_class is method
+        assert inspect.getsource(found).startswith(f"class {name}(MarkovBlanketSelector):")
+        assert type(bf.get_selector(method.card.id)) is found
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_class_is_documented_and_nothing_twice(name):
+    found, method = getattr(bf, name), METHODS[name]
+    _, parts = sections(found)
+    expected = ["Parameters", "Attributes", "Raises", "Notes", "References", "Examples"]
+    missing = {"Raises"} | ({"References"} if method.card.reference == "none" else set())
+    assert [heading for heading in expected if heading in parts or heading not in missing] == list(parts)
+    assert parts.get("References", "none") == method.card.reference
+    assert method.card.guarantee in parts["Notes"]
+    entries = [line for line in found.__doc__.splitlines() if " : " in line]
+    assert len(entries) == len(set(entries))
+    paragraphs = [text for text in found.__doc__.split("\n\n") if not text.startswith(">>>")]
+    assert len(paragraphs) == len(set(paragraphs))
+    # What an editor shows without importing anything.
+    assert inspect.cleandoc(found.__doc__).splitlines()[0] in inspect.getsource(found)
+    assert "null" not in parts["Parameters"].replace("null :", "")
+
+
+def test_an_option_of_the_test_says_what_it_is_if_left_out():
+    _, parts = sections(bf.PPFS)
+    assert "n_repeats : int at least 2 and at most 100000, or None, default=None\n" in parts["Parameters"]
+    assert "None: the test's own (30)." in parts["Parameters"]
+    assert 'None: the test\'s own ("wilcoxon").' in parts["Parameters"]
+    assert inspect.signature(bf.PPFS).parameters["n_repeats"].default is None
+    assert 'The default is used with directions="target".' in sections(bf.MixedMB)[1]["Parameters"]
+
+
+def test_python_itself_refuses_what_a_class_does_not_take():
+    with pytest.raises(TypeError, match=r"^PPFS.__init__\(\) takes 1 positional argument but 2 were given$"):
+        bf.PPFS(0.05)
+    with pytest.raises(TypeError, match=r"^PPFS.__init__\(\) got an unexpected keyword argument 'alhpa'"):
+        bf.PPFS(alhpa=0.05)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = bf.Nonsense
+
+
+def test_pickles_of_the_version_before_still_load():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    thawed = pickle.loads(base64.b64decode(OLD))
+    assert type(thawed) is bf.GS and thawed.alpha == 0.01 and thawed.ci_test.card.id == "fisher-z"
+    fitted = thawed.fit(X, X[:, 1] + rng.normal(size=100) / 9)
+    assert fitted.selected_features_ == ["x1"]
+    old = pickle.dumps(fitted, protocol=2).replace(b"cblanketflow.api.selectors\n", b"cblanketflow\n")
+    assert b"api.selectors" not in old
+    assert np.array_equal(pickle.loads(old).transform(X), X[:, [1]])
+
+
+def test_importing_the_package_loads_nothing_of_it_and_no_package():
+    program = "import sys; before = set(sys.modules); import blanketflow; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    standard = {*sys.stdlib_module_names}
+    loaded = {name for name in eval(done.stdout) if name.partition(".")[0] not in standard}
+    assert loaded == {"blanketflow"}
+
+
+def test_the_package_says_that_it_is_typed():
+    """Flit puts every file of the package into the wheel."""
+    assert Path(bf.__file__).with_name("py.typed").is_file()
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["build-system"]["build-backend"] == "flit_core.buildapi"
