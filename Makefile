@@ -80,11 +80,13 @@ sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 lint: setup-test ## style of Python and Snakemake files
 	$(BIN)/ruff check src scripts tests benchmarks docs
 	$(BIN)/ruff format --check src scripts tests benchmarks docs
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
 docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the site into docs/_build/html
 	$(BIN)/python -m blanketflow.config.schema
+	$(BIN)/python -m blanketflow.api.make_selectors
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -30,6 +30,9 @@ from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
 from .arguments import SHARED, docstring, own_arguments, shared_arguments
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
@@ -79,6 +82,21 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     """
 
     method_class: ClassVar[type[Method]]
+    selected_features_: list[str]
+    roles_: dict[str, str]
+    blankets_: list[list[str]]
+    blanket_counts_: list[int]
+    groups_: dict[str, str]
+    status_: str
+    reason_: str
+    importances_: dict[str, float]
+    frequencies_: dict[str, float]
+    candidates_: list[str]
+    trace_: pd.DataFrame
+    n_tests_: int
+    task_: str
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring of a class that names its method."""
@@ -86,7 +104,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         if "method_class" in vars(cls):
             cls.__doc__ = docstring(cls.method_class, sections(MarkovBlanketSelector)[1].get("Attributes", ""))
 
-    def fit(self, X: Any, y: Any) -> MarkovBlanketSelector:
+    def fit(self, X: Any, y: Any) -> Self:
         """Find the Markov blanket of `y`.
 
         Parameters
@@ -203,7 +221,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             return int(self.random_state)
         raise ParameterError(f"random_state is {self.random_state!r}, but must be a whole number, None or RandomState.")
 
-    def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> MarkovBlanketSelector:
+    def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
         import pandas as pd
 
         sets = [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
