@@ -29,7 +29,7 @@ import json, runpy, sys
 from types import SimpleNamespace
 name, job = sys.argv[1], json.loads(sys.argv[2])
 main = runpy.run_path(f"scripts/{name}.py")["main"]
-from blanketflow.jobs import run_script
+from blanketflow.workflow.jobs import run_script
 run_script(main, SimpleNamespace(**job, threads=1))
 compiled = set()
 if "numba" in sys.modules:
