@@ -32,7 +32,7 @@ ZOO = {
     "lie": (
         {"method": "zoo:Animal", "grown": "stranger"},
         "error",
-        "grow returned 'x99\\x1b[2J', which is no feature of the table",
+        "grow returned 'x99\\x1b[2J', which is not a feature of the table",
     ),
     "odd-test": ({"method": "gs", "ci_test": "strange"}, "error", "CI test strange returned p_value nan"),
     "chatter": ({"method": "zoo:Animal", "act": "chatter"}, "ok", ""),

@@ -66,22 +66,22 @@ ACTS = {f.__name__: f for f in (crash, hang_in_c, hang, fail, leave, vanish, cha
 GROWN = {
     "nothing": (lambda p: None, "grow returned null, but must return a list of steps"),
     "text": (lambda p: "x0", "grow returned 'x0', but must return a list of steps"),
-    "names": (lambda p: ["x0"], "grow returned 'x0' among its steps, which is no Step"),
-    "stranger": (lambda p: [Step("x99\x1b[2J")], "grow returned 'x99\\x1b[2J', which is no feature of the table"),
-    "number": (lambda p: [Step(0)], "grow returned 0, which is no feature of the table"),
+    "names": (lambda p: ["x0"], "grow returned 'x0' among its steps, which is not a Step"),
+    "stranger": (lambda p: [Step("x99\x1b[2J")], "grow returned 'x99\\x1b[2J', which is not a feature of the table"),
+    "number": (lambda p: [Step(0)], "grow returned 0, which is not a feature of the table"),
     "target": (lambda p: [Step(p.target)], "grow returned 'y', which is the target"),
     "twice": (lambda p: [Step("x0"), Step("x1"), Step("x0")], "grow returned feature 'x0' twice"),
     "nan": (
         lambda p: [Step("x0", importance=float("nan"))],
-        "grow returned for feature 'x0' the importance nan, which is no finite number",
+        "grow returned for feature 'x0' the importance nan, which is not a finite number",
     ),
     "infinite": (
         lambda p: [Step("x0", importance=np.inf)],
-        "grow returned for feature 'x0' the importance inf, which is no finite number",
+        "grow returned for feature 'x0' the importance inf, which is not a finite number",
     ),
     "worded": (
         lambda p: [Step("x0", importance="high")],
-        "grow returned for feature 'x0' the importance 'high', which is no finite number",
+        "grow returned for feature 'x0' the importance 'high', which is not a finite number",
     ),
     "improbable": (
         lambda p: [Step("x0", p_value=-0.1)],
@@ -89,7 +89,7 @@ GROWN = {
     ),
     "no effect": (
         lambda p: [Step("x0", statistic=np.nan)],
-        "grow returned for feature 'x0' the statistic nan, which is no number",
+        "grow returned for feature 'x0' the statistic nan, which is not a number",
     ),
     "undecided": (
         lambda p: [Step("x0", kept="maybe")],
@@ -106,12 +106,12 @@ GROWN = {
 }
 SHRUNK = {
     "nothing": (lambda p: None, "shrink returned null, but must return a list of steps"),
-    "stranger": (lambda p: [Step("z")], "shrink returned 'z', which is no feature of the table"),
+    "stranger": (lambda p: [Step("z")], "shrink returned 'z', which is not a feature of the table"),
     "target": (lambda p: [Step("x0"), Step("y")], "shrink returned 'y', which is the target"),
     "twice": (lambda p: [Step("x0"), Step("x0")], "shrink returned feature 'x0' twice"),
     "answers": (
         lambda p: p.answers.append(Answer(("x0", "z"))) or [Step("x0")],
-        "one of the answers holds 'z', which is no feature of the table",
+        "one of the answers holds 'z', which is not a feature of the table",
     ),
     "answers twice": (
         lambda p: p.answers.append(Answer(("x0", "x0"))) or [Step("x0")],
@@ -205,7 +205,7 @@ SUPPORTED = {
     "positions": (lambda n: np.arange(n), "get_support returned an array of shape (4,) of int64, but must return 4"),
     "nothing": (lambda n: None, "get_support returned null, but must return 4 true or false"),
     "square": (lambda n: np.eye(n, dtype=bool), "get_support returned an array of shape (4, 4) of bool, but must"),
-    "importance": (lambda n: np.arange(n) == 0, "feature_importances_ holds nan, which is no finite number"),
+    "importance": (lambda n: np.arange(n) == 0, "feature_importances_ holds nan, which is not a finite number"),
     "crash": (lambda n: crash(), "the process of the method was ended by signal SIGSEGV"),
 }
 

@@ -25,9 +25,9 @@ FAIL = {
     ),
     "an option out of range": (["select", *STUDY, "--set", "alpha=2"], OUT_OF_RANGE),
     "an option out of range, in JSON": (["select", *STUDY, "--json", "--set", "alpha=2"], OUT_OF_RANGE),
-    "no setting": (["select", *STUDY, "--set", "alpha"], "'alpha' is no setting: write key=value"),
-    "a setting that is no YAML": (["select", *STUDY, "--set", "alpha=[1"], "'alpha=[1': the value is no YAML"),
-    "a setting with a tag": (["select", *STUDY, "--set", "a=!!python/name:os.system"], "the value is no YAML"),
+    "no setting": (["select", *STUDY, "--set", "alpha"], "'alpha' is not a setting: write key=value"),
+    "a setting that is no YAML": (["select", *STUDY, "--set", "alpha=[1"], "'alpha=[1': the value is not YAML"),
+    "a setting with a tag": (["select", *STUDY, "--set", "a=!!python/name:os.system"], "the value is not YAML"),
     "a list in a list": (
         ["select", *STUDY, "--data-set", "drop=[[a]]"],
         "drop is [['a']], but must be a list of names",

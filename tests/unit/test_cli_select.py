@@ -76,7 +76,7 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
         (["nofile.csv", "--target", "y"], "there is no file nofile.csv"),
         (["sklearn:wine", "--method", "hitn-mb"], "Did you mean 'hiton-mb'"),
         (["sklearn:wine", "--set", "alpah=1"], "no option 'alpah'. Did you mean 'alpha'?"),
-        (["sklearn:wine", "--set", "alpha"], "'alpha' is no setting: write key=value"),
+        (["sklearn:wine", "--set", "alpha"], "'alpha' is not a setting: write key=value"),
         (["sklearn:wine", "--set", "alpha=2"], "alpha is 2, but must be a number above 0 and below 1"),
         (["sklearn:wine", "--set", "folds=1"], "folds is 1, but a partition needs at least 2 parts"),
         (["sklearn:wine", "--ci-test", "g22"], "g22"),

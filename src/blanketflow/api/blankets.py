@@ -28,7 +28,7 @@ class Blankets:
     ----------
     found : dict of str to list of Step
         For each target the members of its blanket, most important first, each with role and test. Targets whose search
-        failed on a limit are not in it.
+        failed at a limit are not in it.
     statuses : dict of str to (str, str)
         Status and reason of each target: ``ok``, ``unreliable`` or ``timeout``.
     n_tests : int
@@ -81,7 +81,7 @@ class Blankets:
         Returns
         -------
         DataFrame
-            One row a target and member: target, feature, rank (from 1), role, importance, statistic, p_value.
+            One row per target and member: target, feature, rank (from 1), role, importance, statistic, p_value.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class Blankets:
         return pd.DataFrame(rows, columns=names)
 
     def graph(self, symmetry: str = "and") -> pd.DataFrame:
-        """Return the graph of the blankets: one row an edge, with columns `x`, `y` and `kind`.
+        """Return the graph of the blankets: one row per edge, with columns `x`, `y` and `kind`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Blankets:
         -------
         DataFrame
             `kind` is ``neighbours`` where a blanket holds the other as parent or child, ``spouses`` where both hold it
-            as a spouse only, else ``members``: the method tells no roles. `x` stands before `y` in the table.
+            as a spouse only, else ``members``: the method does not tell roles. `x` stands before `y` in the table.
             ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
 
         Raises
@@ -154,8 +154,8 @@ def blankets(
 ) -> Blankets:
     """Find the Markov blanket of every column.
 
-    The test is bound once, and what it answered for one target it remembers for the others; searches for parents and
-    children are made once a column. Neither changes a result: each blanket is what the method alone finds.
+    The test is bound once and remembers its answers for all targets. Searches for parents and children are made once
+    per column. Neither changes a result: each blanket is what the method finds for that target alone.
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def blankets(
     ci_test : str, CITest or None
         A test's id, or a configured test; None for the method's own.
     targets : iterable of str, optional
-        Columns whose blankets are wanted; all by default.
+        Columns to find the blankets of; all by default.
     random_state : int, default=0
         Seed of methods and tests that draw random numbers.
     time_limit, max_tests : optional
-        What each of growing and shrinking may spend on one target: seconds, and CI tests computed. A target on which a
-        limit strikes has status ``timeout``; it has a blanket only if the method is anytime.
+        Seconds, and CI tests, that growing may spend on one target, and shrinking likewise. A target that reaches a
+        limit has status ``timeout``; it has a blanket only if the method is anytime.
     **options
         Options of the method, such as ``alpha`` and ``max_k``.
 

@@ -36,38 +36,39 @@ if TYPE_CHECKING:
 
 
 class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
-    """Base of all selectors; see the subclasses.
+    """Base of all selector classes.
 
     Attributes
     ----------
     selected_features_ : list of str
         Names, most important first.
-    roles_ : dict
+    roles_ : dict of str to str
         Role of each selected feature: ``parent_or_child``, ``spouse`` or ``member``.
     blankets_ : list of list of str
-        The selected features; all Markov blankets for methods that look for several; with ``n_folds > 1`` the set of
-        each fold.
+        One list, the selected features. Methods that look for several Markov blankets list all of them; with
+        ``n_folds > 1`` there is one list per fold.
     blanket_counts_ : list of int
-        How often each of `blankets_` was found.
-    groups_ : dict
+        How often each list of `blankets_` was found.
+    groups_ : dict of str to str
         Group of each selected feature, for methods that form groups; else empty.
     status_, reason_ : str
-        ``ok``; ``timeout`` if a limit struck and the answer is what stood by then; ``unreliable`` if the method says
-        so.
-    importances_ : dict
-        Importance of each selected feature.
-    frequencies_ : dict
-        Share of folds that hold each feature of any fold.
+        ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
+        method doubts its answer. The reason is empty if the status is ``ok``.
+    importances_ : dict of str to float
+        Importance of each selected feature, comparable within one selector only.
+    frequencies_ : dict of str to float
+        Share of the folds, 0 to 1, that selected each feature.
     candidates_ : list of str
-        What grow returned (on the winning, or the first, fold).
+        What grow returned, on the winning fold or the only one.
     trace_ : DataFrame
-        Every admission and removal with its test: fold, stage, step, feature, kept, role, statistic, p_value, given.
+        One row per admission or removal, with its test: fold, stage, step, feature, kept, role, statistic, p_value,
+        importance, given.
     n_tests_ : int
-        CI tests computed.
+        Number of CI tests computed.
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
-        Columns of `X`.
+        Number of columns of `X`.
     feature_names_in_ : ndarray of str
         Their names, if `X` has names.
 
@@ -110,10 +111,10 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            Text, boolean and categorical columns are discrete. Without missing cells. A sparse matrix is never made
-            dense as a whole, but by methods and tests that look at all cells.
+            n rows, d features, no missing cells. Text, boolean and categorical columns are discrete. A sparse matrix
+            stays sparse unless the method or test has to read all cells.
         y : array-like of shape (n,)
-            The target.
+            The target, without missing cells.
 
         Returns
         -------
@@ -127,7 +128,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         DataError, UnsupportedError
             If the table cannot be used as asked.
         LimitReached
-            If `time_limit` or `max_tests` struck and the method is not anytime.
+            If `time_limit` or `max_tests` was reached and the method is not anytime.
 
         Examples
         --------
@@ -142,7 +143,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
         target = target_column(target, self.task_)
         if len(np.unique(target.values)) < 2:
-            raise DataError("y has one class only, or one value, and tells nothing. Give rows of at least two.")
+            raise DataError("y has only one class or value. Give rows of at least two.")
         seed = self._seed()
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
         limits = Limits(self.time_limit, self.max_tests)
@@ -202,7 +203,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         return table, Column(name, target.kind, target.values, target.levels)
 
     def _validate_table(self, table: Table, y: Any) -> Any:
-        """Do for a table of ours what scikit-learn does for what it knows; return the target."""
+        """Check a table of ours as scikit-learn checks its own input types; return the target."""
         y = validate_data(self, y=y)
         if len(y) != table.n_rows or len(y) < 2 or not len(table):
             raise DataError(

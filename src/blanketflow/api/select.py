@@ -40,10 +40,10 @@ class Selection:
         Folds whose blankets were combined; 0 for none.
     blanket : list of dict
         feature, kind, role, group, importance, frequency, p_value, given; most important first. With folds: frequency
-        is the share of them that hold the feature, importance its mean there, the others what the winning fold says.
+        is the share of folds that hold the feature, importance the mean over these; the rest is from the winning fold.
     blankets : list of list of str
-        With folds the blanket of each; else all answers of methods with several (Markov blankets, or a ranking cut at
-        several numbers), or the one.
+        With folds the blanket of each fold; else all answers of a method that gives several (Markov blankets, or a
+        ranking cut at several numbers), or the only one.
     status, reason : str
         ``ok``, ``unreliable`` or ``timeout``.
     n_tests : int
@@ -126,7 +126,7 @@ def _in_words(given: list[str] | None) -> str:
 
 
 def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
-    """Find the Markov blanket of one table's target, on all rows or combined over folds of them.
+    """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
     Raises
     ------
     ConfigError, DataError, UnsupportedError, LimitReached
-        As the workflow would; the messages name the key or column and the way out.
+        As in the workflow; the message names the key or column and the way out.
     """
     asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {
@@ -221,11 +221,11 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise ConfigError(f"{pair!r} is no setting: write key=value, such as alpha=0.01.")
+            raise ConfigError(f"{pair!r} is not a setting: write key=value, such as alpha=0.01.")
         try:
             found[key] = yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise ConfigError(
-                f"{shown(pair)}: the value is no YAML. Put it in quotes, as in {key}='\"text\"'."
+                f"{shown(pair)}: the value is not YAML. Put it in quotes, as in {key}='\"text\"'."
             ) from error
     return found

@@ -40,19 +40,19 @@ class All(MarkovBlanketSelector):
 
 
 class BAHSIC(MarkovBlanketSelector):
-    """Rank features by how long they stay when, round by round, those leave without which the HSIC is largest.
+    """Rank features by backward elimination: each round removes those without which the HSIC is largest.
 
     Parameters
     ----------
     ci_test : str or CITest, default="hsic"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     share : float above 0 and below 1, default=0.1
-        Share of the features left that leaves each round.
+        Share of the remaining features that is removed in each round.
     """
 
     method_class = _METHODS["bahsic"]
@@ -76,10 +76,10 @@ class CIFE(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["cife"]
@@ -103,10 +103,10 @@ class CMIM(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["cmim"]
@@ -130,10 +130,10 @@ class DISR(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["disr"]
@@ -157,7 +157,7 @@ class FCBF(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     threshold : float at least 0 and below 1, default=0.0
-        Least SU(X,T), itself excluded (the paper's delta).
+        Symmetrical uncertainty SU(X,T) that a feature must exceed (the paper's delta).
     """
 
     method_class = _METHODS["fcbf"]
@@ -173,7 +173,7 @@ class FCBF(MarkovBlanketSelector):
 
 
 class FastIAMB(MarkovBlanketSelector):
-    """Admit several features a round, in decreasing dependence, while there are enough rows a cell; then remove.
+    """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class FastIAMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=None
         Largest conditioning set; None for no limit.
     samples_per_cell : float at least 0, default=5.0
-        Average rows a cell that an admission needs.
+        Average number of rows per cell that an admission needs.
     """
 
     method_class = _METHODS["fast-iamb"]
@@ -206,16 +206,16 @@ class FisherMarkov(MarkovBlanketSelector):
     Parameters
     ----------
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     gamma : float, default=0.0
-        Weight of the variance; below 0 features of large variance gain.
+        Weight of the variance; a negative weight favours features of large variance.
     scale : {"standard", "raw"}, default="standard"
         Whether columns are standardised first (standard) or taken as they are (raw).
     threshold : float or None, default=None
-        Coefficient that a feature must exceed; None for none.
+        Coefficient that a feature must exceed; None for no threshold.
     """
 
     method_class = _METHODS["fisher-markov"]
@@ -268,10 +268,10 @@ class GSM(MarkovBlanketSelector):
     m : int at least 1, default=2
         Largest set of features tested together.
     max_k : int at least 0, or None, default=None
-        Largest conditioning set, with the other members of a set; None for no limit.
+        Largest conditioning set, including the other members of the tested set; None for no limit.
     correction : {"bonferroni", "none"}, default="bonferroni"
-        What growing does about many tests: bonferroni divides alpha by the number of sets that a scan can test; none
-        admits noise once there are dozens.
+        How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can test; none admits
+        noise once there are dozens of features.
     """
 
     method_class = _METHODS["gs-m"]
@@ -299,7 +299,8 @@ class HITONMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["hiton-mb"]
@@ -327,7 +328,8 @@ class HITONPC(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["hiton-pc"]
@@ -344,14 +346,14 @@ class HITONPC(MarkovBlanketSelector):
 
 
 class HSMB(MarkovBlanketSelector):
-    """Remove, in one pass, each feature for which few others of more dependence stand as its Markov blanket.
+    """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones.
 
     Parameters
     ----------
     ci_test : str or CITest, default="hsic"
         Id of a CI test, or a configured test of `get_ci_test`.
     k : int at least 1, default=3
-        Features that stand for a Markov blanket.
+        Number of features that stand for a Markov blanket.
     """
 
     method_class = _METHODS["hsmb"]
@@ -431,7 +433,8 @@ class IPCMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["ipc-mb"]
@@ -455,10 +458,10 @@ class InformativeFragments(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["if"]
@@ -535,10 +538,10 @@ class JMI(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["jmi"]
@@ -566,9 +569,9 @@ class KIAMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=None
         Largest conditioning set; None for no limit.
     k : float at least 0 and at most 1, default=0.8
-        Share of the dependent features that an admission chooses from.
+        Share of the dependent features from which an admission is chosen.
     n_runs : int at least 1, default=10
-        Runs.
+        Number of runs.
     """
 
     method_class = _METHODS["kiamb"]
@@ -592,12 +595,12 @@ class KollerSahami(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, default=10
-        Features to keep; all of them when there are fewer.
+        Number of features to keep; all of them if there are fewer.
     k : int at least 0, default=2
-        Features that stand for a Markov blanket (K).
+        Number of features that stand for a Markov blanket (K).
     by : {"correlation", "gamma"}, default="correlation"
-        Who is near F: features with high mutual information with it (correlation), or those given which F says least
-        about the target (gamma).
+        Which features are near F: those that share most information with it (correlation), or those given which F says
+        least about the target (gamma).
     """
 
     method_class = _METHODS["koller-sahami"]
@@ -621,10 +624,10 @@ class MIFS(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     beta : float at least 0, default=1.0
         Weight of the redundancy.
     """
@@ -650,10 +653,10 @@ class MIM(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["mim"]
@@ -677,10 +680,10 @@ class MIMR(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     balance : float at least 0 and at most 1, default=0.5
         Weight of the interaction (lambda).
     start : {"single", "pair"}, default="single"
@@ -713,7 +716,8 @@ class MMMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["mmmb"]
@@ -741,7 +745,8 @@ class MMPC(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["mmpc"]
@@ -765,10 +770,10 @@ class MRI(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["mri"]
@@ -792,10 +797,10 @@ class MRMR(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["mrmr"]
@@ -849,7 +854,8 @@ class PCMB(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["pcmb"]
@@ -877,7 +883,8 @@ class PCSimple(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["pc-simple"]
@@ -903,8 +910,8 @@ class PPFS(MarkovBlanketSelector):
     alpha : float above 0 and below 1, default=0.05
         Significance level.
     correction : {"none", "bh", "by", "bonferroni"}, default="none"
-        What growing does about many tests: nothing (none, the paper), false discovery rate at alpha (bh, Benjamini and
-        Hochberg; by, Benjamini and Yekutieli, under any dependence), or alpha over the features (bonferroni).
+        How growing corrects for many tests: not at all (none, the paper), by the false discovery rate at alpha (bh,
+        Benjamini and Hochberg; by, Benjamini and Yekutieli, under any dependence), or by alpha / d (bonferroni).
     n_repeats : int at least 2 and at most 100000, or None, default=None
         Random train/test splits (the PPFS paper's B). None: the test's own (30).
     model : str, dict, estimator or None, default=None
@@ -942,12 +949,12 @@ class PermutationImportance(MarkovBlanketSelector):
     model : str, dict or estimator, default="forest"
         The model: a model id, 'module:Class', or a scikit-learn estimator.
     n_permutations : int at least 2, default=100
-        Permuted targets.
+        Number of permuted targets.
     importance : {"auto", "model", "permutation"}, default="auto"
         What the fitted model says of its columns (model), the loss of accuracy or R2 on rows held out when a feature is
         permuted (permutation), or the first for models that have it (auto).
     n_splits : int at least 2, default=5
-        Parts of which each is held out once, for importance: permutation.
+        Number of parts, each held out once, for importance: permutation.
     null : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
         Distribution of a feature's importances under permuted targets; those that cannot follow it, being all equal, or
         not all positive for lognormal and gamma, are counted (empirical).
@@ -969,7 +976,7 @@ class PermutationImportance(MarkovBlanketSelector):
 
 
 class RES(MarkovBlanketSelector):
-    """Keep each parent or child that HITON-PC finds, and each parent or child of one of these.
+    """Keep the parents and children that HITON-PC finds, and the parents and children of each of these.
 
     Parameters
     ----------
@@ -980,7 +987,7 @@ class RES(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="none"
-        Who is a neighbour: features whose own search holds it too (and), either (or), no check (none).
+        Symmetry check of neighbours: found from both sides (and), from either side (or), or no check (none).
     """
 
     method_class = _METHODS["res"]
@@ -997,7 +1004,7 @@ class RES(MarkovBlanketSelector):
 
 
 class RGSMK(MarkovBlanketSelector):
-    """Admit the strongest of k random sets of up to m features, until that is independent; then shrink as GS.
+    """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
     Parameters
     ----------
@@ -1008,12 +1015,12 @@ class RGSMK(MarkovBlanketSelector):
     m : int at least 1, default=3
         Largest set of features tested together.
     k : int at least 1, default=1000
-        Random sets a scan.
+        Number of random sets per scan.
     max_k : int at least 0, or None, default=None
-        Largest conditioning set, with the other members of a set; None for no limit.
+        Largest conditioning set, including the other members of the tested set; None for no limit.
     correction : {"bonferroni", "none"}, default="bonferroni"
-        What growing does about many tests: bonferroni divides alpha by the number of sets that a scan can draw; none
-        admits noise once there are dozens.
+        How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can draw; none admits
+        noise once there are dozens of features.
     """
 
     method_class = _METHODS["rgs-mk"]
@@ -1037,10 +1044,10 @@ class RelaxMRMR(MarkovBlanketSelector):
     ci_test : str or CITest, default="g2"
         Id of a CI test, or a configured test of `get_ci_test`.
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     variant : {"original", "eq44"}, default="original"
         Weights of the original publication, or of the unified-view paper's eq. 44.
     """
@@ -1059,23 +1066,23 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how they tell near rows of other classes (misses) from near rows of the same class (hits).
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits).
 
     Parameters
     ----------
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     n_iterations : int at least 1, or None, default=None
-        Instances drawn, with replacement (m); None takes each once.
+        Number of rows drawn, with replacement (m); None takes each row once.
     n_neighbors : int at least 1, default=10
-        Hits, and misses of each other class, of an instance (k); 1 is Relief.
+        Number of hits of each row, and of misses from each other class (k); 1 is Relief.
     sigma : float above 0, or None, default=None
-        The r-th nearest neighbour counts exp(-(r / sigma)^2), over their sum; None lets all count the same.
+        Weight of the r-th nearest neighbour: exp(-(r / sigma)^2), divided by their sum; None weighs all alike.
     threshold : float at least -1 and at most 1, or None, default=None
-        Weight that a feature must exceed (tau); None for none.
+        Weight that a feature must exceed (tau); None for no threshold.
     """
 
     method_class = _METHODS["relief"]
@@ -1099,12 +1106,12 @@ class Relieved(MarkovBlanketSelector):
     Parameters
     ----------
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     threshold : float at least -1 and at most 1, or None, default=None
-        Weight that a feature must exceed (tau); None for none.
+        Weight that a feature must exceed (tau); None for no threshold.
     """
 
     method_class = _METHODS["relieved"]
@@ -1132,9 +1139,9 @@ class SGAI(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="none"
-        Who is a neighbour: features whose own search holds it too (and), either (or), no check (none).
+        Symmetry check of neighbours: found from both sides (and), from either side (or), or no check (none).
     wealth : float above 0 and at most 1, default=0.5
-        Wealth W at the beginning: the first test is at level W / 2.
+        Initial wealth W; the first test is at level W / 2.
     payout : float above 0 and at most 1, default=0.5
         What an admission adds to the wealth.
     """
@@ -1166,7 +1173,8 @@ class SIHITONPC(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="and"
-        Who is kept: features whose own search holds the target too (and), either (or), no check (none).
+        Symmetry check: keep features whose own search finds the target too (and), features found from either side (or),
+        or do not check (none).
     """
 
     method_class = _METHODS["si-hiton-pc"]
@@ -1188,10 +1196,10 @@ class SPFSLAR(MarkovBlanketSelector):
     Parameters
     ----------
     n_features : int at least 1, list of int, or "auto", default=10
-        Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many as
-        predict held-out rows best.
+        Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; auto
+        takes the number that predicts held-out rows best.
     model : str, dict or estimator, default="knn"
-        What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator.
+        Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.
     """
 
     method_class = _METHODS["spfs-lar"]
@@ -1218,7 +1226,7 @@ class SRS(MarkovBlanketSelector):
     max_k : int at least 0, or None, default=3
         Largest conditioning set; None for no limit.
     symmetry : {"and", "or", "none"}, default="none"
-        Who is a neighbour: features whose own search holds it too (and), either (or), no check (none).
+        Symmetry check of neighbours: found from both sides (and), from either side (or), or no check (none).
     lambda1 : float above 0 and at most 1, or None, default=None
         Penalty on groups, as a share of the largest; None for the best by cross-validation.
     lambda2 : float above 0 and at most 1, or None, default=None
@@ -1226,7 +1234,7 @@ class SRS(MarkovBlanketSelector):
     lambda_step : float above 0 and at most 0.1, default=0.005
         Step between the shares that cross-validation tries.
     n_splits : int at least 2, default=5
-        Parts of the cross-validation.
+        Number of parts of the cross-validation.
     """
 
     method_class = _METHODS["srs"]
@@ -1270,7 +1278,7 @@ class STMB(MarkovBlanketSelector):
 
 
 class Stepwise(MarkovBlanketSelector):
-    """Admit the feature that raises a model's cross-validated score most, and remove what it made superfluous.
+    """Admit the feature that raises a model's cross-validated score most, and remove what it makes superfluous.
 
     Parameters
     ----------
@@ -1279,11 +1287,11 @@ class Stepwise(MarkovBlanketSelector):
     scoring : str or callable, default="auto"
         A scikit-learn scorer or its name; auto: accuracy for classification, r2 for regression.
     n_splits : int at least 2, default=5
-        Parts of the cross-validation, as far as each has 2 rows.
+        Number of parts of the cross-validation; fewer if parts would have less than 2 rows.
     tolerance : float at least 0, default=0.01
-        Score that a feature has to be worth, in the unit of `scoring`.
+        Gain of score that a feature must bring, in the unit of `scoring`.
     max_features : int at least 1, or None, default=None
-        Most features; None for no limit.
+        Largest number of features; None for no limit.
     """
 
     method_class = _METHODS["stepwise"]
@@ -1316,7 +1324,7 @@ class TIEStar(MarkovBlanketSelector):
     criterion : {"independence", "prediction"}, default="independence"
         When a set counts as a Markov boundary.
     max_blankets : int at least 1, or None, default=100
-        Most Markov boundaries; None for no limit.
+        Largest number of Markov boundaries; None for no limit.
     """
 
     method_class = _METHODS["tie-star"]

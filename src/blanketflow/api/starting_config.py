@@ -1,4 +1,4 @@
-"""A commented config.yaml to begin with, for one table: selectors that suit it, and what they will cost."""
+"""A commented config.yaml to begin with, for one table: the selectors that suit it, and what they will cost."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
     spec : mapping
         Keys of the data set: path or source, and target.
     seen : Inspection
-        What was seen in it. Suspected identifiers, dates and texts are dropped; suspected leaks are for the reader to
-        decide on, and stand in a comment.
+        What was seen in it. Suspected identifiers, dates and texts are dropped; suspected leaks stand in a comment,
+        for the reader to decide.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ())}
@@ -101,7 +101,7 @@ def dataset_id(path: str) -> str:
 
 
 def _to_drop(seen: Inspection) -> list[str]:
-    """Return what no method should be given: identifiers, dates and texts; but never all there is."""
+    """Return the columns to drop: identifiers, dates and texts, but never all columns."""
     found = [name for kind in ("identifier", "date", "text") for name in seen.columns_found(kind)]
     return found if len(found) < seen.n_features else []
 
@@ -177,7 +177,7 @@ def _cost(plan: Plan, dataset: str, name: str) -> str:
 
 
 def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
-    """Return the lines on columns: what is dropped, and as comments what the reader should decide."""
+    """Return the lines about columns: what is dropped, and comments on what the reader should decide."""
     lines = []
     if spec.get("drop"):
         lines.append(f"    drop: {_yaml(spec['drop'])}   # suspected identifiers, dates or free text")

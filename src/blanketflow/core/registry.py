@@ -1,4 +1,4 @@
-"""Discovery of methods, CI tests and models: every module of a package is read, each class with a card is listed."""
+"""Discovery of methods, CI tests and models: each class with a card in any module of a package is listed."""
 
 from __future__ import annotations
 

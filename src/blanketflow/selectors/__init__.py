@@ -1,4 +1,4 @@
-"""Methods: one a file, each with a card, declared parameters, `grow` and `shrink`."""
+"""Methods: one per file, each with a card, declared parameters, `grow` and `shrink`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Method", "Problem", "get_method"]
 def get_method(name: str, where: str, options: dict[str, Any]) -> Method:
     """Return a configured method by id, or by ``"package.module:Class"`` (this imports that module).
 
-    A class that is no `Method` is taken as a scikit-learn selector.
+    A class that is not a `Method` is taken as a scikit-learn selector.
     """
     found = look_up("blanketflow.selectors", name, "method")
     if isinstance(found, type) and issubclass(found, Method):

@@ -1,7 +1,7 @@
-"""The stages of a search in a process of its own: what can crash, hang or end its process takes nothing else with it.
+"""The stages of a search in a process of their own: code that crashes, hangs or ends its process harms nothing else.
 
-So work methods and tests of others, and whatever has a time limit: a search of ours stops at its limit by itself
-between two tests, and this is for what does not come to the next one.
+This is how plug-ins work, and every search with a time limit. A search of this package stops at its limit between two
+tests; the process is for a test that does not end.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _heavy(modules: Iterable[str]) -> set[str]:
 
 
 def _load(modules: Iterable[str]) -> None:
-    """Import what a process said that it has imported, which may have run code of others: of these packages only."""
+    """Import what a process has imported of these packages, and nothing else: it may have run plug-ins."""
     for module in sorted(_heavy(modules)):
         with suppress(ImportError):  # some put themselves there under a name that cannot be imported
             importlib.import_module(module)

@@ -44,7 +44,7 @@ class Problem:
     limits : Limits
         What each stage may spend.
     shared : dict
-        What methods found of other columns and want to keep: between the stages of one process, and between the
+        What methods found about other columns and want to keep, between the stages of one process and between the
         targets of `blanketflow.blankets`. Nothing in it may change a result.
 
     Attributes
@@ -54,7 +54,7 @@ class Problem:
     answers : list of Answer
         All Markov blankets, for methods that look for several.
     n_inner_tests : int
-        CI tests of problems made by `on_rows`: the marginal ones, and what who made them adds.
+        CI tests of problems made by `on_rows`: the marginal tests, and those that their maker adds.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Method(Configurable):
         Returns
         -------
         iterable of Step
-            One an admission or removal.
+            One per admission or removal.
         """
 
     @abstractmethod
@@ -213,7 +213,7 @@ class Method(Configurable):
         Returns
         -------
         iterable of Step
-            One a feature; `kept` says whether it is in the blanket.
+            One per feature; `kept` says whether it is in the blanket.
         """
 
 

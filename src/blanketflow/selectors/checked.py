@@ -1,4 +1,4 @@
-"""What a method says is looked at before it counts as an answer: a wrong one is never read as a good one."""
+"""What a method returns is checked before it counts as an answer: a wrong answer never passes as a good one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def looked_at(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
     Raises
     ------
     WrongAnswerError
-        If one is no step about a feature of the table, or keeps what stands already.
+        If one is not a step about a feature of the table, or keeps a feature that is kept already.
     """
     known, members = frozenset(problem.features), set()
     for step in _each(steps, stage):
@@ -37,7 +37,7 @@ def check_answers(problem: Problem) -> None:
     known = frozenset(problem.features)
     for answer in problem.answers:
         if not isinstance(answer, Answer) or not isinstance(answer.count, numbers.Integral):
-            raise WrongAnswerError(f"one of the answers is {shown(answer)}, which is no Answer")
+            raise WrongAnswerError(f"one of the answers is {shown(answer)}, which is not an Answer")
         for feature in answer.features:
             _check_feature(feature, "one of the answers holds", known, problem.target)
         if len(set(answer.features)) < len(answer.features):
@@ -52,15 +52,15 @@ def _each(steps: Any, stage: str) -> Iterable[Any]:
 
 def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> None:
     if not isinstance(step, Step):
-        raise WrongAnswerError(f"{stage} returned {shown(step)} among its steps, which is no Step")
+        raise WrongAnswerError(f"{stage} returned {shown(step)} among its steps, which is not a Step")
     _check_feature(step.feature, f"{stage} returned", known, target)
     of = f"{stage} returned for feature {shown(step.feature)}"
     if not _is_number(step.importance) or not math.isfinite(step.importance):
-        raise WrongAnswerError(f"{of} the importance {shown(step.importance)}, which is no finite number")
+        raise WrongAnswerError(f"{of} the importance {shown(step.importance)}, which is not a finite number")
     if not _is_number(step.p_value) or not 0 <= step.p_value <= 1:
         raise WrongAnswerError(f"{of} the p-value {shown(step.p_value)}, which is not between 0 and 1")
     if not _is_number(step.statistic) or math.isnan(step.statistic):
-        raise WrongAnswerError(f"{of} the statistic {shown(step.statistic)}, which is no number")
+        raise WrongAnswerError(f"{of} the statistic {shown(step.statistic)}, which is not a number")
     if not isinstance(step.kept, bool | np.bool_):
         raise WrongAnswerError(f"{of} kept={shown(step.kept)}, which is neither true nor false")
     if not (isinstance(step.role, str) and isinstance(step.group, str)):
@@ -71,7 +71,7 @@ def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> No
 
 def _check_feature(feature: Any, where: str, known: frozenset[str], target: str) -> None:
     if not isinstance(feature, str) or feature not in known:
-        what = "the target" if feature == target else "no feature of the table"
+        what = "the target" if feature == target else "not a feature of the table"
         raise WrongAnswerError(f"{where} {shown(feature)}, which is {what}")
 
 

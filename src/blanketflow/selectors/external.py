@@ -87,7 +87,9 @@ class External(Method):
             if values.shape == (n_features,):
                 # Scores may be: those of scikit-learn are nan for a constant feature and infinite for a perfect one.
                 if name != "scores_" and not np.isfinite(values).all():
-                    raise WrongAnswerError(f"{name} holds {values[~np.isfinite(values)][0]}, which is no finite number")
+                    raise WrongAnswerError(
+                        f"{name} holds {values[~np.isfinite(values)][0]}, which is not a finite number"
+                    )
                 return np.nan_to_num(sign * values)
         return np.zeros(n_features)
 
@@ -97,9 +99,9 @@ class External(Method):
 
 
 class Wrapped(External):
-    """A scikit-learn selector at hand as an object, for `blanketflow.compare`; each fold's rows are for a clone of it.
+    """A scikit-learn selector given as an object to `blanketflow.compare`; each fold fits a clone of it.
 
-    No file can name it, so the workflow knows it not.
+    No file can name it, so a workflow cannot use it.
     """
 
     def __init__(self, selector: Any) -> None:
@@ -110,7 +112,9 @@ class Wrapped(External):
         """Build an instance of the option `selector`, the object."""
         selector = options["selector"]
         if not hasattr(selector, "get_support") or not hasattr(selector, "get_params"):
-            raise ParameterError(f"{where}: {selector!r} is no scikit-learn selector: it needs get_support and clone.")
+            raise ParameterError(
+                f"{where}: {selector!r} is not a scikit-learn selector: it needs get_support and clone."
+            )
         return cls(selector)
 
     def build(self) -> Any:

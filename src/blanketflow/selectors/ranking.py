@@ -17,18 +17,17 @@ from .number_of_features import MOST_FEATURES, best_number
 class RankingMethod(Method):
     """A method whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
 
-    A number of features is cut at. A list of numbers gives one answer for each, in its order, and the largest gives the
-    features selected. With ``auto`` the best of 1 .. 50 is chosen by cross-validation on the rows at hand: see
+    The ranking is cut at the number of features. A list of numbers gives one answer for each, in order, and the largest
+    is the selection. With ``auto`` the best number of 1 to 50 is chosen by cross-validation on the rows at hand; see
     `number_of_features.best_number`.
     """
 
     n_features: int | list[int] | str = feature_counts(
-        10, "Features to keep (psi), all of them when there are fewer; a list gives one answer for each; auto: as many "
-        "as predict held-out rows best.",
-    )  # fmt: skip
-    model: Any = anything(
-        "knn", "What n_features: auto predicts with: a model id, 'module:Class', or a scikit-learn estimator."
+        10,
+        "Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; "
+        "auto takes the number that predicts held-out rows best.",
     )
+    model: Any = anything("knn", "Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.")
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model."""

@@ -39,7 +39,7 @@ class FoldOutcome:
 
 
 def check_pair(method: Method, test: CITest | None) -> None:
-    """Raise `UnsupportedError` unless the test measures what the method needs, and of sets if it needs that."""
+    """Raise `UnsupportedError` unless the test measures what the method needs, also of sets of columns if needed."""
     if test is None:
         return
     if method.needs not in test.card.measures:
@@ -83,7 +83,7 @@ def test_by_repeats(
     Returns
     -------
     CIResults, ndarray of shape (d, n_repeats)
-        One row a feature; equal, bit by bit, to those found without `known`.
+        One row per feature; equal, bit by bit, to those found without `known`.
     """
     engine = bound.engine
     if not hasattr(engine, "marginal_differences"):
@@ -102,7 +102,7 @@ def test_stage(
 ) -> tuple[CIResults, np.ndarray | None]:
     """Bind a test to a table and run the ci_test stage: results, and what the repeats found where there are any.
 
-    A test of others, or with a model of others, works in a process of its own. `known` is that of `test_by_repeats`.
+    A plug-in test, or a test with a plug-in model, works in a process of its own. `known` is that of `test_by_repeats`.
     """
 
     def work() -> tuple[CIResults, np.ndarray | None]:
@@ -159,7 +159,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     Returns
     -------
     list of Step
-        One decision a feature. After a limit struck, a candidate that was not decided is kept.
+        One decision per feature. After a limit struck, a candidate that was not decided is kept.
     """
     if apart:
         return stages_apart(problem, lambda: [run_shrink(method, problem, candidates)])[0]

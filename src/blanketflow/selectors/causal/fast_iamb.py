@@ -18,16 +18,16 @@ from .inter_iamb import say_cycle
 
 @dataclass
 class FastIAMB(IAMB):
-    """Admit several features a round, in decreasing dependence, while there are enough rows a cell; then remove.
+    """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove.
 
     A round tests all features given the members and admits the dependent ones, as long as the table of target, members
-    and newcomer has `samples_per_cell` rows a cell on average. Tests without cells admit all dependent features at
-    once. Rounds end when one admits none.
+    and newcomer has `samples_per_cell` rows per cell on average. Tests without cells admit all dependent features at
+    once. The search ends with a round that admits none.
 
     Notes
     -----
-    On finite samples admission and removal can contradict each other for ever: the search stops when a set comes back,
-    with status ``unreliable``.
+    On finite samples, admissions and removals can contradict each other for ever. When a set comes back, the search
+    stops with status ``unreliable``.
 
     Examples
     --------
@@ -42,14 +42,14 @@ class FastIAMB(IAMB):
         id="fast-iamb",
         name="fast IAMB",
         family="causal",
-        summary="IAMB that admits several features a round while rows last, with a backward pass after each round.",
+        summary="IAMB that admits several features per round while rows last, with a backward pass after each round.",
         reference="Yaramakala, Margaritis (2005) Speculative Markov blanket discovery for optimal feature selection, "
         "ICDM, 809-812, doi:10.1109/ICDM.2005.134.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        cost="d tests a round, and |S|^2 at most in the backward pass after it",
+        cost="d tests per round, and at most |S|^2 in the backward pass after it",
     )
 
-    samples_per_cell: float = number(5.0, "Average rows a cell that an admission needs.", at_least=0)
+    samples_per_cell: float = number(5.0, "Average number of rows per cell that an admission needs.", at_least=0)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Admit a round of features and remove false positives, by turns."""

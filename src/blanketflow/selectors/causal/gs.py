@@ -37,7 +37,7 @@ class GS(Method):
         summary="Forward scans given the set so far, then a backward pass until nothing leaves.",
         reference="Margaritis, Thrun (1999) Bayesian network induction via local neighborhoods, NIPS 12, 505-511.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        cost="d tests a scan, at most |MB| + 1 scans on faithful data; |S|^2 tests at most in the backward pass",
+        cost="d tests per scan, at most |MB| + 1 scans on faithful data; at most |S|^2 tests in the backward pass",
     )
 
     anytime: ClassVar[bool] = True

@@ -24,11 +24,11 @@ class GSM(Method):
 
     Notes
     -----
-    A parity of m features is found, of more is not. A scan of d features costs d^m / m! tests. With m = 1 and no
-    correction this is GS, but for a new scan after every admission.
+    A parity of up to m features is found; a parity of more is not. A scan of d features costs d^m / m! tests. With m =
+    1 and no correction this is GS, except that every admission begins a new scan.
 
-    `correction` is for growing only: alpha is divided by the number of sets of up to m features outside, those that
-    the scan can test. Shrinking tests single features at alpha.
+    `correction` is for growing only: alpha is divided by the number of sets that the scan can test, which are those of
+    up to m features outside. Shrinking tests single features at alpha.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class GSM(Method):
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets; without "
         "faithfulness an m-Markov boundary (Definition 3 of the paper)",
         work="sets",
-        cost="the number of sets of up to m of d features a scan, d^m / m!; at most |S| + 1 scans; |S|^2 tests at most "
+        cost="all sets of up to m of d features per scan, about d^m / m!; at most |S| + 1 scans; at most |S|^2 tests "
         "in the backward pass",
     )
     anytime: ClassVar[bool] = True
@@ -61,14 +61,14 @@ class GSM(Method):
     m: int = integer(2, "Largest set of features tested together.", at_least=1)
     max_k: int | None = integer(
         None,
-        "Largest conditioning set, with the other members of a set; null for no limit.",
+        "Largest conditioning set, including the other members of the tested set; null for no limit.",
         at_least=0,
         nullable=True,
     )
     correction: str = choice(
         BONFERRONI,
-        "What growing does about many tests: bonferroni divides alpha by the number of sets that a scan can test; none "
-        "admits noise once there are dozens.",
+        "How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can test; none "
+        "admits noise once there are dozens of features.",
         (BONFERRONI, NONE),
     )
 

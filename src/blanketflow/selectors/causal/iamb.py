@@ -35,7 +35,7 @@ class IAMB(Method):
         reference="Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, "
         "FLAIRS 16, 376-381.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        cost="d tests an admission; |S|^2 tests at most in the backward pass",
+        cost="d tests per admission; at most |S|^2 tests in the backward pass",
     )
     anytime: ClassVar[bool] = True
 

@@ -25,7 +25,7 @@ class IAMBnPC(Method):
     Notes
     -----
     ``variant: subset`` removes a candidate when any subset of the others separates it, which deletes spouses that are
-    independent of the target given nothing: it promises nothing.
+    independent of the target given nothing. This variant guarantees nothing.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class IAMBnPC(Method):
         "FLAIRS 16, 376-381.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets; "
         "none with variant subset",
-        cost="d tests an admission; then the PC algorithm on |S| + 1 columns",
+        cost="d tests per admission; then the PC algorithm on |S| + 1 columns",
     )
 
     anytime: ClassVar[bool] = True

@@ -21,8 +21,8 @@ class InterIAMB(IAMB):
 
     Notes
     -----
-    On finite samples admission and removal can contradict each other for ever: the search stops when a set comes back,
-    with status ``unreliable``.
+    On finite samples, admissions and removals can contradict each other for ever. When a set comes back, the search
+    stops with status ``unreliable``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class InterIAMB(IAMB):
         reference="Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, "
         "FLAIRS 16, 376-381.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        cost="d tests an admission, and |S|^2 at most in the backward pass after it",
+        cost="d tests per admission, and at most |S|^2 in the backward pass after it",
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
@@ -59,6 +59,6 @@ class InterIAMB(IAMB):
 
 
 def say_cycle(problem: Problem, members: Sequence[str]) -> None:
-    """Note that a search went in circles."""
+    """Note in the problem's status that a search went in circles."""
     names = ", ".join(sorted(members)) or "the empty set"
     problem.say("unreliable", f"admissions and removals contradict each other: the search came back to {names}.")

@@ -17,7 +17,7 @@ from .inter_iamb import InterIAMB
 class InterIAMBnPC(IAMBnPC):
     """Grow as inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket off it.
 
-    See `IAMBnPC` for the second phase, and `InterIAMB` for growing in circles.
+    See `IAMBnPC` for the second phase, and `InterIAMB` for searches that go in circles.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class InterIAMBnPC(IAMBnPC):
         "FLAIRS 16, 376-381.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets; "
         "none with variant subset",
-        cost="d tests an admission, and |S|^2 at most in the backward pass after it; then the PC algorithm on "
+        cost="d tests per admission, and at most |S|^2 in the backward pass after it; then the PC algorithm on "
         "|S| + 1 columns",
     )
 

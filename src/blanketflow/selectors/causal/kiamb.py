@@ -43,14 +43,14 @@ class KIAMB(Method):
         "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
         "doi:10.1016/j.ijar.2006.06.008.",
         guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets",
-        cost="n_runs times d tests an admission and |S|^2 at most in the backward pass",
+        cost="n_runs times: d tests per admission, and at most |S|^2 in the backward pass",
     )
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(None, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
-    k: float = number(0.8, "Share of the dependent features that an admission chooses from.", at_least=0, at_most=1)
-    n_runs: int = integer(10, "Runs.", at_least=1)
+    k: float = number(0.8, "Share of the dependent features from which an admission is chosen.", at_least=0, at_most=1)
+    n_runs: int = integer(10, "Number of runs.", at_least=1)
 
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Grow the first run."""

@@ -25,8 +25,9 @@ class KollerSahami(Method):
 
     The k features nearest to F_i among those left, M_i, stand for its Markov blanket. What is lost without F_i is the
     expected cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature
-    with the least goes, the last in table order on ties, until `n_features` are left; who had it in its M_i gets a new
-    one. Mutual information comes from the CI test: plug-in on level codes with ``g2``, Gaussian with ``fisher-z``.
+    with the smallest loss is removed, on ties the last in table order, until `n_features` are left. Features that had
+    it in their M_i get a new M_i. Mutual information comes from the CI test: plug-in on level codes with ``g2``,
+    Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -51,12 +52,12 @@ class KollerSahami(Method):
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True
 
-    n_features: int = integer(10, "Features to keep; all of them when there are fewer.", at_least=1)
-    k: int = integer(2, "Features that stand for a Markov blanket (K).", at_least=0)
+    n_features: int = integer(10, "Number of features to keep; all of them if there are fewer.", at_least=1)
+    k: int = integer(2, "Number of features that stand for a Markov blanket (K).", at_least=0)
     by: str = choice(
         "correlation",
-        "Who is near F: features with high mutual information with it (correlation), or those given which F says "
-        "least about the target (gamma).",
+        "Which features are near F: those that share most information with it (correlation), or those given which F "
+        "says least about the target (gamma).",
         ("correlation", "gamma"),
     )
 

@@ -14,8 +14,8 @@ from .inter_iamb import InterIAMB
 class MixedMB(InterIAMB):
     """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns.
 
-    The default test regresses the target alone, linearly where it is a number, multinomial logistic where it has
-    classes; see `blanketflow.ci.lr_mixed.LRMixed`. So features of any kind enter as predictors only.
+    The default test regresses only the target: linearly if it is a number, by multinomial logistic regression if it has
+    classes. Features of any kind are predictors only. See `blanketflow.ci.lr_mixed.LRMixed`.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class MixedMB(InterIAMB):
         reference="Lee, Jeong, Jun (2020) Markov blanket-based universal feature selection for classification and "
         "regression of mixed-type data, Expert Systems with Applications 158, 113398, doi:10.1016/j.eswa.2020.113398.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        cost="d regressions an admission, and |S|^2 at most in the backward pass after it",
+        cost="d regressions per admission, and at most |S|^2 in the backward pass after it",
     )
     default_test: ClassVar[str | None] = "lr-mixed"
     default_test_options: ClassVar[Mapping[str, Any]] = {"directions": "target"}

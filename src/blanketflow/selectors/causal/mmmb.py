@@ -36,7 +36,7 @@ class MMMB(NeighboursAndSpouses):
         guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
         "sets; none with another symmetry",
         work="spouses",
-        cost="the search for parents and children of the target, of those, and of theirs; then one test a "
-        "candidate spouse and child",
+        cost="the search for parents and children of the target, of those, and of theirs; then one test for "
+        "each pair of a candidate spouse and a child",
     )
     find: ClassVar[FindNeighbours] = staticmethod(max_min_neighbours)

@@ -35,9 +35,11 @@ class ParentsAndChildren(Method):
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(3, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
     symmetry: str = choice(
-        "and", "Who is kept: features whose own search holds the target too (and), either (or), no check (none).",
+        "and",
+        "Symmetry check: keep features whose own search finds the target too (and), features found from either side "
+        "(or), or do not check (none).",
         SYMMETRIES,
-    )  # fmt: skip
+    )
 
     def neighbourhoods(self, problem: Problem) -> Neighbourhoods:
         """Return the neighbourhoods that this method's search finds."""

@@ -33,11 +33,11 @@ class PPFS(Method):
     correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
     positives enter; see `blanketflow.ci.ppi.PPI`.
 
-    Of d features that tell nothing of the target, a test that keeps its level admits alpha d: thousands on wide tables.
-    `correction` makes one family of the d marginal p-values; the shrink phase tests at alpha whatever it is. It is as
-    good as the p-values are, so use it with ``significance="corrected-t"``: those of ``wilcoxon`` are too small from 10
-    repeats on, and B repeats have a least one, which a correction can demand more than. Then fit refuses, or says in
-    `status` why nothing was admitted: docs/ci-tests.md, "Wide tables".
+    Of d features that are independent of the target, a test at its level admits about alpha d: thousands on wide
+    tables. `correction` treats the d marginal p-values as one family; the shrink phase always tests at alpha. A
+    correction is only as good as the p-values. Use it with ``significance="corrected-t"``: the p-values of ``wilcoxon``
+    are too small from 10 repeats on, and with B repeats they have a lower limit, which may be above what a correction
+    demands. Then `fit` refuses, or `reason_` says why nothing was admitted. See docs/ci-tests.md, "Wide tables".
 
     Examples
     --------
@@ -58,7 +58,7 @@ class PPFS(Method):
         "Benjamini, Yekutieli (2001) doi:10.1214/aos/1013699998.",
         guarantee="none: marginally independent spouses are missed",
         work="backward",
-        cost="d marginal tests and one test a candidate; n_repeats model fits a test, shared within a set",
+        cost="d marginal tests and one test per candidate; n_repeats model fits per test, shared within a set",
     )
     default_test: ClassVar[str | None] = "ppi"
     anytime: ClassVar[bool] = True
@@ -67,8 +67,8 @@ class PPFS(Method):
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     correction: str = choice(
         NONE,
-        "What growing does about many tests: nothing (none, the paper), false discovery rate at alpha (bh, Benjamini "
-        "and Hochberg; by, Benjamini and Yekutieli, under any dependence), or alpha over the features (bonferroni).",
+        "How growing corrects for many tests: not at all (none, the paper), by the false discovery rate at alpha (bh, "
+        "Benjamini and Hochberg; by, Benjamini and Yekutieli, under any dependence), or by alpha / d (bonferroni).",
         CORRECTIONS,
     )
 
@@ -85,7 +85,7 @@ class PPFS(Method):
         return [step(problem.features[i], results[i]) for i in admitted[strongest_first(among)].tolist()]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Test each candidate given the rest, least important first, at most one test a candidate."""
+        """Test each candidate given the rest, least important first, at most one test per candidate."""
         if len(candidates) < 2:
             return list(candidates)
         return remove_in_one_pass(problem.test, problem.target, candidates[::-1], self.alpha)

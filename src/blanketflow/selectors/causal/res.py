@@ -18,7 +18,7 @@ from .neighbourhood import neighbourhoods
 
 @dataclass
 class RES(Method):
-    """Keep each parent or child that HITON-PC finds, and each parent or child of one of these.
+    """Keep the parents and children that HITON-PC finds, and the parents and children of each of these.
 
     Where data are not faithful, several sets can be Markov blankets: a feature's neighbours may stand in for it. The
     representative set of a parent or child of the target is that feature and its own parents and children without the
@@ -51,9 +51,10 @@ class RES(Method):
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(3, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
     symmetry: str = choice(
-        "none", "Who is a neighbour: features whose own search holds it too (and), either (or), no check (none).",
+        "none",
+        "Symmetry check of neighbours: found from both sides (and), from either side (or), or no check (none).",
         SYMMETRIES,
-    )  # fmt: skip
+    )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Admit the representative sets, group by group, the strongest member's first."""

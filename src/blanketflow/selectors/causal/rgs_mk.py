@@ -17,17 +17,17 @@ from ..base import Method, Problem
 
 @dataclass
 class RGSMK(Method):
-    """Admit the strongest of k random sets of up to m features, until that is independent; then shrink as GS.
+    """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
     Sets are drawn anew after every admission, sizes uniform in 1 to m. Among sets of one size, the chance of a set is
-    proportional to the sum of its members' weights 1/p, p being of the member's own test given those admitted. Weights
-    are at most the number of features outside, so that one tiny p-value leads about half of the draws at most. Where
-    there are no more than k sets, all are tested.
+    proportional to the sum of its members' weights 1/p, where p is of the member's own test given those admitted.
+    Weights are at most the number of features outside, so that one tiny p-value leads about half of the draws at most.
+    Where there are no more than k sets, all are tested.
 
     Notes
     -----
-    The time of a scan is that of d + k tests, where GS(m) takes d^m / m!; what it pays is that a set has to be drawn to
-    be found. Of features that show only together, 1 / p tells nothing, and they are drawn as any others.
+    A scan takes d + k tests, where GS(m) takes d^m / m!. The price is that a set must be drawn to be found. For
+    features that show their effect only together, 1 / p tells nothing, and they are drawn like all others.
 
     `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k: the k sets
     are chosen by the same data that test them.
@@ -45,28 +45,28 @@ class RGSMK(Method):
         id="rgs-mk",
         name="RGS(m,k)",
         family="causal",
-        summary="Grow-shrink that tests k random sets of up to m features a scan instead of all.",
+        summary="Grow-shrink that tests k random sets of up to m features per scan instead of all sets.",
         reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, "
         "1240-1248, Algorithm 2.",
         guarantee="none: a set that is not drawn is not found",
         work="sets",
-        cost="d + k tests at most a scan; at most |S| + 1 scans; |S|^2 tests at most in the backward pass",
+        cost="at most d + k tests per scan; at most |S| + 1 scans; at most |S|^2 tests in the backward pass",
     )
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     m: int = integer(3, "Largest set of features tested together.", at_least=1)
-    k: int = integer(1000, "Random sets a scan.", at_least=1)
+    k: int = integer(1000, "Number of random sets per scan.", at_least=1)
     max_k: int | None = integer(
         None,
-        "Largest conditioning set, with the other members of a set; null for no limit.",
+        "Largest conditioning set, including the other members of the tested set; null for no limit.",
         at_least=0,
         nullable=True,
     )
     correction: str = choice(
         BONFERRONI,
-        "What growing does about many tests: bonferroni divides alpha by the number of sets that a scan can draw; none "
-        "admits noise once there are dozens.",
+        "How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can draw; none "
+        "admits noise once there are dozens of features.",
         (BONFERRONI, NONE),
     )
 

@@ -20,12 +20,12 @@ class SGAI(RES):
 
     The sets are those of RES, the strongest member's first, in each its features by their dependence on the target.
     Every feature is tested once given all that were admitted, within its set and before it, at the level
-    alpha_i = W / 2i; the wealth W passes from set to set.
+    alpha_i = W / 2i; the wealth W is carried over from set to set.
 
     Notes
     -----
-    The conditioning set is all that was admitted, without limit, so the default test is a regression: contingency
-    tables would run out of rows. `max_k` bounds the search for the sets only.
+    The conditioning set is everything admitted so far, without limit. Therefore the default test is a regression:
+    contingency tables would run out of rows. `max_k` bounds the search for the sets only.
 
     Examples
     --------
@@ -45,11 +45,11 @@ class SGAI(RES):
         "TNNLS 28(11), 2775-2788, doi:10.1109/TNNLS.2016.2602365; alpha-investing: Zhou, Foster, Stine, "
         "Ungar (2006) JMLR 7, 1861-1885.",
         guarantee="none",
-        cost="that of res, and one test for each feature of a representative set",
+        cost="the tests of res, and one for each feature of a representative set",
     )
     default_test: ClassVar[str | None] = "lr-mixed"
 
-    wealth: float = number(WEALTH, "Wealth W at the beginning: the first test is at level W / 2.", above=0, at_most=1)
+    wealth: float = number(WEALTH, "Initial wealth W; the first test is at level W / 2.", above=0, at_most=1)
     payout: float = number(PAYOUT, "What an admission adds to the wealth.", above=0, at_most=1)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:

@@ -40,7 +40,7 @@ class SRS(RES):
     one's indicator is fitted, with the same shares, and features kept for any class are kept. Importance is the length
     of a feature's coefficients.
 
-    This is a model of the columns' values, so shrink reads the table; all else is asked of the CI test.
+    This is a model of the columns' values, so shrink reads the table. Everything else is asked of the CI test.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class SRS(RES):
         above=0, at_most=1, nullable=True,
     )  # fmt: skip
     lambda_step: float = number(0.005, "Step between the shares that cross-validation tries.", above=0, at_most=0.1)
-    n_splits: int = integer(5, "Parts of the cross-validation.", at_least=2)
+    n_splits: int = integer(5, "Number of parts of the cross-validation.", at_least=2)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Keep the candidates with a coefficient; the test of each is still that of its admission."""

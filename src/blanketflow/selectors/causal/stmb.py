@@ -22,7 +22,8 @@ class STMB(Method):
 
     A feature outside is a spouse by a neighbour X when adding X to the set that separated it makes it dependent. Each
     spouse found may separate further neighbours, which are descendants and no children. No other feature's
-    neighbourhood is searched. Two backward passes end it: spouses, then neighbours, each given all the rest.
+    neighbourhood is searched. Two backward passes come last: over spouses, then over neighbours, each given all the
+    rest.
 
     Notes
     -----

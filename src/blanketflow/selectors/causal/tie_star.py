@@ -35,7 +35,7 @@ class TIEStar(Method):
 
     Notes
     -----
-    A symmetry correction would delete both of two duplicates; the base methods have none. ``si-hiton-pc`` finds no
+    A symmetry correction would delete both of two duplicates, so the base methods have none. ``si-hiton-pc`` finds no
     spouses: use it where the target has none.
 
     Examples
@@ -59,7 +59,7 @@ class TIEStar(Method):
         "boundaries, JMLR 14, 499-566.",
         guarantee="all Markov boundaries and no others with exact tests, where the base method finds one in every part "
         "of the features that holds one, criterion independence and no limit on their number",
-        cost="a run of the base method a Markov boundary and a set that failed",
+        cost="one run of the base method per Markov boundary, and one per set that failed",
     )
     anytime: ClassVar[bool] = True
 
@@ -71,7 +71,9 @@ class TIEStar(Method):
     criterion: str = choice(
         "independence", "When a set counts as a Markov boundary.", ("independence", "prediction")
     )  # fmt: skip
-    max_blankets: int | None = integer(100, "Most Markov boundaries; null for no limit.", at_least=1, nullable=True)
+    max_blankets: int | None = integer(
+        100, "Largest number of Markov boundaries; null for no limit.", at_least=1, nullable=True
+    )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Grow the first Markov boundary on all features."""

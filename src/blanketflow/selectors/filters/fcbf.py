@@ -46,7 +46,9 @@ class FCBF(Method):
     )
     needs: ClassVar[str] = "entropy"
 
-    threshold: float = number(0.0, "Least SU(X,T), itself excluded (the paper's delta).", at_least=0, below=1)
+    threshold: float = number(
+        0.0, "Symmetrical uncertainty SU(X,T) that a feature must exceed (the paper's delta).", at_least=0, below=1
+    )
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features of enough symmetrical uncertainty with the target, strongest first."""
@@ -62,7 +64,7 @@ class FCBF(Method):
         ]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove each feature that a stronger one tells more of than it tells of the target."""
+        """Remove each feature that shares more information with a stronger feature than with the target."""
         left = list(candidates)
         positions = np.array([problem.test.table.position(step.feature) for step in left], dtype=np.int64)
         entropy = problem.test.entropy(positions) if left else np.empty(0)

@@ -29,7 +29,7 @@ class FisherMarkov(RankingMethod):
     of (x_ij - m_j)^2. On standardised columns the variance is 1, the first term is the share of it between classes, and
     gamma moves all coefficients alike, so that it only shifts the threshold; constant columns have the share 0.
 
-    A feature of more than two levels has one column a level, on which theta is summed. For regression, which the
+    A feature of more than two levels has one column per level, and theta is summed over them. For regression, which the
     publication does not treat, the least-squares line stands for the class means: with two classes that is the same.
     Features at the threshold are cut too.
 
@@ -52,16 +52,18 @@ class FisherMarkov(RankingMethod):
         "1217-1233, doi:10.1109/TPAMI.2010.195.",
         guarantee="none",
         work="sums",
-        cost="no tests; n d sums a class, whatever psi",
+        cost="no tests; n d sums per class, whatever psi is",
         formula="(1/n) sum over classes c of n_c (mean of X in c - mean of X)^2 - gamma var(X)",
     )
     default_test: ClassVar[str | None] = None
 
-    gamma: float = number(0.0, "Weight of the variance; below 0 features of large variance gain.")
+    gamma: float = number(0.0, "Weight of the variance; a negative weight favours features of large variance.")
     scale: str = choice(
         STANDARD, "Whether columns are standardised first (standard) or taken as they are (raw).", (STANDARD, RAW)
     )
-    threshold: float | None = number(None, "Coefficient that a feature must exceed; null for none.", nullable=True)
+    threshold: float | None = number(
+        None, "Coefficient that a feature must exceed; null for no threshold.", nullable=True
+    )
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
         """Rank by the coefficients, which are statistic and importance."""

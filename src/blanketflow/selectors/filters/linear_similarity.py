@@ -12,8 +12,8 @@ from ...models.encode import design
 def feature_columns(table: Table, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return each feature as one or more centred columns.
 
-    A number, a boolean and a feature of two levels are one column. A feature of more levels has one a level, such that
-    rows of different levels are 1 apart, as they are for two.
+    A number, a boolean and a feature of two levels are one column. A feature of more levels has one column per level,
+    such that rows of different levels are 1 apart, as they are for two.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def target_columns(target: Column) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n, c)
-        For classification one column a class, 1 / sqrt(n_c) in its n_c rows before centring, so that YY' is how alike
+        For classification one column per class, 1 / sqrt(n_c) in its n_c rows before centring, so that YY' is how alike
         the classes make rows. For regression the target itself, of unit norm.
     """
     y = target.numbers()

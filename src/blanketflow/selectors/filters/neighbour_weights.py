@@ -1,4 +1,4 @@
-"""How much more each feature differs between near rows of different targets than between near rows of the same."""
+"""How much more each feature differs between near rows with different targets than between near rows with the same."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
     problem : Problem
         The table and the target.
     rows : ndarray of shape (b,)
-        Rows whose neighbours are looked at.
+        Rows whose neighbours are used.
     times : ndarray of shape (b,)
         How often each of them counts.
     choose : callable
@@ -96,7 +96,7 @@ def _pairs(
 ) -> Pairs:
     """Yield rows, their neighbours and how much each pair counts, adding up to 1 over the rows for each group.
 
-    It goes by blocks of rows, so that never all distances are held at once.
+    Works in blocks of rows, so that the distances are never all in memory at once.
     """
     from ...kernels.differences import row_distances
 

@@ -19,18 +19,16 @@ from .neighbour_weights import Neighbours, neighbour_weights
 
 @dataclass
 class Relief(RankingMethod):
-    """Rank features by how they tell near rows of other classes (misses) from near rows of the same class (hits).
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits).
 
-    With `n_neighbors` 1 and two classes this is Relief, with more of either it is ReliefF: misses come from each other
-    class and count by its share. For regression it is RReliefF, where near rows count by how much their targets differ.
+    With ``n_neighbors=1`` and two classes this is Relief. With more of either it is ReliefF: misses come from each
+    other class and count by the share of that class. For regression it is RReliefF, where near rows count by how much
+    their targets differ.
 
     Differences are absolute ones over the column's range, 0 or 1 between levels, and distances their sums, as with
     Robnik-Sikonja and Kononenko; Kira and Rendell square them, which is the same for levels. Equally near rows are
     taken in table order; ``relieved`` averages over them. All neighbours of a class are used where it has fewer than
     `n_neighbors`. Features at the threshold are cut too, so that a threshold of 0 cuts constant columns.
-
-    Robnik-Sikonja, Kononenko (2003) Theoretical and empirical analysis of ReliefF and RReliefF, Machine Learning 53,
-    23-69, 10.1023/A:1025667309714.
 
     Examples
     --------
@@ -53,24 +51,26 @@ class Relief(RankingMethod):
         "analysis of ReliefF and RReliefF, Machine Learning 53, 23-69, doi:10.1023/A:1025667309714.",
         guarantee="none",
         work="near-rows",
-        cost="no tests; m n d differences for m instances drawn (all: n^2 d), whatever psi",
+        cost="no tests; m n d differences for m rows drawn (all: n^2 d), whatever psi is",
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; misses in "
         "c) - mean diff(X; hits); regression: P(diff(X) | other target) - P(diff(X) | same target) among near rows",
     )
     default_test: ClassVar[str | None] = None
 
     n_iterations: int | None = integer(
-        None, "Instances drawn, with replacement (m); null takes each once.", at_least=1, nullable=True
+        None, "Number of rows drawn, with replacement (m); null takes each row once.", at_least=1, nullable=True
     )
-    n_neighbors: int = integer(10, "Hits, and misses of each other class, of an instance (k); 1 is Relief.", at_least=1)
+    n_neighbors: int = integer(
+        10, "Number of hits of each row, and of misses from each other class (k); 1 is Relief.", at_least=1
+    )
     sigma: float | None = number(
         None,
-        "The r-th nearest neighbour counts exp(-(r / sigma)^2), over their sum; null lets all count the same.",
+        "Weight of the r-th nearest neighbour: exp(-(r / sigma)^2), divided by their sum; null weighs all alike.",
         above=0,
         nullable=True,
     )
     threshold: float | None = number(
-        None, "Weight that a feature must exceed (tau); null for none.", at_least=-1, at_most=1, nullable=True
+        None, "Weight that a feature must exceed (tau); null for no threshold.", at_least=-1, at_most=1, nullable=True
     )
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:

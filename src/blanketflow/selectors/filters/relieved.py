@@ -45,7 +45,7 @@ class Relieved(RankingMethod):
         "273-324, doi:10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
         work="near-rows",
-        cost="no tests; n^2 d differences, whatever psi",
+        cost="no tests; n^2 d differences, whatever psi is",
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; all nearest "
         "in c) - mean diff(X; all nearest hits); regression: P(diff(X) | other target) - P(diff(X) | same target) "
         "among nearest rows",
@@ -53,7 +53,7 @@ class Relieved(RankingMethod):
     default_test: ClassVar[str | None] = None
 
     threshold: float | None = number(
-        None, "Weight that a feature must exceed (tau); null for none.", at_least=-1, at_most=1, nullable=True
+        None, "Weight that a feature must exceed (tau); null for no threshold.", at_least=-1, at_most=1, nullable=True
     )
 
     def rank(self, problem: Problem, n_features: int) -> list[Step]:

@@ -26,7 +26,7 @@ SMALLEST_OUTSIDE = 1e-8
 class SPFSLAR(RankingMethod):
     """Admit features in the order in which a least-angle path towards the target's similarity of rows takes them up.
 
-    The target makes rows alike by YY': Y has one column a class, 1 / sqrt(n_c) in its n_c rows; for regression it is
+    The target makes rows alike by YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is
     the target, centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The
     feature with the largest ||x' R|| becomes active; then R moves towards its projection on the active features, which
     lowers their common ||x' R||, until that of another feature equals it. That one becomes active, and so on.

@@ -17,7 +17,7 @@ from .hsmb import DECIMALS
 
 @dataclass
 class BAHSIC(RankingMethod):
-    """Rank features by how long they stay when, round by round, those leave without which the HSIC is largest.
+    """Rank features by backward elimination: each round removes those without which the HSIC is largest.
 
     In each round HSIC(S - F, T) is found for every feature F left, S, and the `share` of S with the largest leaves,
     rounded to a whole number of at least one. Within a round the largest leaves first, and the last in table order on
@@ -58,7 +58,7 @@ class BAHSIC(RankingMethod):
     default_test: ClassVar[str | None] = "hsic"
     needs: ClassVar[str] = "hsic"
 
-    share: float = number(0.1, "Share of the features left that leaves each round.", above=0, below=1)
+    share: float = number(0.1, "Share of the remaining features that is removed in each round.", above=0, below=1)
 
     def tests_sets(self) -> bool:
         """What is left is tested as one joint variable."""

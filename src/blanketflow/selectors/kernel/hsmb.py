@@ -19,7 +19,7 @@ DECIMALS = 10
 
 @dataclass
 class HSMB(Method):
-    """Remove, in one pass, each feature for which few others of more dependence stand as its Markov blanket.
+    """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones.
 
     Features go by decreasing HSIC(F_i, T), the first in table order on ties. The candidate blanket M_i of F_i are the
     `k` features before it, of those still there, with the largest HSIC with F_i. F_i leaves if both hold:
@@ -50,7 +50,7 @@ class HSMB(Method):
         id="hsmb",
         name="Hilbert-Schmidt Markov blanket (HSMB)",
         family="kernel",
-        summary="One pass in order of HSIC removes each feature that a few before it stand for.",
+        summary="One pass in order of HSIC removes each feature that a few features before it can replace.",
         reference="Lou, Obradovic (2010) Feature selection by approximating the Markov blanket in a kernel-induced "
         "space, ECAI 2010, 797-802, doi:10.3233/978-1-60750-606-5-797.",
         guarantee="none",
@@ -61,7 +61,7 @@ class HSMB(Method):
     needs: ClassVar[str] = "hsic"
     anytime: ClassVar[bool] = True
 
-    k: int = integer(3, "Features that stand for a Markov blanket.", at_least=1)
+    k: int = integer(3, "Number of features that stand for a Markov blanket.", at_least=1)
 
     def tests_sets(self) -> bool:
         """Blankets are tested as one joint variable."""
@@ -92,7 +92,7 @@ class HSMB(Method):
 
 
 def _stands_for(problem: Problem, blanket: list[str], candidate: Step) -> bool:
-    """Whether a candidate blanket passes the screen test; condition 1, whose set is larger, is looked at last."""
+    """Whether a candidate blanket passes the screen test; condition 1, whose set is larger, is checked last."""
     (with_target,) = _hsic(problem, [blanket], problem.target)
     if with_target <= candidate.importance:
         return False

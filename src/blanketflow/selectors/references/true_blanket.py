@@ -21,7 +21,7 @@ class TrueBlanket(Method):
     Raises
     ------
     DataError
-        By `fit`, if there is no such feature, or parents and children are asked for and no role is given.
+        By `fit`, if a feature does not exist, or parents and children are wanted but no roles are given.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class TrueBlanket(Method):
     )
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` also if a role is none."""
+        """Raise `ParameterError` also if a role does not exist."""
         super().check(where)
         roles = self.blanket.items() if isinstance(self.blanket, Mapping) else ()
         for name, role in roles:

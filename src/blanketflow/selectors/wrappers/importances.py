@@ -99,7 +99,7 @@ class Importances:
         return lost.mean(axis=0)
 
     def _permuted_predictions(self, model: Any, X: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return what a model predicts of rows when each feature takes its values in another order, a line a feature.
+        """Return what a model predicts for rows when the values of each feature are permuted; one row per feature.
 
         All columns of a categorical feature are permuted together. scikit-learn's permutation_importance asks the model
         feature by feature, where asking costs several times what the predictions do.

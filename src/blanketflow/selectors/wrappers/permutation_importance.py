@@ -31,9 +31,9 @@ class PermutationImportance(Method):
     -----
     Permuting the target leaves the features as they are, their correlations included; the model, its seed and the parts
     of the rows are the same each time. The empirical p-value has the Monte Carlo correction of Phipson and Smyth (2010,
-    10.2202/1544-6115.1585), which the paper leaves out: it is never 0, and exact where no feature tells anything of the
-    target. Of the paper's choice among fitted distributions by a Kolmogorov-Smirnov test there is only the choice by
-    hand, `null`. Columns of one categorical feature are summed for the model's own importances, and permuted together.
+    10.2202/1544-6115.1585), which the paper leaves out: it is never 0, and exact if all features are independent of the
+    target. The paper chooses among fitted distributions by a Kolmogorov-Smirnov test; here the user chooses
+    by `null`. Columns of one categorical feature are summed for the model's own importances, and permuted together.
 
     What all splits of a tree gain together is the same for every target, permuted or not. Where one feature takes most
     of it, others that tell something too can fall below their nulls: ``importance: permutation`` finds these.
@@ -64,14 +64,14 @@ class PermutationImportance(Method):
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     model: Any = anything("forest", "The model: a model id, 'module:Class', or a scikit-learn estimator.")
-    n_permutations: int = integer(100, "Permuted targets.", at_least=2)
+    n_permutations: int = integer(100, "Number of permuted targets.", at_least=2)
     importance: str = choice(
         "auto",
         "What the fitted model says of its columns (model), the loss of accuracy or R2 on rows held out when a feature "
         "is permuted (permutation), or the first for models that have it (auto).",
         ("auto", "model", "permutation"),
     )
-    n_splits: int = integer(5, "Parts of which each is held out once, for importance: permutation.", at_least=2)
+    n_splits: int = integer(5, "Number of parts, each held out once, for importance: permutation.", at_least=2)
     null: str = choice(
         "empirical",
         "Distribution of a feature's importances under permuted targets; those that cannot follow it, being all equal, "

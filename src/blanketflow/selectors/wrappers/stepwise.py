@@ -20,7 +20,7 @@ from ..learning import estimator_for, matrix_of, task_of
 
 @dataclass
 class Stepwise(Method):
-    """Admit the feature that raises a model's cross-validated score most, and remove what it made superfluous.
+    """Admit the feature that raises a model's cross-validated score most, and remove what it makes superfluous.
 
     A feature has to be worth `tolerance` of score. Grow admits the best feature while that raises the score by more;
     after each admission features leave, one at a time, the one that is missed least first, while that lowers the score
@@ -31,7 +31,8 @@ class Stepwise(Method):
     -----
     Score less `tolerance` for each feature rises with every admission and never falls with a removal, so that no set is
     met twice. The empty set has the score of the prior (or the mean). Importance is what the score would lose without
-    the feature. All scores are of the same parts of the rows, and the best of many: they flatter the features chosen.
+    the feature. All scores come from the same parts of the rows, and the best of many is taken, so they flatter the
+    chosen features.
 
     scikit-learn's SequentialFeatureSelector goes forward or backward, never both; its `cross_val_score` is used here.
 
@@ -54,7 +55,7 @@ class Stepwise(Method):
         "doi:10.1016/S0004-3702(97)00043-X.",
         guarantee="none",
         work="fits-of-each",
-        cost="no tests; d n_splits model fits an admission",
+        cost="no tests; d n_splits model fits per admission",
     )
     default_test: ClassVar[str | None] = None
     anytime: ClassVar[bool] = True
@@ -63,9 +64,13 @@ class Stepwise(Method):
     scoring: Any = anything(
         "auto", "A scikit-learn scorer or its name; auto: accuracy for classification, r2 for regression."
     )
-    n_splits: int = integer(5, "Parts of the cross-validation, as far as each has 2 rows.", at_least=2)
-    tolerance: float = number(0.01, "Score that a feature has to be worth, in the unit of `scoring`.", at_least=0)
-    max_features: int | None = integer(None, "Most features; null for no limit.", at_least=1, nullable=True)
+    n_splits: int = integer(
+        5, "Number of parts of the cross-validation; fewer if parts would have less than 2 rows.", at_least=2
+    )
+    tolerance: float = number(0.01, "Gain of score that a feature must bring, in the unit of `scoring`.", at_least=0)
+    max_features: int | None = integer(
+        None, "Largest number of features; null for no limit.", at_least=1, nullable=True
+    )
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model or scorer."""
