@@ -69,7 +69,7 @@ def test_a_broken_path_says_how_to_write_it(path):
 
 
 def test_a_path_to_something_else_is_refused():
-    with pytest.raises(ConfigError, match="is no CI test: derive it from"):
+    with pytest.raises(ConfigError, match="is not a CI test: derive it from"):
         bf.get_ci_test("collections:OrderedDict")
     with pytest.raises(ConfigError, match="is not a blanketflow method: derive it from"):
         bf.get_selector("collections:OrderedDict")

@@ -33,7 +33,7 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     ParameterError
         If an option is unknown or out of range.
     ConfigError
-        If the class cannot be imported or is no CI test.
+        If the class cannot be imported or is not a CI test.
 
     Examples
     --------
@@ -45,5 +45,5 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     """
     test_class = look_up("blanketflow.ci", name, "CI test")
     if not (isinstance(test_class, type) and issubclass(test_class, CITest)):
-        raise ConfigError(f"{name!r} is no CI test: derive it from blanketflow.ci.CITest.")
+        raise ConfigError(f"{name!r} is not a CI test: derive it from blanketflow.plugins.CITest.")
     return test_class.from_options(f"CI test {name!r}", options)

@@ -1,6 +1,6 @@
 """What methods, CI tests and models outside this package derive from and call.
 
-These names and their meaning are stable: from version 0.2 on, a change that breaks a plug-in written with them is
+These names and their meaning are stable from here on. A change that would break a plug-in written with them is
 announced by a warning in the version before it, and stands in the changelog. Everything else in the package may move.
 `docs/extending.md` shows a plug-in of each kind.
 """
