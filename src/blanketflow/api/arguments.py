@@ -11,6 +11,7 @@ from typing import Any
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.docstrings import joined, sections
 from ..core.parameters import Parameter
+from ..core.parts import FOLD_ROWS
 from ..core.registry import look_up
 from ..selectors.base import Method
 
@@ -22,7 +23,7 @@ SHARED: dict[str, tuple[Any, Parameter]] = {
     ),
     "fold_rows": (
         "train",
-        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=("train", "part")),
+        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=FOLD_ROWS),
     ),
     "aggregate": (
         "best-blanket",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.reading import read_config
+from ..core.seeds import DEFAULT_SEED
 from ..data.number_texts import number_texts
 from ..data.quality import with_findings
 from ..data.raw import RawTable, assemble
@@ -38,7 +39,7 @@ def compare(
     groups: Any = None,
     task: str = "auto",
     name: str = "table",
-    random_state: int = 2026,
+    random_state: int = DEFAULT_SEED,
     n_jobs: int | None = 1,
     progress: bool = False,
 ) -> Comparison:

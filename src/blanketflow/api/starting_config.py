@@ -12,6 +12,7 @@ from typing import Any
 from ..config.identifiers import IDENTIFIER, LONGEST_ID
 from ..core.cards import CLASSIFICATION
 from ..core.printable import printable
+from ..core.seeds import DEFAULT_SEED
 from ..workflow.estimates.run_time import duration, pair_seconds, run_seconds
 from ..workflow.plan import Plan, make_plan
 from .inspection import Inspection
@@ -141,7 +142,7 @@ def _text(raw: dict[str, Any], plan: Plan, seen: Inspection, dataset: str, slow:
         "# docs/config.md explains every key; `blanketflow list` and `explain ID` what else there is.",
         "",
         f"output: {raw['output']}   # folder of all results",
-        "seed: 2026   # every random number is derived from it",
+        f"seed: {DEFAULT_SEED}   # every random number is derived from it",
         "",
         "datasets:",
         f"  {dataset}:",

@@ -9,6 +9,7 @@ import typer
 
 from ..core.errors import ConfigError
 from ..core.printable import printable
+from ..core.seeds import DEFAULT_SEED
 from .advice import advise_test
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, is_terminal, note, show, show_json, show_table
@@ -41,7 +42,7 @@ def compare(
         float | None, typer.Option(help="most seconds of growing, and of shrinking, on one fold", min=0.001)
     ] = None,
     data_set: DataSet = None,
-    seed: Seed = 2026,
+    seed: Seed = DEFAULT_SEED,
     cores: Annotated[int, typer.Option(help="tasks at a time; -1 for all cores", min=-1)] = 1,
     report: Annotated[Path | None, typer.Option(help="HTML file to write, one page that opens offline")] = None,
     as_json: AsJson = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import ConfigError
+from ..core.seeds import DEFAULT_SEED
 from .advice import advise_test
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
 from .terminal import heading, is_terminal, pour, show, show_json, show_table
@@ -29,7 +30,7 @@ def select(
         list[str] | None, typer.Option("--test-set", metavar="KEY=VALUE", help="options of the CI test")
     ] = None,
     data_set: DataSet = None,
-    seed: Seed = 2026,
+    seed: Seed = DEFAULT_SEED,
     as_json: AsJson = False,
     to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
 ) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
+from ..core.parts import FOLD_ROWS
+from ..core.seeds import DEFAULT_SEED
 
 #: Every part of a split has jobs of its own, which the plan lists.
 MOST_PARTS = 10_000
@@ -14,7 +16,10 @@ GRAINS = ("auto", "fold", "split", "dataset")
 #: Top-level keys with their defaults.
 TOP: dict[str, tuple[Any, Parameter]] = {
     "output": ("results", Parameter("text", "Folder of all results.")),
-    "seed": (2026, Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1)),
+    "seed": (
+        DEFAULT_SEED,
+        Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1),
+    ),
     "datasets": (None, Parameter("any", "Data sets by id.")),
     "splits": ({}, Parameter("any", "Outer partitions: final blanket and honest evaluation.")),
     "folds": (
@@ -23,7 +28,7 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     ),
     "fold_rows": (
         "train",
-        Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=("train", "part")),
+        Parameter("choice", "Rows of an inner fold: all but its part, or the part.", choices=FOLD_ROWS),
     ),
     "ci_tests": ({}, Parameter("any", "Configured CI tests by id: a type and its options.")),
     "selectors": (None, Parameter("any", "Configured methods by id: a method and its options.")),
@@ -109,7 +114,7 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),
     ),
-    "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=("train", "part"), nullable=True)),
+    "fold_rows": (None, Parameter("choice", "Rows of its folds.", choices=FOLD_ROWS, nullable=True)),
     "aggregate": (None, Parameter("any", "Its aggregation rule.")),
     "grain": (None, Parameter("choice", "Its job grain.", choices=GRAINS, nullable=True)),
     "time_limit": (

@@ -1,8 +1,11 @@
-"""Rows dealt out into parts that are alike, for cross-validation inside a method."""
+"""Rows dealt out into parts, for cross-validation inside a method and for the inner folds of a split."""
 
 from __future__ import annotations
 
 import numpy as np
+
+#: What an inner fold works on: all rows but its part, or its part.
+FOLD_ROWS = ("train", "part")
 
 
 def balanced_parts(target: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:

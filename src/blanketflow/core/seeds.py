@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
+
+#: The seed that all random numbers of a run are derived from, where no other is given.
+DEFAULT_SEED = 2026
 
 
 def derive_seed(*identity: str | int) -> int:
@@ -33,6 +38,8 @@ def derive_seed(*identity: str | int) -> int:
 
 def derive_rng(*identity: str | int) -> np.random.Generator:
     """Return a generator seeded by :func:`derive_seed`."""
+    import numpy as np  # the command line starts without it
+
     return np.random.default_rng(derive_seed(*identity))
 
 

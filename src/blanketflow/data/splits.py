@@ -10,10 +10,13 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.errors import DataError, did_you_mean
+from ..core.parts import FOLD_ROWS
 from ..core.seeds import seed_32
 from ..core.table import Column
 
 TRAIN, TEST = "train", "test"
+#: The outer split of all rows, whose blanket is the final one.
+FINAL = "full"
 #: Columns of a splits artefact.
 TYPES = {"row": "int64", "split": "string", "part": "string", "folds": "int64", "fold": "int64"}
 _FOLD_ID = re.compile(r"([1-9][0-9]*)of([1-9][0-9]*)").fullmatch
@@ -189,7 +192,7 @@ def split_ids(spec: Mapping[str, Any]) -> list[str]:
     ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
     """
     evaluated = [f"cv-{i + 1}" for i in range(spec["evaluation"] * spec.get("repeats", 1))]
-    return (["full"] if spec.get("final", True) else []) + evaluated
+    return ([FINAL] if spec.get("final", True) else []) + evaluated
 
 
 def _outer(
@@ -288,8 +291,8 @@ def fold_rows(splits: Mapping[str, Any], split: str, fold_id: str, how: str = TR
     DataError
         If there is no such split or fold.
     """
-    if how not in ("train", "part"):
-        raise DataError(f"fold_rows is {how!r}. {did_you_mean(how, ('train', 'part'))}")
+    if how not in FOLD_ROWS:
+        raise DataError(f"fold_rows is {how!r}. {did_you_mean(how, FOLD_ROWS)}")
     if fold_id == "0":
         return train_rows(splits, split)
     named = _FOLD_ID(fold_id)
