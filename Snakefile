@@ -34,9 +34,9 @@ include: "rules/common.smk"
 # Stands first, and so is the default target here and not in a workflow that uses this one as a module.
 rule all:
     input:
-        "<results>/report.html",
-        "<results>/provenance.json",
-        expand("<results>/data/{dataset}/splits.parquet", dataset=plan.config.datasets),
+        at("report"),
+        at("provenance"),
+        expand(at("all_splits"), dataset=plan.config.datasets),
         TABLE_FILES,
 
 

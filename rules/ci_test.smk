@@ -1,7 +1,7 @@
 # Each feature against the target given nothing, on every fold; selectors that name the same CI test share the results.
 #
-# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
-# outputs: <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
+# inputs:  table, splits
+# outputs: ci_test
 #
 # By the plan's grain one job does a fold (ci_test), all K folds of a split (ci_test_K), those of all splits
 # (ci_test_dataset_K), or a chunk of a wide table's features, and one gathers the chunks (gather_ci_test). These rules
@@ -10,8 +10,8 @@
 # The file of an earlier run is kept until the new one is written (kept), since with other numbers of repeats those
 # that are known are taken over.
 
-MARGINAL = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet"
-CHUNK = "<results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.chunk-{chunk}.parquet"
+MARGINAL = at("ci_test")
+CHUNK = at("ci_test_chunk")
 
 
 rule ci_test:
@@ -47,7 +47,7 @@ for grain, K in plan.grains.joined_tests:
             f"ci_test_{grain_name(grain, K)}"
         input:
             table=TABLE,
-            splits=f"<results>/data/{{dataset}}/splits-{K}.parquet",
+            splits=at("splits", folds=K),
         output:
             marginal=kept(joined(MARGINAL, grain, fold=fold_ids(K))),
         log:

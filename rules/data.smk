@@ -1,11 +1,10 @@
 # From a source to a table and its splits.
 #
 # inputs:  the data set's source: a file of the user's, here or in object storage, a bundled set or a simulation
-# outputs: <results>/data/{dataset}/table.parquet   features in table order, then the target; a row a feature if wide
-#          <results>/data/{dataset}/card.json       shape, kinds, target distribution, hash, truth where known
-#          <results>/data/{dataset}/splits-{folds}.parquet  row, split, part, folds, fold: for one number of folds, so
-#                                                           that another selector's number of folds reruns nothing
-#          <results>/data/{dataset}/splits.parquet  all of them in one file, for people
+# outputs: table       features in table order, then the target; one row per feature if wide
+#          card        shape, kinds, target distribution, hash, truth where known
+#          splits      for one number of folds, so that another selector's number of folds reruns nothing
+#          all_splits  all of them in one file, for people
 
 
 rule table:
@@ -13,8 +12,8 @@ rule table:
     input:
         source=lambda w: map(source_file, plan.source_files(w.dataset)),
     output:
-        table="<results>/data/{dataset}/table.parquet",
-        card="<results>/data/{dataset}/card.json",
+        table=TABLE,
+        card=at("card"),
     log:
         "<logs>/table/{dataset}.log",
     benchmark:
@@ -34,9 +33,9 @@ rule table:
 rule splits:
     """Draw every outer split and its inner folds once, for all selectors with this number of folds."""
     input:
-        table="<results>/data/{dataset}/table.parquet",
+        table=TABLE,
     output:
-        splits="<results>/data/{dataset}/splits-{folds}.parquet",
+        splits=at("splits"),
     log:
         "<logs>/splits/{dataset}-{folds}.log",
     benchmark:
@@ -56,13 +55,9 @@ rule splits:
 rule gather_splits:
     """Put the splits of every number of folds into one file."""
     input:
-        parts=lambda w: expand(
-            "<results>/data/{dataset}/splits-{folds}.parquet",
-            dataset=w.dataset,
-            folds=plan.numbers_of_folds(w.dataset),
-        ),
+        parts=lambda w: files.splits_of(w.dataset),
     output:
-        splits="<results>/data/{dataset}/splits.parquet",
+        splits=at("all_splits"),
     log:
         "<logs>/gather_splits/{dataset}.log",
     benchmark:

@@ -1,24 +1,19 @@
 # How well models do with each blanket, on rows that selection never saw.
 #
-# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
-#          <results>/select/{dataset}/cv-*/{selector}/blanket.parquet
-#          <results>/select/{dataset}/full/{selector}/blanket.parquet, with splits: {optimistic: true}
-# outputs: <results>/evaluate/{dataset}/{selector}.parquet  split, model, metric, value, n_features, seconds
-#          <results>/evaluate/{dataset}/all-rows/{selector}.parquet  the same of the final blanket
+# inputs:  table, splits
+#          blanket              of each evaluation split; of the final one, with splits: {optimistic: true}
+# outputs: evaluate             scores on the test rows
+#          evaluate_optimistic  the same of the final blanket
 
 
 rule evaluate:
     """Train every model on each evaluation split's chosen features and score it on the test rows."""
     input:
-        table="<results>/data/{dataset}/table.parquet",
+        table=TABLE,
         splits=splits,
-        blankets=expand(
-            "<results>/select/{dataset}/{split}/{selector}/blanket.parquet",
-            split=plan.evaluation_splits,
-            allow_missing=True,
-        ),
+        blankets=lambda w: files.evaluated("evaluate", w),
     output:
-        scores="<results>/evaluate/{dataset}/{selector}.parquet",
+        scores=at("evaluate"),
     log:
         "<logs>/evaluate/{dataset}/{selector}.log",
     benchmark:
@@ -37,14 +32,11 @@ rule evaluate:
 rule evaluate_optimistic:
     """The same with the final blanket, which has seen the test rows: what many papers print."""
     input:
-        table="<results>/data/{dataset}/table.parquet",
+        table=TABLE,
         splits=splits,
-        blankets=lambda w: [
-            f"{plan.config.output}/select/{w.dataset}/full/{w.selector}/blanket.parquet"
-        ]
-        * len(plan.evaluation_splits),
+        blankets=lambda w: files.evaluated("evaluate_optimistic", w),
     output:
-        scores="<results>/evaluate/{dataset}/all-rows/{selector}.parquet",
+        scores=at("evaluate_optimistic"),
     log:
         "<logs>/evaluate/{dataset}/all-rows/{selector}.log",
     benchmark:

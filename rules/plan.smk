@@ -9,7 +9,7 @@ from snakemake.logging import logger
 from blanketflow.config.file import check_config_files
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.workflow.file_times import bring_back
-from blanketflow.config.output_folder import check_folder, check_results, check_state
+from blanketflow.workflow.output_folder import check_folder, check_results, check_state
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.estimates.run_time import cost_of
 

@@ -1,29 +1,14 @@
 # What was found, across data sets and selectors.
 #
-# inputs:  <results>/data/{dataset}/card.json
-#          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, fold-*/shrink.parquet
-#          <results>/evaluate/{dataset}/{selector}.parquet
-# outputs: <results>/tables/{table}.parquet and .csv, one for each of TABLES
-#          <results>/tables/paper_{paper}.parquet and .csv, one for each file of printed results, and
-#          <results>/tables/paper_{paper}_claims.parquet and .csv
-#          <results>/report.html, <results>/figures/*.svg, <results>/provenance.json
+# inputs:  card, blanket, folds, shrink, evaluate, evaluate_optimistic
+# outputs: result_table  as Parquet and CSV, for each of TABLES, and two for each file of printed results
+#          report, figures, provenance
 
-CARDS = expand("<results>/data/{dataset}/card.json", dataset=plan.config.datasets)
-BLANKETS = of_pairs("<results>/select/{dataset}/{split}/{selector}/blanket.parquet")
-BY_FOLD = of_pairs("<results>/select/{dataset}/{split}/{selector}/folds.parquet")
-FINAL_SHRINK = of_pairs(
-    "<results>/select/{dataset}/{final}/{selector}/fold-{fold}/shrink.parquet"
-)
-EVALUATIONS = (
-    of_pairs("<results>/evaluate/{dataset}/{selector}.parquet")
-    if plan.evaluation_splits
-    else []
-)
-OPTIMISTIC = (
-    of_pairs("<results>/evaluate/{dataset}/all-rows/{selector}.parquet")
-    if plan.config.splits["optimistic"]
-    else []
-)
+CARDS = files.cards()
+BLANKETS = files.of_pairs("blanket")
+BY_FOLD = files.of_pairs("folds")
+EVALUATIONS = files.scores("evaluate")
+OPTIMISTIC = files.scores("evaluate_optimistic")
 
 
 rule tables:
@@ -35,10 +20,10 @@ rule tables:
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
     output:
-        parquet=expand("<results>/tables/{table}.parquet", table=TABLES),
+        parquet=expand(at("result_table"), table=TABLES),
         csv=[
             report(
-                f"<results>/tables/{table}.csv",
+                at("result_table_csv", table=table),
                 caption="captions/table.rst",
                 category="Tables",
                 labels={"table": table, "holds": holds},
@@ -66,20 +51,18 @@ rule printed:
         printed=lambda w: plan.config.printed[w.paper],
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
-        tables=expand(
-            "<results>/tables/{table}.parquet", table=["runtime", "truth", "statuses"]
-        ),
+        tables=expand(at("result_table"), table=["runtime", "truth", "statuses"]),
     output:
-        parquet="<results>/tables/paper_{paper}.parquet",
+        parquet=at("result_table", table="paper_{paper}"),
         csv=report(
-            "<results>/tables/paper_{paper}.csv",
+            at("result_table_csv", table="paper_{paper}"),
             caption="captions/table.rst",
             category="Tables",
             labels={"table": "paper_{paper}", "holds": "ours beside printed results"},
         ),
-        claims="<results>/tables/paper_{paper}_claims.parquet",
+        claims=at("result_table", table="paper_{paper}_claims"),
         claims_csv=report(
-            "<results>/tables/paper_{paper}_claims.csv",
+            at("result_table_csv", table="paper_{paper}_claims"),
             caption="captions/table.rst",
             category="Tables",
             labels={"table": "paper_{paper}_claims", "holds": "what it claims"},
@@ -104,24 +87,24 @@ rule report:
     input:
         cards=CARDS,
         by_fold=BY_FOLD,
-        shrink=FINAL_SHRINK,
-        tables=expand("<results>/tables/{table}.parquet", table=TABLES),
+        shrink=files.final_shrink(),
+        tables=expand(at("result_table"), table=TABLES),
     output:
         report=report(
-            "<results>/report.html",
+            at("report"),
             caption="captions/report.rst",
             category="Report",
             labels={"result": "the whole report"},
         ),
         figures=report(
-            directory("<results>/figures"),
+            directory(at("figures")),
             patterns=["{figure}.svg"],
             caption="captions/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
         provenance=report(
-            "<results>/provenance.json",
+            at("provenance"),
             caption="captions/provenance.rst",
             category="Report",
             labels={"result": "what made it"},

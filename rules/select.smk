@@ -1,16 +1,14 @@
 # From splits to Markov blankets: grow -> shrink on every fold, then aggregate.
 #
-# inputs:  <results>/data/{dataset}/table.parquet, splits-{folds}.parquet
-#          <results>/ci_test/{dataset}/{split}/fold-{fold}/{test}.parquet
-# outputs: <results>/select/{dataset}/{split}/{selector}/fold-{fold}/grow.parquet, shrink.parquet
-#          <results>/select/{dataset}/{split}/{selector}/blanket.parquet, folds.parquet, blankets.parquet
+# inputs:  table, splits, ci_test
+# outputs: grow, shrink     of each fold
+#          blanket, folds, blankets
 #
 # By the plan's grain one job grows or shrinks on a fold (grow, shrink), or does both on all K folds of a split
 # (grow_shrink_K) or of all splits (grow_shrink_dataset_K). These rules stand apart by what {dataset} may be.
 
-SELECTED = "<results>/select/{dataset}/{split}/{selector}"
-GROW = f"{SELECTED}/fold-{{fold}}/grow.parquet"
-SHRINK = f"{SELECTED}/fold-{{fold}}/shrink.parquet"
+GROW = at("grow")
+SHRINK = at("shrink")
 
 
 rule grow:
@@ -106,9 +104,9 @@ for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):
             grow=stage("grow"),
             shrink=stage("shrink"),
         output:
-            blanket=joined(f"{SELECTED}/blanket.parquet", grain),
-            by_fold=joined(f"{SELECTED}/folds.parquet", grain),
-            answers=joined(f"{SELECTED}/blankets.parquet", grain),
+            blanket=joined(at("blanket"), grain),
+            by_fold=joined(at("folds"), grain),
+            answers=joined(at("blankets"), grain),
         log:
             f"<logs>/aggregate/{ours}.log",
         benchmark:

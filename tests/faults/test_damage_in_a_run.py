@@ -9,7 +9,7 @@ from blanketflow.cli import main
 from blanketflow.core.errors import ArtefactError
 from blanketflow.workflow import collect
 from blanketflow.workflow.finished_run import finished_run
-from blanketflow.workflow.stages.aggregation import Blanket, aggregate_split
+from blanketflow.workflow.stages.aggregation import aggregate_splits
 from blanketflow.workflow.stages.decisions import grow_fold, shrink_fold
 from blanketflow.workflow.stages.evaluation import evaluate_blankets
 from blanketflow.workflow.stages.fold import Fold
@@ -67,7 +67,7 @@ def shrink(folder, to):
 def aggregate(folder, to):
     spec = provenance(folder / FULL / "blanket.parquet")["spec"]
     stages = ([folder / path] for path in (MARGINAL, GROW, SHRINK))
-    aggregate_split(["1of2"], *stages, Blanket(to, to, to), spec)
+    aggregate_splits(*stages, [to], [to], [to], ["1of2"], spec)
 
 
 def evaluate(folder, to):

@@ -11,11 +11,11 @@ import pytest
 
 from blanketflow.cli import main
 from blanketflow.cli.live import _reason
-from blanketflow.config.output_folder import check_folder, check_results, check_state
 from blanketflow.core.errors import ConfigError, DataError, StorageError
 from blanketflow.data.artefacts import Provenance, read_json, replacing, write_json, write_rows
 from blanketflow.data.cache import storing
 from blanketflow.data.seal import check
+from blanketflow.workflow.output_folder import check_folder, check_results, check_state
 from workflow_runs import PROJECT, assert_equal_results, contents, environment, jobs, snakemake
 
 MINE = "results/select/wine/full/mrmr"
@@ -157,7 +157,7 @@ JOB = """
 import sys
 from types import SimpleNamespace
 from blanketflow.core.errors import DataError
-from blanketflow.jobs import run_script
+from blanketflow.workflow.jobs import run_script
 
 def main():
     print("words")

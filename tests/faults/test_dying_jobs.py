@@ -37,7 +37,7 @@ CATCHES = """
 import sys, time
 from pathlib import Path
 from types import SimpleNamespace
-from blanketflow.jobs import run_script
+from blanketflow.workflow.jobs import run_script
 
 def main():
     Path("working").write_text("now")

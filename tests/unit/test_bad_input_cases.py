@@ -11,9 +11,9 @@ import yaml
 import bad_files
 from blanketflow.api.inspection import inspect_table
 from blanketflow.config.file import read_config_file
-from blanketflow.config.output_folder import check_folder
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.data.sources import read_source
+from blanketflow.workflow.output_folder import check_folder
 from blanketflow.workflow.plan import make_plan
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / "bad_input.yaml").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import pytest
 
 from blanketflow.core.spreadsheets import FORMULA_SIGNS
 from blanketflow.data.artefacts import Provenance
-from blanketflow.reporting.export import Blanket
+from blanketflow.reporting.export import ExportedBlanket
 from blanketflow.workflow.collect import write_table
 
 FORMULAS = [
@@ -51,7 +51,7 @@ def test_missing_values_and_lists_stay_as_they_are(tmp_path):
 def test_an_exported_blanket():
     rest = {"kind": "numeric", "role": "", "importance": -1.0, "frequency": None}
     features = [{"feature": name} | rest for name in FORMULAS]
-    blanket = Blanket("d", "y", "classification", "s", "m", features, "0", 1)
+    blanket = ExportedBlanket("d", "y", "classification", "s", "m", features, "0", 1)
     rows = list(csv.DictReader(io.StringIO(blanket.text("csv"), newline="")))
     assert [row["feature"] for row in rows] == [f"'{name}" for name in FORMULAS]
     assert {row["importance"] for row in rows} == {"-1.0"}

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from blanketflow.config.reading import canonical_json
 from blanketflow.data import storage
 from blanketflow.data.artefacts import Provenance, write_columns
 from blanketflow.data.sources import read_source
 from blanketflow.data.splits import TYPES, make_splits
 from blanketflow.data.storage import small_parts, write_table
+from blanketflow.workflow.plan import canonical_json
 from blanketflow.workflow.stages.fold import Fold
 from blanketflow.workflow.stages.marginal import ci_test_fold, read_marginal
 

@@ -16,7 +16,7 @@ from ..core.shown import shown
 from ..data.impute import impute
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
-from ..reporting.export import Blanket
+from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
@@ -109,10 +109,10 @@ class Selection:
         """Whether the method gave several answers."""
         return len(self.blankets) > 1 and not self.n_folds
 
-    def as_blanket(self, dataset: str) -> Blanket:
+    def as_blanket(self, dataset: str) -> ExportedBlanket:
         """Return what is exported."""
         rows = self.blanket
-        return Blanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
+        return ExportedBlanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
 
     def why(self, row: Mapping[str, Any]) -> str:
         """Return in words why a feature is in the blanket."""

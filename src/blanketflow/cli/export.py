@@ -26,7 +26,8 @@ def export(
     blanket_pipeline(model); nothing is pickled.
     """
     from ..data.artefacts import write_text
-    from ..reporting.export import FORMS, read_blanket
+    from ..reporting.export import FORMS
+    from ..workflow.read_results import read_blanket
 
     if to not in FORMS:
         raise ConfigError(f"--to is {to!r}, but must be one of {', '.join(FORMS)}.")

@@ -90,9 +90,9 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Clear the lock of a run that was killed, run Snakemake, and show the blankets found."""
-    from ..config.output_folder import check_state
-    from .blankets import show_blankets
+    from ..workflow.output_folder import check_state
     from .process import run_to_end, safe_environment
+    from .run_summary import show_blankets
 
     snakemake = [sys.executable, "-m", "snakemake"]
     if not any(map(_asks_for_output, arguments)):
@@ -123,9 +123,8 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
         ended = run_watched(snakemake, arguments, hold)
     if ended.stopped and ended.code:
         complain(_STOPPED)
-    results = _output_folder(arguments) if ended.code == 0 else None
-    if results and (results / "report.html").is_file():
-        show_blankets(results)
+    if ended.code == 0:
+        show_blankets(_output_folder(arguments))
     return ended.code
 
 

@@ -7,25 +7,21 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ..core.cards import BOOLEAN, CATEGORICAL
-from ..core.errors import DataError, did_you_mean
+from ..core.errors import DataError
 from ..core.printable import printable
 from ..core.spreadsheets import as_cell
-from ..data.artefacts import read_columns, read_json, read_provenance
-from ..data.storage import read_table
 
 FORMS = ("csv", "json", "pipeline")
 #: What is stated of each feature.
 FIELDS = ("feature", "kind", "role", "importance", "frequency")
-FINAL = "full"
 
 
 @dataclass(frozen=True)
-class Blanket:
-    """A blanket that was found.
+class ExportedBlanket:
+    """A final blanket that was found, with where it comes from.
 
     Attributes
     ----------
@@ -112,67 +108,3 @@ def _list(names: Sequence[str]) -> str:
     """Return Python source of a list of names, whatever characters they hold."""
     lines = "".join(f"    {name!r},\n" for name in names)
     return f"[\n{lines}]" if lines else "[]"
-
-
-def read_blanket(results: str | Path, dataset: str | None = None, selector: str | None = None) -> Blanket:
-    """Read a final blanket of a finished run.
-
-    Parameters
-    ----------
-    results : path
-        The folder of results.
-    dataset, selector : str, optional
-        Ids of the config; may be left out where there is only one.
-
-    Raises
-    ------
-    DataError
-        If there are no such results, or no such blanket in them; the message says what there is.
-    """
-    results = Path(results)
-    table = results / "tables" / "blankets.parquet"
-    if not table.is_file():
-        raise DataError(f"{results} holds no finished run ({table} is not there). Run it by blanketflow run first.")
-    columns, _ = read_columns(table)
-    config = read_json(results / "provenance.json")["config"]
-    dataset = _one_of(dataset, config["order"]["datasets"], "data set", "--dataset")
-    skipped = {name: reason for data, name, reason in config["skipped"] if data == dataset}
-    if selector in skipped:
-        raise DataError(f"{selector} was skipped on {dataset}: {skipped[selector]}.")
-    left = [name for name in config["order"]["selectors"] if name not in skipped]
-    selector = _one_of(selector, left, "selector", "--selector")
-    rows = zip(*(columns[name] for name in ("dataset", "selector", *FIELDS) if name != "kind"), strict=True)
-    features = [
-        {"feature": feature, "role": role, "importance": importance, "frequency": frequency}
-        for data, name, feature, role, importance, frequency in rows
-        if (data, name) == (dataset, selector)
-    ]
-    stored = read_table(results / "data" / dataset / "table.parquet", [row["feature"] for row in features])
-    for row, column in zip(features, stored.features.columns, strict=True):
-        row["kind"] = column.kind
-    provenance = _provenance(results, dataset, selector)
-    if not features and not provenance.usable:
-        raise DataError(f"{selector} failed on {dataset}: {provenance.reason}")
-    method, seed = config["selectors"][selector]["method"], config["seed"]
-    target, task = stored.target.name, stored.extra["task"]
-    return Blanket(dataset, target, task, selector, method, features, provenance.version, seed)
-
-
-def _provenance(results: Path, dataset: str, selector: str) -> Any:
-    path = results / "select" / dataset / FINAL / selector / "blanket.parquet"
-    if not path.is_file():
-        raise DataError(
-            f"{results} has no final blanket of {selector} on {dataset}: the run had splits: {{final: false}}. "
-            "Set it to true and run again."
-        )
-    return read_provenance(path)
-
-
-def _one_of(asked: str | None, known: Sequence[str], what: str, option: str) -> str:
-    if asked is None and len(known) == 1:
-        return known[0]
-    if asked is None:
-        raise DataError(f"there is more than one {what}: add {option} with one of {', '.join(known)}.")
-    if asked not in known:
-        raise DataError(f"the results have no {what} {asked!r}. {did_you_mean(asked, known)}")
-    return asked

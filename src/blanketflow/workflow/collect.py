@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..core.spreadsheets import as_cell
 from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from .layout import parse
 
 #: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
 HONEST, OPTIMISTIC = "training rows", "all rows"
@@ -31,9 +32,8 @@ def _select(paths: Sequence[Path]) -> pd.DataFrame:
     frames = []
     for path in paths:
         columns, provenance = read_columns(path)
-        dataset, split, selector = path.parts[-4:-1]
         rows = pd.DataFrame(columns)[: None if provenance.usable else 0]
-        frames.append(rows.assign(dataset=dataset, split=split, selector=selector))
+        frames.append(rows.assign(**parse(path, ("blanket", "folds")).ids))
     return _joined(frames, ["dataset", "split", "selector"])
 
 
@@ -42,23 +42,23 @@ def members(paths: Sequence[Path]) -> pd.DataFrame:
     rows = []
     for path in paths:
         columns, provenance = read_columns(path)
-        dataset, split, selector, fold = path.parts[-5:-1]
         if provenance.usable:
-            kept = [f for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
-            rows += [(dataset, selector, split, fold.removeprefix("fold-"), feature) for feature in kept]
+            ids = parse(path, ["shrink"]).ids
+            rows += [{**ids, "feature": f} for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
     return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
 
 
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
-    frames = [pd.DataFrame(read_columns(path)[0]).assign(dataset=path.parts[-2], selector=path.stem) for path in paths]
+    among = ("evaluate", "evaluate_optimistic")
+    frames = [pd.DataFrame(read_columns(path)[0]).assign(**parse(path, among).ids) for path in paths]
     return _joined(frames, [*_SCORES, "dataset", "selector"]).replace({"model": {"": None}, "metric": {"": None}})
 
 
 def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of evaluations with `selected_on`: the training rows alone, or all rows."""
     folded = [evaluations(honest).assign(selected_on=HONEST)]
-    seen = [evaluations([path]).assign(dataset=path.parts[-3], selected_on=OPTIMISTIC) for path in optimistic]
+    seen = [evaluations([path]).assign(selected_on=OPTIMISTIC) for path in optimistic]
     return pd.concat([*folded, *seen], ignore_index=True)
 
 
@@ -67,13 +67,15 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
     rows, failed = [], set()
     for path in select:
         provenance = read_provenance(path)
-        dataset, split, selector = path.parts[-4:-1]
+        ids = parse(path, ["blanket"]).ids
+        dataset, split, selector = ids["dataset"], ids["split"], ids["selector"]
         rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
         if not provenance.usable:
             failed.add((dataset, selector, split))
     for path in evaluate:
         columns, _ = read_columns(path)
-        dataset, selector = path.parts[-2], path.stem
+        ids = parse(path, ["evaluate"]).ids
+        dataset, selector = ids["dataset"], ids["selector"]
         found: dict[tuple[str, str], tuple[str, str]] = {}
         for split, model, status, reason in zip(
             *(columns[k] for k in ("split", "model", "status", "reason")), strict=True
@@ -87,12 +89,12 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
 
 def cards(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Return the data sets' cards by id."""
-    return {path.parts[-2]: read_json(path) for path in paths}
+    return {parse(path, ["card"]).ids["dataset"]: read_json(path) for path in paths}
 
 
 def tables(paths: Sequence[Path]) -> dict[str, pd.DataFrame]:
     """Return result tables by name."""
-    return {path.stem: read_arrow(path)[0].to_pandas() for path in paths}
+    return {parse(path, ["result_table"]).ids["table"]: read_arrow(path)[0].to_pandas() for path in paths}
 
 
 def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from ..config.output_folder import OWN
 from ..core.errors import DataError
+from .layout import FOLDERS
 
 #: Largest file of which the content tells whether it has changed, as Snakemake has it in profiles/default.
 MOST_BYTES = 10**9
@@ -58,7 +58,7 @@ def bring_back(output: str | Path) -> int:
 
 
 def _times(output: Path) -> Iterator[tuple[Path, int]]:
-    for name in OWN:
+    for name in FOLDERS:
         for folder, folders, files in os.walk(output / name):
             for path in (Path(folder) / entry for entry in (*folders, *files)):
                 yield path, path.lstat().st_mtime_ns

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..config.identifiers import PART
-from ..config.reading import Config, Selector
+from ..config.typed import Config, Selector
 from .estimates.cost import grow_shrink_seconds, marginal_seconds
 from .peek import Facts
 
@@ -69,7 +69,7 @@ class Grains:
         if asked != "auto":
             return asked
         seconds = marginal_seconds(self.config.ci_tests[test.removesuffix(PART)], self.facts[dataset])
-        return self._auto(dataset, seconds, max(self._folds_of_tests[dataset, test]))
+        return self._auto(dataset, seconds, max(self.folds_of_tests[dataset, test]))
 
     def _auto(self, dataset: str, seconds: float, n_folds: int) -> str:
         """Return the grain of the largest job that works at most `job_seconds`, given the seconds of one fold."""
@@ -106,16 +106,16 @@ class Grains:
     @cached_property
     def joined_tests(self) -> list[tuple[str, int]]:
         """The same for the ci_test stage."""
-        found = {(self.of_test(*key), n_folds) for key, numbers in self._folds_of_tests.items() for n_folds in numbers}
+        found = {(self.of_test(*key), n_folds) for key, numbers in self.folds_of_tests.items() for n_folds in numbers}
         return sorted(key for key in found if key[0] in (SPLIT, DATASET))
 
     @cached_property
     def test_ids(self) -> list[str]:
         """Ids of all ci_test artefacts."""
-        return sorted({test for _, test in self._folds_of_tests})
+        return sorted({test for _, test in self.folds_of_tests})
 
     @cached_property
-    def _folds_of_tests(self) -> dict[tuple[str, str], set[int]]:
+    def folds_of_tests(self) -> dict[tuple[str, str], set[int]]:
         """The numbers of folds that each data set is tested with, by data set and id of the ci_test artefact."""
         found: dict[tuple[str, str], set[int]] = {}
         for dataset, selector in self.pairs:
@@ -136,7 +136,7 @@ class Grains:
 
     def test_pattern(self, grain: str) -> str:
         """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
-        ours = (pair for pair in self._folds_of_tests if self.of_test(*pair) == grain)
+        ours = (pair for pair in self.folds_of_tests if self.of_test(*pair) == grain)
         return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
 
 

@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Any
 from ..ci.base import CITest
 from ..config.identifiers import PART
 from ..core.parameters import Configurable
-from ..data.artefacts import Provenance, write_columns, write_json
-from ..data.card import make_card
 from ..data.raw import RawTable
-from ..data.splits import TYPES, make_splits
-from ..data.storage import write_table
 from ..selectors.base import Method
 from .finished_run import finished_run
 from .grain import fold_ids
+from .job_files import JobFiles
 from .jobs import fewer_collections
 from .plan import Plan
-from .stages.aggregation import Blanket, aggregate_split
-from .stages.decisions import grow_fold, shrink_fold
+from .stages.aggregation import aggregate_splits
+from .stages.decisions import grow_shrink
 from .stages.evaluation import evaluate_blankets
 from .stages.fold import Fold
-from .stages.marginal import ci_test_fold
+from .stages.marginal import ci_test
+from .stages.splits import draw_splits
+from .stages.table import store
 from .tabulate import tabulate
 
 if TYPE_CHECKING:
@@ -38,29 +37,6 @@ if TYPE_CHECKING:
 logging.getLogger("blanketflow").addHandler(logging.NullHandler())
 
 Task = Callable[[], None]
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where what is: as below the `output` of a workflow."""
-
-    root: Path
-
-    def of_data(self, dataset: str, name: str) -> Path:
-        """Return the path of a data set's table, card or splits."""
-        return self.root / "data" / dataset / name
-
-    def of_test(self, dataset: str, split: str, fold: str, test: str) -> Path:
-        """Return the path of a ci_test artefact."""
-        return self.root / "ci_test" / dataset / split / f"fold-{fold}" / f"{test}.parquet"
-
-    def of_selection(self, dataset: str, split: str, selector: str, name: str) -> Path:
-        """Return the path of an artefact of a selector on a split."""
-        return self.root / "select" / dataset / split / selector / name
-
-    def of_scores(self, dataset: str, selector: str, kind: str = "") -> Path:
-        """Return the path of the scores of a pair; those of its final blanket are of the kind ``all-rows``."""
-        return self.root / "evaluate" / dataset / kind / f"{selector}.parquet"
 
 
 @dataclass
@@ -95,21 +71,19 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     progress : bool
         Whether to show a bar.
     """
-    places = Places(root)
+    files = JobFiles(plan, root.joinpath)
     for dataset, raw in tables.items():
-        _store(plan, dataset, raw, places)
-    tests = dict.fromkeys((d, plan.test_id(s), plan.selector(s).folds) for d, s in plan.pairs if plan.test_id(s))
+        _store(files, dataset, raw)
+    tests = [(*key, n_folds) for key, numbers in plan.grains.folds_of_tests.items() for n_folds in sorted(numbers)]
     stages = {
-        "testing": [partial(_test, plan, places, *one, split) for one in tests for split in plan.splits],
-        "selecting": [partial(_select, plan, places, *pair, split) for pair in plan.pairs for split in plan.splits],
-        "evaluating": [
-            partial(_evaluate, plan, places, *pair, kind) for pair in plan.pairs for kind in _kinds_of_scores(plan)
-        ],
+        "testing": [partial(_test, files, *one, split) for one in tests for split in plan.splits],
+        "selecting": [partial(_select, files, *pair, split) for pair in plan.pairs for split in plan.splits],
+        "evaluating": [partial(_evaluate, files, *pair, scores) for pair in plan.pairs for scores in plan.scores],
     }
     with _shown(progress, sum(map(len, stages.values()))) as done:
         for stage, tasks in stages.items():
             _run(tasks, n_jobs, partial(done, stage))
-    return _gather(plan, places)
+    return _gather(files)
 
 
 def _run(tasks: Sequence[Task], n_jobs: int | None, done: Callable[[], None]) -> None:
@@ -141,66 +115,58 @@ def _shown(progress: bool, total: int) -> Iterator[Callable[[str], None]]:
         yield lambda stage: bar.update(at, advance=1, description=stage)
 
 
-def _store(plan: Plan, dataset: str, raw: RawTable, places: Places) -> None:
-    spec, seed = plan.table_spec(dataset), plan.config.seed
-    card = make_card(dataset, raw, plan.config.datasets[dataset])
-    extra = {"content_hash": card["content_hash"]}
-    write_table(places.of_data(dataset, "table.parquet"), raw, Provenance(spec=spec, seed=seed, extra=extra))
-    write_json(places.of_data(dataset, "card.json"), card)
-    for n_folds in plan.numbers_of_folds(dataset):
-        spec = plan.splits_spec([n_folds])
-        drawn = make_splits(raw.target, plan.config.splits, [n_folds], seed, dataset, raw.groups, raw.n_test)
-        path = places.of_data(dataset, f"splits-{n_folds}.parquet")
-        write_columns(path, drawn, TYPES, Provenance(spec=spec, seed=seed))
+def _store(files: JobFiles, dataset: str, raw: RawTable) -> None:
+    plan, table = files.plan, files.at("table", dataset=dataset)
+    store(raw, table, files.at("card", dataset=dataset), dataset, plan.table_spec(dataset))
+    for n_folds, path in zip(plan.numbers_of_folds(dataset), files.splits_of(dataset), strict=True):
+        draw_splits(table, path, dataset, plan.splits_spec([n_folds]))
 
 
-def _fold(plan: Plan, places: Places, dataset: str, split: str, fold: str, spec: str, **objects: Any) -> FoldOfObjects:
-    n_folds = fold.split("of")[-1]
-    table, splits = (places.of_data(dataset, name) for name in ("table.parquet", f"splits-{n_folds}.parquet"))
-    return FoldOfObjects(table, splits, dataset, split, fold, spec, **objects)
-
-
-def _test(plan: Plan, places: Places, dataset: str, test: str, n_folds: int, split: str) -> None:
-    spec, configured = plan.test_spec(dataset, test), _object(plan.config.ci_tests[test.removesuffix(PART)])
-    for name in fold_ids(n_folds):
-        fold = _fold(plan, places, dataset, split, name, spec, chosen_test=configured)
-        path = places.of_test(dataset, split, name, test)
-        ci_test_fold(fold, path, earlier=path, code="")
-
-
-def _select(plan: Plan, places: Places, dataset: str, selector: str, split: str) -> None:
-    chosen, test = plan.selector(selector), plan.test_id(selector)
-    spec = plan.method_spec(dataset, selector)
-    objects = {
-        "chosen": _object(chosen.method),
-        "chosen_test": _object(plan.config.ci_tests[chosen.ci_test]) if chosen.ci_test else None,
-    }
-    folds, at = plan.folds(selector), partial(places.of_selection, dataset, split, selector)
-    marginal = [places.of_test(dataset, split, fold, test) for fold in folds] if test else []
-    grow, shrink = ([at(f"fold-{fold}/{stage}.parquet") for fold in folds] for stage in ("grow", "shrink"))
-    for i, name in enumerate(folds):
-        fold = _fold(plan, places, dataset, split, name, spec, **objects)
-        tested = marginal[i] if marginal else None
-        problem = grow_fold(fold, tested, grow[i])
-        shrink_fold(fold, tested, grow[i], shrink[i], problem)
-    to = Blanket(at("blanket.parquet"), at("folds.parquet"), at("blankets.parquet"))
-    aggregate_split(folds, marginal, grow, shrink, to, plan.aggregate_spec(selector))
-
-
-def _kinds_of_scores(plan: Plan) -> list[str]:
-    honest = [""] if plan.evaluation_splits else []
-    return [*honest, "all-rows"] if plan.config.splits["optimistic"] else honest
-
-
-def _evaluate(plan: Plan, places: Places, dataset: str, selector: str, kind: str) -> None:
-    found_on = ["full"] * len(plan.evaluation_splits) if kind else plan.evaluation_splits
-    evaluate_blankets(
-        places.of_data(dataset, "table.parquet"),
-        places.of_data(dataset, f"splits-{plan.selector(selector).folds}.parquet"),
-        [places.of_selection(dataset, split, selector, "blanket.parquet") for split in found_on],
-        places.of_scores(dataset, selector, kind),
+def _test(files: JobFiles, dataset: str, test: str, n_folds: int, split: str) -> None:
+    plan, ids = files.plan, {"dataset": dataset, "test": test, "split": split}
+    of_folds = [{**ids, "fold": fold} for fold in fold_ids(n_folds)]
+    ci_test(
+        files.at("table", dataset=dataset),
+        files.splits(of_folds[0]),
+        [files.at("ci_test", **fold) for fold in of_folds],
         dataset,
-        plan.evaluate_spec(),
+        [f"{split}/{fold['fold']}" for fold in of_folds],
+        test,
+        plan.test_spec(dataset, test),
+        code="",
+        make_fold=partial(FoldOfObjects, chosen_test=_object(plan.config.ci_tests[test.removesuffix(PART)])),
+    )
+
+
+def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
+    plan, ids = files.plan, {"dataset": dataset, "selector": selector, "split": split}
+    chosen = plan.selector(selector)
+    test = _object(plan.config.ci_tests[chosen.ci_test]) if chosen.ci_test else None
+    marginal, grow, shrink = files.marginals(ids), files.of_folds("grow", ids), files.of_folds("shrink", ids)
+    grow_shrink(
+        files.at("table", dataset=dataset),
+        files.splits(ids),
+        marginal,
+        grow,
+        shrink,
+        dataset,
+        list(map("/".join, files.folds(ids))),
+        plan.method_spec(dataset, selector),
+        make_fold=partial(FoldOfObjects, chosen=_object(chosen.method), chosen_test=test),
+    )
+    to = [[files.at(name, **ids)] for name in ("blanket", "folds", "blankets")]
+    aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(selector))
+
+
+def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None:
+    ids = {"dataset": dataset, "selector": selector}
+    evaluate_blankets(
+        files.at("table", dataset=dataset),
+        files.splits(ids),
+        files.evaluated(scores, ids),
+        files.at(scores, **ids),
+        dataset,
+        files.plan.evaluate_spec(),
     )
 
 
@@ -214,24 +180,8 @@ def _object(configured: Any) -> Any:
     return None
 
 
-def _gather(plan: Plan, places: Places) -> Run:
-    pairs = plan.pairs
-    cards = [places.of_data(dataset, "card.json") for dataset in plan.config.datasets]
-    blankets, by_fold = (
-        [places.of_selection(d, split, s, name) for d, s in pairs for split in plan.splits]
-        for name in ("blanket.parquet", "folds.parquet")
-    )
-    shrink = [
-        places.of_selection(dataset, split, selector, f"fold-{fold}/shrink.parquet")
-        for dataset, selector in pairs
-        for split in plan.splits
-        if split == "full"
-        for fold in plan.folds(selector)
-    ]
-    evaluations, optimistic = (
-        [places.of_scores(*pair, kind) for pair in pairs] if kind in _kinds_of_scores(plan) else []
-        for kind in ("", "all-rows")
-    )
-    spec = plan.report_spec()
-    tables = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic)
-    return finished_run(spec, tables, cards, by_fold, shrink)
+def _gather(files: JobFiles) -> Run:
+    spec, cards, by_fold = files.plan.report_spec(), files.cards(), files.of_pairs("folds")
+    scores = files.scores("evaluate"), files.scores("evaluate_optimistic")
+    tables = tabulate(spec, cards, files.of_pairs("blanket"), by_fold, *scores)
+    return finished_run(spec, tables, cards, by_fold, files.final_shrink())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -10,18 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from ..config.identifiers import PART
-from ..config.reading import Config, Selector, canonical_json, read_config
+from ..config.reading import read_config
+from ..config.typed import Config, Selector
 from ..core.errors import ConfigError
 from ..core.parameters import Configurable
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
 from ..data.remote import is_remote, with_copies
-from ..data.splits import check_folds
+from ..data.splits import FINAL, check_folds, split_ids
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
 from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times, file_states
 from .grain import Grains, fold_ids, id_of_test
+from .output_folder import check_apart
 from .peek import Facts, peek
 from .suitability import wants_network, why_no_evaluation, why_not
 
@@ -62,13 +65,18 @@ class Plan:
     @cached_property
     def splits(self) -> list[str]:
         """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
-        return (["full"] if self.config.splits["final"] else []) + self.evaluation_splits
+        return split_ids(self.config.splits)
 
     @cached_property
     def evaluation_splits(self) -> list[str]:
         """The splits that have test rows."""
-        n = self.config.splits["evaluation"] * self.config.splits["repeats"]
-        return [f"cv-{i}" for i in range(1, n + 1)]
+        return [split for split in self.splits if split != FINAL]
+
+    @cached_property
+    def scores(self) -> list[str]:
+        """The artefacts of scores that are asked for: of each split's own blanket, and of the final one."""
+        honest = ["evaluate"] if self.evaluation_splits else []
+        return [*honest, "evaluate_optimistic"] if self.config.splits["optimistic"] else honest
 
     def selector(self, selector: str) -> Selector:
         """Return a configured selector."""
@@ -245,6 +253,17 @@ def _files_of(configured: Configurable) -> list[Path]:
     return [_source(type(configured)), *model_files]
 
 
+def canonical_json(value: Any) -> str:
+    """Return JSON with sorted keys and plain types: equal values give equal text.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": (1, None)})
+    '{"a":[1,null],"b":1.0}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
 def make_plan(
     raw: Mapping[str, Any],
     scripts: Callable[[str], Path | str],
@@ -267,7 +286,7 @@ def make_plan(
         If something is wrong that can be known before any job starts.
     """
     config = read_config(raw)
-    _check_printed(config)
+    _check_files(config)
     facts = {
         name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
         for name, spec in config.datasets.items()
@@ -275,8 +294,11 @@ def make_plan(
     return plan_of(config, facts, scripts)
 
 
-def _check_printed(config: Config) -> None:
-    """Refuse files of printed results that are not there, cannot be read, or have nothing that the run can judge."""
+def _check_files(config: Config) -> None:
+    """Refuse data sets that the run itself makes, and files of printed results that tell it nothing."""
+    for name, spec in config.datasets.items():
+        if spec["path"] is not None:
+            check_apart(config.output, name, spec["path"])
     for name, path in config.printed.items():
         if not Path(path).is_file():
             raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")

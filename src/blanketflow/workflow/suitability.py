@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..ci import CITest
-from ..config.reading import Config, Selector
+from ..config.typed import Config, Selector
 from ..core.cards import CATEGORICAL
 from ..core.errors import did_you_mean
 from ..models import get_model

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ci import CITest
 from ...config.identifiers import PART
-from ...config.reading import Config
+from ...config.typed import Config
 from ..grain import Grains
 from ..peek import Facts
 from .cost import (

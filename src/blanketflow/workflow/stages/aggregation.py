@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,43 +24,43 @@ FOLD_TYPES = {
 ANSWER_TYPES = {"blanket": "int64", "feature": "string", "rank": "int64", "count": "int64"}
 
 
-@dataclass(frozen=True)
-class Blanket:
-    """Where the outcome of one split goes: blanket.parquet, folds.parquet and blankets.parquet."""
-
-    blanket: Path
-    by_fold: Path
-    answers: Path
-
-
-def aggregate_split(
-    folds: Sequence[str],
+def aggregate_splits(
     marginal: Sequence[Path],
     grow: Sequence[Path],
     shrink: Sequence[Path],
-    to: Blanket,
+    blanket: Sequence[Path],
+    by_fold: Sequence[Path],
+    answers: Sequence[Path],
+    folds: Sequence[str],
     spec: str,
 ) -> None:
-    """Combine the folds of one split, and write which features are its blanket, and which others a method found.
+    """Combine the folds of each split, and write which features are its blanket, and which others a method found.
 
     Parameters
     ----------
-    folds : sequence of str
-        Ids of the folds.
     marginal, grow, shrink : sequences of paths
-        The folds' artefacts, in the order of `folds`; `marginal` is empty for methods without a CI test.
-    to : Blanket
-        Where to.
+        The artefacts of all folds of the first split, then of the next; `marginal` is empty for methods without a CI
+        test.
+    blanket, by_fold, answers : sequences of paths
+        Where to: blanket, folds and blankets of each split.
+    folds : sequence of str
+        Ids of the folds of a split.
     spec : str
         The aggregation rule and the seed, as JSON.
     """
-    stages = [list(map(read_provenance, paths)) for paths in (marginal, grow, shrink) if paths]
+    for i, to in enumerate(zip(blanket, by_fold, answers, strict=True)):
+        own = slice(i * len(folds), (i + 1) * len(folds))
+        _aggregate_split([marginal[own], grow[own], shrink[own]], folds, to, spec)
+
+
+def _aggregate_split(found_in: Sequence[Sequence[Path]], folds: Sequence[str], to: Sequence[Path], spec: str) -> None:
+    stages = [list(map(read_provenance, paths)) for paths in found_in if paths]
     asked = json.loads(spec)
     total = Provenance(spec=spec, seed=asked["seed"])
     features, by_folds, found, types = [], [], [], BLANKET_TYPES
     with recorded(total):
         counted = _counted(total, stages[-1], folds)
-        decisions = [read_columns(shrink[i])[0] for i in counted]
+        decisions = [read_columns(found_in[-1][i])[0] for i in counted]
         if "group" in decisions[0]:
             types = BLANKET_TYPES | GROUP_TYPES
         kept = [_members(columns) for columns in decisions]
@@ -73,9 +72,10 @@ def aggregate_split(
             tests, seconds = sum(p.n_tests for p in own), sum(p.seconds for p in own)
             by_folds.append((folds[fold], len(kept[at]), combined.z[at], combined.best == at, tests, seconds))
         total.n_tests = sum(row[4] for row in by_folds)
-    write_columns(to.blanket, {c: [f[c] for f in features] for c in types}, types, total)
-    write_rows(to.by_fold, by_folds, FOLD_TYPES, total)
-    write_rows(to.answers, found, ANSWER_TYPES, total)
+    blanket, by_fold, answers = to
+    write_columns(blanket, {c: [f[c] for f in features] for c in types}, types, total)
+    write_rows(by_fold, by_folds, FOLD_TYPES, total)
+    write_rows(answers, found, ANSWER_TYPES, total)
 
 
 def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:

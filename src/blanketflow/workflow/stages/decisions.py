@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,25 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before
     write_decisions(path, decisions, provenance, method.forms_groups)
+
+
+def grow_shrink(
+    table: Path,
+    splits: Path,
+    marginal: Sequence[Path],
+    grow: Sequence[Path],
+    shrink: Sequence[Path],
+    dataset: str,
+    folds: Sequence[str],
+    spec: str,
+    make_fold: Callable[..., Fold] = Fold,
+) -> None:
+    """Grow and shrink on each fold (split/fold), and write both; `marginal` is empty for methods without a CI test."""
+    for i, name in enumerate(folds):
+        fold = make_fold(table, splits, dataset, *name.split("/"), spec)
+        tested = marginal[i] if marginal else None
+        problem = grow_fold(fold, tested, grow[i])
+        shrink_fold(fold, tested, grow[i], shrink[i], problem)
 
 
 def _apart(fold: Fold, method: Method, marginal: Path | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from ...data.artefacts import Provenance, opened, read_arrow, read_provenance, w
 from ...data.storage import WHOLE, Part, read_features, small_parts
 from ...selectors.run import test_stage
 from ..jobs import passed_on, recorded
+from ..layout import path_of
 from .fold import Fold
 
 logger = logging.getLogger("blanketflow")
@@ -38,6 +39,26 @@ MARGINAL_TYPES = {
 REPEAT_TYPES = {"risk_differences": "list<double>"}
 #: Options of such a test that change how many repeats there are, and how they are judged, but none of them.
 _NOT_OF_REPEATS = ("n_repeats", "significance")
+
+
+def ci_test(
+    table: Path,
+    splits: Path,
+    marginal: Sequence[Path],
+    dataset: str,
+    folds: Sequence[str],
+    test: str,
+    spec: str,
+    code: str,
+    chunk: str = "1of1",
+    make_fold: Callable[..., Fold] = Fold,
+) -> None:
+    """Write one ci_test artefact for each fold (split/fold), of all features or of a chunk of them."""
+    at, n_chunks = map(int, chunk.split("of"))
+    of_all_features = Path(path_of("ci_test", test=test)).name
+    for path, name in zip(marginal, folds, strict=True):
+        fold = make_fold(table, splits, dataset, *name.split("/"), spec)
+        ci_test_fold(fold, path, path.with_name(of_all_features), code, (at, n_chunks))
 
 
 def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = WHOLE) -> None:

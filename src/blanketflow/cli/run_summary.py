@@ -12,15 +12,19 @@ from .terminal import heading, show
 _MOST = 5
 
 
-def show_blankets(results: Path) -> None:
+def show_blankets(folder: Path) -> None:
     """Print the final blanket of every pair in the order of the config, or why there is none; then what else failed."""
-    from ..data.artefacts import read_json
+    from ..data.splits import FINAL
+    from ..workflow.read_results import Results
 
+    results = Results(folder)
+    if not results.is_finished():
+        return
     found: dict[tuple[str, str], list[str]] = {}
-    for dataset, selector, feature in _rows(results, "blankets", "dataset", "selector", "feature"):
+    for dataset, selector, feature in results.rows("blankets", "dataset", "selector", "feature"):
         found.setdefault((dataset, selector), []).append(feature)
-    ended = _rows(results, "statuses", "dataset", "selector", "split", "stage", "status", "reason")
-    asked = read_json(results / "provenance.json")["config"]
+    ended = results.rows("statuses", "dataset", "selector", "split", "stage", "status", "reason")
+    asked = results.config()
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
         heading(f"\n{dataset}")
@@ -29,10 +33,10 @@ def show_blankets(results: Path) -> None:
             if pair in skipped:
                 show(f"  {selector}: skipped, {skipped[pair]}")
                 continue
-            status, reason = next((row[4:] for row in ended if row[:4] == (*pair, "full", "select")), ("", ""))
+            status, reason = next((row[4:] for row in ended if row[:4] == (*pair, FINAL, "select")), ("", ""))
             if not status:
                 show(f"  {selector}: no final blanket was asked for")
-            elif pair not in found and not _is_answer(results / "select" / dataset / "full" / selector):
+            elif pair not in found and not results.final_search(*pair).usable:
                 show(f"  {selector}: failed, {reason}")
             else:
                 features = found.get(pair, [])
@@ -43,8 +47,8 @@ def show_blankets(results: Path) -> None:
                     if features
                     else f"  {selector}: no feature{careful}"
                 )
-    _show_failures([row for row in ended if row[2] not in ("", "full") and row[4] in ("error", "timeout")])
-    show(f"\nReport: {results / 'report.html'}")
+    _show_failures([row for row in ended if row[2] not in ("", FINAL) and row[4] in ("error", "timeout")])
+    show(f"\nReport: {results.at('report')}")
 
 
 def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
@@ -58,16 +62,3 @@ def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
         show(f"  {dataset}, {selector}, {stage}, {n} of the splits: {reasons[dataset, selector, stage]}")
     if len(counts) > _MOST:
         show(f"  ... and {len(counts) - _MOST} more (tables/statuses.csv lists them)")
-
-
-def _rows(results: Path, table: str, *names: str) -> list[tuple[str, ...]]:
-    from ..data.artefacts import read_columns
-
-    columns, _ = read_columns(results / "tables" / f"{table}.parquet")
-    return list(zip(*(columns[name] for name in names), strict=True))
-
-
-def _is_answer(folder: Path) -> bool:
-    from ..data.artefacts import read_provenance
-
-    return read_provenance(folder / "blanket.parquet").usable

@@ -1,0 +1,167 @@
+"""What a configuration may not say, beyond the range of each key: sections that do not go together, unknown names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import BlanketflowError, ConfigError, did_you_mean
+from ..core.shown import shown
+from ..models import get_model
+from ..models.metrics import METRICS
+from ..search.aggregate import check_rule
+from .identifiers import entries
+from .keys import MOST_PARTS
+from .typed import Selector
+
+#: How deep a configuration may be nested, and how many values it may hold, all aliases written out.
+MOST_DEPTH, MOST_VALUES = 20, 1_000_000
+#: Where outputs go otherwise, and what Snakemake would read as something else than a part of a path.
+_ELSEWHERE, _READ_BY_SNAKEMAKE = "docs/object-storage.md", "{}<>"
+
+
+def check_size(raw: Any) -> None:
+    """Refuse what YAML's anchors can make of a few lines: lists within themselves, and lists of millions of lists."""
+    n_values, level = 0, [raw]
+    for _ in range(MOST_DEPTH):
+        n_values += len(level)
+        if n_values > MOST_VALUES:
+            raise ConfigError(
+                f"config: more than {MOST_VALUES:,} values. An anchor (&name, *name) may repeat too much."
+            )
+        held = (v.values() if isinstance(v, Mapping) else v for v in level if isinstance(v, Mapping | list | tuple))
+        level = list(itertools.islice(itertools.chain.from_iterable(held), MOST_VALUES + 1))
+        if not level:
+            return
+    raise ConfigError(f"config: nested more than {MOST_DEPTH} deep. An anchor (&name, *name) may hold itself.")
+
+
+def checked_output(output: str) -> str:
+    """Return the path of the folder without what it does not need.
+
+    Parameters
+    ----------
+    output : str
+        As the config has it, relative to the folder of the run or absolute.
+
+    Raises
+    ------
+    ConfigError
+        If it names no folder of its own, or Snakemake would not take it as it is.
+
+    Examples
+    --------
+    >>> checked_output("results/first/")
+    'results/first'
+    """
+    said = f"config: output is {shown(output)}"
+    if "://" in output:
+        raise ConfigError(f"{said}, a URL. Name a folder; {_ELSEWHERE} says how results get into object storage.")
+    if output.startswith("~"):
+        raise ConfigError(f"{said}, but ~ is not replaced by your home folder. Write the path in full.")
+    taken = [c for c in output if c in _READ_BY_SNAKEMAKE or not c.isprintable()]
+    if taken:
+        raise ConfigError(f"{said}, but a path here has no {shown(taken[0])}. Choose another name.")
+    name = output.rstrip("/").rpartition("/")[2]
+    if name.strip() in ("", ".", ".."):
+        raise ConfigError(f"{said}, which is no folder of its own. Name one, such as results.")
+    return output.rstrip("/")
+
+
+def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse splits that ask for nothing, and test rows that do not go with them."""
+    if not splits["final"] and not splits["evaluation"]:
+        raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
+    if splits["evaluation"] * splits["repeats"] > MOST_PARTS:
+        raise ConfigError(f"config: splits.evaluation times splits.repeats is more than {MOST_PARTS:,}. Use fewer.")
+    if splits["optimistic"] and not (splits["final"] and splits["evaluation"]):
+        raise ConfigError(
+            "config: splits.optimistic judges the final blanket on the evaluation splits. Set final: true and "
+            "evaluation: 5, or remove it."
+        )
+    by_test_rows = splits["evaluation"] == 1
+    if by_test_rows and splits["repeats"] > 1:
+        raise ConfigError("config: splits.evaluation: 1 has the same test rows each time. Remove splits.repeats.")
+    for name, spec in datasets.items():
+        where = f"config: data set {name!r}"
+        if by_test_rows and not spec["test_rows"]:
+            raise ConfigError(
+                f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "
+                "partition, 0 for none."
+            )
+        if spec["test_rows"] and not by_test_rows:
+            raise ConfigError(
+                f"{where} has test_rows, but splits.evaluation is {splits['evaluation']}. Set it to 1, or remove them."
+            )
+        if spec["test_rows"] and spec["groups"] is not None:
+            raise ConfigError(f"{where} has test_rows, which may cut through its groups. Remove one of the two.")
+
+
+def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> None:
+    """Refuse one inner fold, which is no partition, and chunks of jobs that are joined."""
+    if top["chunks"] and top["grain"] in ("split", "dataset"):
+        raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
+    asked = {"config": top["folds"]} | {f"config: selector {s.id!r}": s.folds for s in selectors.values()}
+    for where, folds in asked.items():
+        if folds == 1:
+            raise ConfigError(f"{where}: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
+
+
+def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) -> None:
+    """Refuse selectors of data sets that are not there."""
+    for selector in selectors.values():
+        unknown = [name for name in selector.datasets or () if name not in datasets]
+        if unknown:
+            raise ConfigError(
+                f"config: selector {selector.id!r}: unknown data set {shown(unknown[0])}. "
+                f"{did_you_mean(unknown[0], datasets)}"
+            )
+
+
+def check_aggregate(rule: Any, where: str) -> None:
+    """Refuse what is no aggregation rule."""
+    try:
+        check_rule(rule, where)
+    except BlanketflowError as error:
+        raise ConfigError(str(error)) from error
+
+
+def checked_printed(raw: Any) -> dict[str, str]:
+    """Return the files of printed results by id; raises `ConfigError` unless it is a mapping of them."""
+    named = {} if raw is None else raw
+    if not isinstance(named, Mapping) or not all(isinstance(path, str) for path in named.values()):
+        raise ConfigError(f"config: printed must name files by id, such as {{paper: paper.yaml}}, but is {shown(raw)}.")
+    return dict(entries("printed", named)) if named else {}
+
+
+def checked_models(asked: Any) -> list[str]:
+    """Return the ids of the models; raises `ConfigError` unless they are known and distinct."""
+    if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
+        raise ConfigError(f"config: models must be a list of names, such as [tree, svm], but is {shown(asked)}.")
+    _check_distinct("models", asked)
+    for name in asked:
+        try:
+            get_model(name)
+        except BlanketflowError as error:
+            raise ConfigError(f"config: models: {error}") from error
+    return asked
+
+
+def checked_metrics(asked: Any) -> list[str] | str:
+    """Return ``auto`` or the ids of the metrics; raises `ConfigError` unless they are known and distinct."""
+    if asked == "auto":
+        return asked
+    if not isinstance(asked, list) or not asked:
+        raise ConfigError(f"config: metrics must be auto or a list of names, but is {shown(asked)}.")
+    for name in asked:
+        if not isinstance(name, str) or name not in METRICS:
+            raise ConfigError(f"config: unknown metric {shown(name)}. {did_you_mean(name, METRICS)}")
+    _check_distinct("metrics", asked)
+    return asked
+
+
+def _check_distinct(key: str, names: list[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"config: {key} lists {twice!r} twice. Remove one.")

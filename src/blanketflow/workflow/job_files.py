@@ -1,0 +1,92 @@
+"""Which files each job reads and writes. The rules ask it for jobs of Snakemake, `in_process` for tasks without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..data.splits import FINAL
+from .layout import path_of
+from .plan import Plan
+
+#: Ids of a job: its wildcards.
+Ids = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class JobFiles:
+    """The files of the jobs of a plan.
+
+    Attributes
+    ----------
+    plan : Plan
+    below : function
+        Returns where a path lies that is relative to the folder of results, such as ``results.joinpath``. The rules
+        return text, which may hold wildcards.
+    """
+
+    plan: Plan
+    below: Callable[[str], Path]
+
+    def at(self, artefact: str, **ids: str) -> Path:
+        """Return the path of an artefact; ids that are left out stay open, as wildcards of Snakemake."""
+        return self.below(path_of(artefact, **ids))
+
+    def folds(self, ids: Ids, folds: Sequence[str] | None = None) -> list[tuple[str, str]]:
+        """Return (split, fold) of each fold that a job works on: those of its ids, or else all; or the given folds."""
+        splits = [ids["split"]] if "split" in ids else self.plan.splits
+        folds = folds or ([ids["fold"]] if "fold" in ids else self.plan.folds(ids["selector"]))
+        return [(split, fold) for split in splits for fold in folds]
+
+    def splits(self, ids: Ids) -> Path:
+        """Return the splits that a job reads: for the number of folds that its fold names, or else its selector."""
+        n_folds = ids["fold"].split("of")[-1] if "fold" in ids else str(self.plan.selector(ids["selector"]).folds)
+        return self.at("splits", dataset=ids["dataset"], folds=n_folds)
+
+    def splits_of(self, dataset: str) -> list[Path]:
+        """Return the splits of a data set, for each number of folds."""
+        return [self.at("splits", dataset=dataset, folds=str(n)) for n in self.plan.numbers_of_folds(dataset)]
+
+    def of_folds(self, artefact: str, ids: Ids) -> list[Path]:
+        """Return an artefact on every fold that a job works on: grow, shrink or ci_test."""
+        own = dict(ids)
+        return [self.at(artefact, **{**own, "split": split, "fold": fold}) for split, fold in self.folds(ids)]
+
+    def marginals(self, ids: Ids) -> list[Path]:
+        """Return the ci_test artefacts that a job of a selector reads; none if its method uses no CI test."""
+        test = self.plan.test_id(ids["selector"])
+        return self.of_folds("ci_test", {**dict(ids), "test": test}) if test else []
+
+    def evaluated(self, scores: str, ids: Ids) -> list[Path]:
+        """Return the blanket that is judged on each evaluation split: the split's own, or always the final one."""
+        own = {"dataset": ids["dataset"], "selector": ids["selector"]}
+        found_on = [FINAL if scores == "evaluate_optimistic" else split for split in self.plan.evaluation_splits]
+        return [self.at("blanket", **own, split=split) for split in found_on]
+
+    # --- what the tables and the report gather -----------------------------------------------------------------------
+
+    def cards(self) -> list[Path]:
+        """Return the card of each data set."""
+        return [self.at("card", dataset=dataset) for dataset in self.plan.config.datasets]
+
+    def of_pairs(self, artefact: str) -> list[Path]:
+        """Return blanket or folds of every pair on every split."""
+        return self._of_pairs(artefact, self.plan.splits)
+
+    def scores(self, artefact: str) -> list[Path]:
+        """Return evaluate or evaluate_optimistic of every pair; none if the plan does not ask for them."""
+        return self._of_pairs(artefact, [""]) if artefact in self.plan.scores else []
+
+    def final_shrink(self) -> list[Path]:
+        """Return shrink of every pair on each fold of the final split."""
+        final = [split for split in self.plan.splits if split == FINAL]
+        return [
+            path
+            for dataset, selector in self.plan.pairs
+            for split in final
+            for path in self.of_folds("shrink", {"dataset": dataset, "selector": selector, "split": split})
+        ]
+
+    def _of_pairs(self, artefact: str, splits: Iterable[str]) -> list[Path]:
+        return [self.at(artefact, dataset=d, selector=s, split=split) for d, s in self.plan.pairs for split in splits]

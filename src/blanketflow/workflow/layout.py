@@ -1,0 +1,111 @@
+"""Where every file of a run lies below the folder of results: paths are made and parsed here, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import PurePath
+from typing import NamedTuple
+
+from ..config.identifiers import IDENTIFIER
+from ..core.errors import ArtefactError
+
+_SEARCH = "select/{dataset}/{split}/{selector}"
+_MARGINAL = "ci_test/{dataset}/{split}/fold-{fold}/{test}"
+
+#: The path of each artefact, with the ids that it holds, written as Snakemake writes wildcards.
+PATHS = {
+    "table": "data/{dataset}/table.parquet",
+    "card": "data/{dataset}/card.json",
+    "splits": "data/{dataset}/splits-{folds}.parquet",  # what jobs read; another number of folds reruns none of them
+    "all_splits": "data/{dataset}/splits.parquet",  # the same in one file, for people
+    "ci_test": f"{_MARGINAL}.parquet",
+    "ci_test_chunk": f"{_MARGINAL}.chunk-{{chunk}}.parquet",
+    "grow": f"{_SEARCH}/fold-{{fold}}/grow.parquet",
+    "shrink": f"{_SEARCH}/fold-{{fold}}/shrink.parquet",
+    "blanket": f"{_SEARCH}/blanket.parquet",
+    "folds": f"{_SEARCH}/folds.parquet",
+    "blankets": f"{_SEARCH}/blankets.parquet",
+    "evaluate": "evaluate/{dataset}/{selector}.parquet",
+    "evaluate_optimistic": "evaluate/{dataset}/all-rows/{selector}.parquet",  # scores of the final blanket
+    "result_table": "tables/{table}.parquet",
+    "result_table_csv": "tables/{table}.csv",
+    "report": "report.html",
+    "figures": "figures",
+    "figure": "figures/{figure}.svg",
+    "provenance": "provenance.json",
+}
+#: What an id can be. In the rules, the ids of tests, selectors and papers are further limited to those of the plan.
+IDS = dict.fromkeys(("dataset", "selector", "test", "paper"), IDENTIFIER.pattern) | {
+    "split": "full|cv-[0-9]+",
+    "folds": "[0-9]+",
+    "fold": "0|[0-9]+of[0-9]+",
+    "chunk": "[0-9]+of[0-9]+",
+    "table": "[a-z0-9_-]+",
+    "figure": "[^/]+",
+}
+#: The folders that a run makes; logs and benchmarks mirror the rules.
+FOLDERS = tuple(sorted({"logs", "benchmarks", *(path.split("/")[0] for path in PATHS.values() if "/" in path)}))
+_ID = re.compile(r"\{(\w+)\}")
+
+
+class Place(NamedTuple):
+    """What lies at a path: an artefact, and the ids that its path holds."""
+
+    artefact: str
+    ids: dict[str, str]
+
+
+def path_of(artefact: str, **ids: str) -> str:
+    """Return the path of an artefact below the folder of results.
+
+    Parameters
+    ----------
+    artefact : str
+        A key of `PATHS`.
+    **ids : str
+        Its ids. Those that are left out stay open, as wildcards of Snakemake; those that it does not hold are ignored.
+
+    Examples
+    --------
+    >>> path_of("blanket", dataset="wine", split="full")
+    'select/wine/full/{selector}/blanket.parquet'
+    """
+    return _ID.sub(lambda found: str(ids.get(found[1], found[0])), PATHS[artefact])
+
+
+def parse(path: str | PurePath, among: Iterable[str] = tuple(PATHS)) -> Place:
+    """Return what lies at a path, wherever the folder of results is.
+
+    Parameters
+    ----------
+    path : path
+        Any that ends in what `path_of` returns.
+    among : iterable of str
+        The artefacts that it can be. Of two that fit, the one in more folders is meant.
+
+    Raises
+    ------
+    ArtefactError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> parse("results/ci_test/wine/cv-1/fold-2of5/g2.parquet").ids
+    {'dataset': 'wine', 'split': 'cv-1', 'fold': '2of5', 'test': 'g2'}
+    """
+    among = tuple(among)
+    for artefact in sorted(among, key=lambda name: -PATHS[name].count("/")):
+        found = _pattern(artefact).fullmatch(PurePath(path).as_posix())
+        if found:
+            return Place(artefact, found.groupdict())
+    raise ArtefactError(f"{path} is not where a run writes {' or '.join(among)}. Do not move or rename results.")
+
+
+@cache
+def _pattern(artefact: str) -> re.Pattern[str]:
+    *texts, last = re.split(r"\{\w+\}", PATHS[artefact])
+    names = _ID.findall(PATHS[artefact])
+    ids = (f"{re.escape(text)}(?P<{name}>{IDS[name]})" for text, name in zip(texts, names, strict=True))
+    return re.compile("(?:.*/)?" + "".join(ids) + re.escape(last))

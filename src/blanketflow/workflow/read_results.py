@@ -1,0 +1,105 @@
+"""What the folder of a finished run holds, read for people and for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import DataError, did_you_mean
+from ..data.artefacts import Provenance, read_columns, read_json, read_provenance
+from ..data.splits import FINAL
+from ..data.storage import read_table
+from ..reporting.export import FIELDS, ExportedBlanket
+from .layout import path_of
+
+
+@dataclass(frozen=True)
+class Results:
+    """The folder of results of a finished run."""
+
+    folder: Path
+
+    def at(self, artefact: str, **ids: str) -> Path:
+        """Return the path of an artefact."""
+        return self.folder / path_of(artefact, **ids)
+
+    def is_finished(self) -> bool:
+        """Whether the run came to its report."""
+        return self.at("report").is_file()
+
+    def rows(self, table: str, *names: str) -> list[tuple[Any, ...]]:
+        """Return some columns of a result table, row by row."""
+        columns, _ = read_columns(self.at("result_table", table=table))
+        return list(zip(*(columns[name] for name in names), strict=True))
+
+    def config(self) -> dict[str, Any]:
+        """Return what the run was asked for, as `Plan.report_spec` says it."""
+        return read_json(self.at("provenance"))["config"]
+
+    def final_search(self, dataset: str, selector: str) -> Provenance:
+        """Return how the search for a final blanket ended.
+
+        Raises
+        ------
+        DataError
+            If there was none.
+        """
+        path = self.at("blanket", dataset=dataset, split=FINAL, selector=selector)
+        if not path.is_file():
+            raise DataError(
+                f"{self.folder} has no final blanket of {selector} on {dataset}: the run had splits: {{final: false}}. "
+                "Set it to true and run again."
+            )
+        return read_provenance(path)
+
+
+def read_blanket(folder: str | Path, dataset: str | None = None, selector: str | None = None) -> ExportedBlanket:
+    """Read a final blanket of a finished run.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of results.
+    dataset, selector : str, optional
+        Ids of the config; may be left out where there is only one.
+
+    Raises
+    ------
+    DataError
+        If there are no such results, or no such blanket in them; the message says what there is.
+    """
+    results = Results(Path(folder))
+    table = results.at("result_table", table="blankets")
+    if not table.is_file():
+        raise DataError(f"{folder} holds no finished run ({table} is not there). Run it by blanketflow run first.")
+    names = [name for name in FIELDS if name != "kind"]
+    rows = results.rows("blankets", "dataset", "selector", *names)
+    config = results.config()
+    dataset = _one_of(dataset, config["order"]["datasets"], "data set", "--dataset")
+    skipped = {name: reason for data, name, reason in config["skipped"] if data == dataset}
+    if selector in skipped:
+        raise DataError(f"{selector} was skipped on {dataset}: {skipped[selector]}.")
+    left = [name for name in config["order"]["selectors"] if name not in skipped]
+    selector = _one_of(selector, left, "selector", "--selector")
+    features = [dict(zip(names, row[2:], strict=True)) for row in rows if row[:2] == (dataset, selector)]
+    stored = read_table(results.at("table", dataset=dataset), [row["feature"] for row in features])
+    for row, column in zip(features, stored.features.columns, strict=True):
+        row["kind"] = column.kind
+    provenance = results.final_search(dataset, selector)
+    if not features and not provenance.usable:
+        raise DataError(f"{selector} failed on {dataset}: {provenance.reason}")
+    method, seed = config["selectors"][selector]["method"], config["seed"]
+    target, task = stored.target.name, stored.extra["task"]
+    return ExportedBlanket(dataset, target, task, selector, method, features, provenance.version, seed)
+
+
+def _one_of(asked: str | None, known: Sequence[str], what: str, option: str) -> str:
+    if asked is None and len(known) == 1:
+        return known[0]
+    if asked is None:
+        raise DataError(f"there is more than one {what}: add {option} with one of {', '.join(known)}.")
+    if asked not in known:
+        raise DataError(f"the results have no {what} {asked!r}. {did_you_mean(asked, known)}")
+    return asked

@@ -1,0 +1,28 @@
+"""The splits stage: every outer split of a data set with its inner folds, drawn once for all selectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...data.artefacts import Provenance, read_arrow, write_arrow, write_columns
+from ...data.splits import TYPES, make_splits
+from ...data.storage import read_table
+
+
+def draw_splits(table: Path, splits: Path, dataset: str, spec: str) -> None:
+    """Write the splits of a data set for the numbers of folds that the spec names."""
+    asked = json.loads(spec)
+    stored = read_table(table, columns=[])
+    n_test = stored.extra["n_test"]
+    columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, stored.groups, n_test)
+    write_columns(splits, columns, TYPES, Provenance(spec=spec, seed=asked["seed"]))
+
+
+def gather_splits(parts: Sequence[Path], splits: Path, spec: str) -> None:
+    """Write the splits for every number of folds into one file, for people."""
+    import pyarrow as pa
+
+    table = pa.concat_tables([read_arrow(path)[0] for path in parts])
+    write_arrow(splits, table, Provenance(spec=spec, seed=json.loads(spec)["seed"]))
