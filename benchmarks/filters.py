@@ -32,7 +32,7 @@ import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 ROWS, PSI, REPEATS = 800, 20, 3
 METHODS = ("mim", "mrmr", "jmi", "cmim", "disr", "if", "mifs", "cife", "mimr", "mri", "relax-mrmr", "fcbf")

@@ -23,7 +23,7 @@ from blanketflow.data.simulate import NETWORKS
 from blanketflow.data.simulate.regression import COPIES
 from blanketflow.models import build_estimator
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 PAGE = Path(__file__).parents[1] / "docs" / "hsmb.md"
 SAMPLES, TEST_ROWS, K = 50, 1000, 3

@@ -26,7 +26,7 @@ from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM
 from blanketflow.selectors.causal.rgs_mk import RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 PAGE = Path(__file__).parents[1] / "docs" / "near-parity.md"
 #: Of the papers' sets those with levels only.

@@ -24,7 +24,8 @@ from suite.jobs import REPO
 from suite.record import OWN, Record
 
 from blanketflow.core.registry import discover
-from blanketflow.workflow.plan import Plan, make_plan
+from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.specs import Plan
 
 #: Rows, features and share of cells that are stored, None for dense: UCI, networks, gene expression, NIPS 2003.
 SHAPES: list[tuple[int, int, float | None]] = [

@@ -5,6 +5,7 @@
 #
 # Which path an artefact has stands in blanketflow/workflow/layout.py; the rules name artefacts by its words.
 
+from blanketflow.reporting.tables import TABLES
 from blanketflow.workflow.grain import any_of, fold_ids
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.layout import IDS
@@ -23,21 +24,6 @@ ENVIRONMENT = "../envs/blanketflow.yaml"
 files = JobFiles(plan, "<results>/{}".format)
 at = files.at
 TABLE = at("table")
-# What each result table holds, as the report says it.
-TABLES = {
-    "scores": "mean and spread of each metric, by data set, selector and model",
-    "blankets": "features of the final blankets, with importance and role",
-    "stability": "how much the chosen sets vary over the splits",
-    "agreement": "what the final blankets of two selectors have in common",
-    "ranks": "mean ranks of the selectors over the data sets",
-    "wins": "on how many data sets a selector beats another",
-    "optimism": "scores of blankets that have seen the test rows, beside honest ones",
-    "friedman": "whether the selectors differ over the data sets",
-    "friedman_ranks": "mean ranks over the data sets that the test counts",
-    "runtime": "tests and seconds of each selector",
-    "truth": "how well the true blankets were found, where they are known",
-    "statuses": "how every search and every model ended, with the reason",
-}
 TABLE_FILES = [
     at(kind, table=table)
     for table in [

@@ -26,9 +26,9 @@ rule tables:
                 at("result_table_csv", table=table),
                 caption="captions/table.rst",
                 category="Tables",
-                labels={"table": table, "holds": holds},
+                labels={"table": table, "holds": made.holds},
             )
-            for table, holds in TABLES.items()
+            for table, made in TABLES.items()
         ],
     log:
         "<logs>/tables.log",

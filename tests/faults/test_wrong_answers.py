@@ -14,7 +14,7 @@ from blanketflow.core.limits import NO_LIMITS, LimitReached, Limits
 from blanketflow.core.table import Column
 from blanketflow.models.evaluation import evaluate_split
 from blanketflow.selectors.external import External
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 
 def data(n=40):

@@ -15,7 +15,7 @@ from blanketflow.config.keys import DATASET, SELECTOR, SPLITS, TOP
 from blanketflow.config.reading import read_config
 from blanketflow.core.errors import ConfigError
 from blanketflow.core.registry import discover
-from blanketflow.workflow.plan import canonical_json
+from blanketflow.workflow.specs import canonical_json
 
 GOOD = [yaml.safe_load(BASIC), json.loads(AS_JSON)]
 #: What YAML makes of a file, tuples and sets included.

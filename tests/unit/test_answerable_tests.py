@@ -13,7 +13,7 @@ from blanketflow.search.forward_neighbours import interleaved_neighbours, max_mi
 from blanketflow.search.level_wise import level_wise_neighbours
 from blanketflow.search.skeleton import find_skeleton
 from blanketflow.selectors import get_method
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 SEARCHES = (interleaved_neighbours, max_min_neighbours, level_wise_neighbours)
 METHODS = ("hiton-pc", "hiton-mb", "mmmb", "pcmb", "ipc-mb", "pc-simple", "res", "stmb")

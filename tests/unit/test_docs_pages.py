@@ -9,11 +9,13 @@ import yaml
 
 from blanketflow.config.reading import read_config
 from blanketflow.core.registry import discover
+from blanketflow.data.artefact_columns import ARTEFACTS
 from blanketflow.data.simulate import NETWORKS
-from blanketflow.reporting.tables.columns import TABLES
+from blanketflow.reporting.tables import TABLES
+from blanketflow.workflow.layout import path_of
 from generate import pages, write_pages
 from generate.architecture import import_rule, rooms_drawing
-from generate.results import ARTEFACTS, MEANINGS
+from generate.results import STAGES
 
 REPO = Path(__file__).parents[2]
 GENERATED = {f"docs/{name}": text for name, text in pages().items()}
@@ -127,12 +129,15 @@ def test_simulated_sources_have_their_sections():
 
 def test_the_page_of_results_explains_every_column_of_the_stages():
     text = GENERATED["docs/results.md"]
-    for artefact in ARTEFACTS:
-        assert f"`{artefact.path}`" in text
-        assert {*artefact.types, *artefact.sometimes} <= {*MEANINGS, *artefact.meanings}
-    for table, types in TABLES.items():
-        section = text.split(f"\n### tables/{table}\n")[1].split("\n### ")[0]
-        assert all(f"| `{column}` | {kind} |" in section for column, kind in types.items())
+    sections = {name: (ARTEFACTS[name], f"`{path_of(name)}`") for name in STAGES}
+    sections |= {f"tables/{name}": (made.rows, f"`tables/{name}.parquet`") for name, made in TABLES.items()}
+    for name, (rows, path) in sections.items():
+        section = text.split(f"\n### {name}\n")[1].split("\n### ")[0]
+        assert path in section and rows.each in section
+        for column, (kind, meaning, unit) in {**rows.columns, **rows.sometimes}.items():
+            assert meaning, (name, column)
+            stated = "".join(f" {cell} |" for cell in (kind, unit, meaning))
+            assert f"| `{column}` |{stated}" in section.replace(", not in all", "").replace("\\|", "|")
 
 
 def test_pages_are_written_once_and_those_of_no_card_are_removed(tmp_path):

@@ -22,7 +22,7 @@ from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.causal.kiamb import KIAMB
 from blanketflow.selectors.causal.tie_star import TIEStar
-from blanketflow.selectors.run import run_fold, run_grow, run_shrink
+from blanketflow.selectors.run_fold import run_fold, run_grow, run_shrink
 from literal import KnownTest
 
 METHODS = discover("blanketflow.selectors")

@@ -11,7 +11,7 @@ import pytest
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError
 from blanketflow.data.sources import read_source
 from blanketflow.selectors import Problem, get_method
-from blanketflow.workflow import plan
+from blanketflow.workflow import specs
 from blanketflow.workflow.estimates.cost import grow_shrink_seconds, marginal_seconds
 from blanketflow.workflow.estimates.resources import LEAST_MINUTES, MARGIN
 from blanketflow.workflow.plan import make_plan
@@ -271,9 +271,9 @@ def test_a_changed_page_of_the_report_is_changed_code(tmp_path, monkeypatch):
         {"datasets": {"d": {"source": "simulate:clinic"}}, "selectors": {"gs": {"method": "gs"}}}, scripts.joinpath
     )
     before = {name: made.code(name) for name in ("report", "tables")}
-    page = shutil.copytree(plan.PAGE, tmp_path / "page")
+    page = shutil.copytree(specs.PAGE, tmp_path / "page")
     (page / "style.css").write_text("body { color: red }")
-    monkeypatch.setattr(plan, "PAGE", page)
+    monkeypatch.setattr(specs, "PAGE", page)
     assert made.code("report") != before["report"] and made.code("tables") == before["tables"]
 
 

@@ -275,10 +275,10 @@ def test_every_table_has_its_columns_with_and_without_rows():
             "truth": result_tables.truth(b, f, cards),
         }
         for (name, frame), kind in itertools.product(made.items(), ("double", "int64", "bool")):
-            assert list(frame.columns) == list(result_tables.TABLES[name])
+            assert list(frame.columns) == list(result_tables.TABLES[name].rows.columns)
             assert frame.empty is (rows == slice(0))
             dtype = {"double": "float64"}.get(kind, kind)
-            assert all(frame[c].dtype == dtype for c, t in result_tables.TABLES[name].items() if t == kind)
+            assert all(frame[c].dtype == dtype for c, t in result_tables.TABLES[name].rows.types().items() if t == kind)
 
 
 # --- optimism -------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
 from blanketflow.selectors.causal.inter_iamb import InterIAMB
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 
 NAMES = list("abcdy")

@@ -12,7 +12,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_until_stable
 from blanketflow.selectors.causal.gs import GS
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation, golden
 
 

@@ -18,7 +18,7 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.search.joint_forward import BLOCK, n_sets
 from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
 from literal import KnownTest
 

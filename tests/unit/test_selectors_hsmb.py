@@ -13,7 +13,7 @@ from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.kernel.hsmb import HSMB
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from literal_hsic import full_hsic, random_table
 
 

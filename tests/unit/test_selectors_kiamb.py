@@ -15,7 +15,7 @@ from blanketflow.data.simulate import NETWORKS, simulate
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.causal.kiamb import KIAMB
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 
 TARGET = "target"

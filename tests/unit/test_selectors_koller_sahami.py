@@ -13,7 +13,7 @@ import blanketflow as bf
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.causal.koller_sahami import KollerSahami
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 
 G2 = bf.get_ci_test("g2", min_samples_per_cell=0)
 

@@ -21,7 +21,7 @@ from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng, derive_seed, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator
-from blanketflow.selectors.run import fold_seed
+from blanketflow.selectors.run_fold import fold_seed
 from blanketflow.selectors.wrappers.importances import Importances, own_weights
 from blanketflow.selectors.wrappers.null_importances import p_values
 

@@ -16,7 +16,7 @@ from blanketflow.data.splits import fold_of_rows
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal.ppfs import PPFS
-from blanketflow.selectors.run import fold_seed
+from blanketflow.selectors.run_fold import fold_seed
 from literal import KnownTest, LiteralCart, LiteralRegression, best_of, ppfs_fold
 
 

@@ -32,7 +32,7 @@ from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.number_of_features import held_out_losses
 from blanketflow.selectors.ranking import RankingMethod
-from blanketflow.selectors.run import fold_seed, run_fold
+from blanketflow.selectors.run_fold import fold_seed, run_fold
 from blanketflow.workflow.plan import make_plan
 
 

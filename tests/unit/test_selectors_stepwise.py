@@ -25,7 +25,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.run import fold_seed, run_fold, run_shrink
+from blanketflow.selectors.run_fold import fold_seed, run_fold, run_shrink
 from blanketflow.selectors.wrappers.stepwise import Stepwise
 
 LINEAR = "sklearn.linear_model:LinearRegression"

@@ -20,7 +20,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.search.embedded import Exclusions, tells_nothing_more
 from blanketflow.selectors.causal.tie_star import TIEStar
-from blanketflow.selectors.run import run_fold
+from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest
 
 STUDY = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/tie_star.py"))

@@ -8,9 +8,10 @@ import pytest
 
 from blanketflow.core.table import Column, Table, categorical
 from blanketflow.core.task import Task
+from blanketflow.data.artefact_columns import ARTEFACTS
 from blanketflow.data.artefacts import Provenance, read_arrow, read_columns, read_provenance, write_arrow, write_columns
 from blanketflow.data.raw import RawTable
-from blanketflow.data.splits import TYPES, make_splits
+from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import write_table
 from blanketflow.workflow.stages.fold import Fold
 from blanketflow.workflow.stages.marginal import ci_test_fold, gather_parts, read_marginal
@@ -46,7 +47,7 @@ def fold(tmp_path):
         write_table(tmp_path / "table.parquet", raw, Provenance(extra={"content_hash": content}))
         asked_splits = {"evaluation": 2, "repeats": 1, "final": True, "stratify": True}
         splits = make_splits(labels, asked_splits, [0], 1, "d")
-        write_columns(tmp_path / "splits.parquet", splits, TYPES, Provenance())
+        write_columns(tmp_path / "splits.parquet", splits, ARTEFACTS["splits"].types(), Provenance())
         return Fold(tmp_path / "table.parquet", tmp_path / "splits.parquet", "d", rows, "0", asked)
 
     return make

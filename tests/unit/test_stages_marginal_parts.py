@@ -5,11 +5,12 @@ import pytest
 import scipy.sparse
 
 from blanketflow.data import storage
+from blanketflow.data.artefact_columns import ARTEFACTS
 from blanketflow.data.artefacts import Provenance, write_columns
 from blanketflow.data.sources import read_source
-from blanketflow.data.splits import TYPES, make_splits
+from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import small_parts, write_table
-from blanketflow.workflow.plan import canonical_json
+from blanketflow.workflow.specs import canonical_json
 from blanketflow.workflow.stages.fold import Fold
 from blanketflow.workflow.stages.marginal import ci_test_fold, read_marginal
 
@@ -37,7 +38,7 @@ def stored(folder, form):
     write_table(folder / "table.parquet", raw, Provenance(extra={"content_hash": "of X"}))
     asked = {"evaluation": 0, "repeats": 1, "final": True, "stratify": True}
     columns = make_splits(raw.target, asked, [0], 1, "wide", None, 0)
-    write_columns(folder / "splits.parquet", columns, TYPES, Provenance())
+    write_columns(folder / "splits.parquet", columns, ARTEFACTS["splits"].types(), Provenance())
     return folder
 
 

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from blanketflow.reporting.tables.columns import TABLES
-from generate.results import ARTEFACTS
+from blanketflow.data.artefact_columns import ARTEFACTS
+from blanketflow.reporting.tables import TABLES
+from blanketflow.workflow.layout import path_of
 from workflow_runs import environment
 
 pytestmark = pytest.mark.workflow
@@ -66,11 +67,11 @@ def test_a_method_of_my_own_beside_others(project):
 
 
 def test_the_files_of_a_run_have_the_columns_that_the_page_of_results_says(finished):
-    for artefact in ARTEFACTS:
-        files = list((finished / "results").glob(re.sub(r"\{\w+\}", "*", artefact.path)))
-        assert files, artefact.path
+    for name, rows in ARTEFACTS.items():
+        files = list((finished / "results").glob(re.sub(r"\{\w+\}", "*", path_of(name))))
+        assert files, name
         for file in files:
             columns = pq.read_schema(file).names
-            assert set(artefact.types) <= set(columns) <= {*artefact.types, *artefact.sometimes}, file
-    for table, types in TABLES.items():
-        assert pq.read_schema(finished / "results" / "tables" / f"{table}.parquet").names == list(types)
+            assert set(rows.columns) <= set(columns) <= {*rows.columns, *rows.sometimes}, file
+    for table, made in TABLES.items():
+        assert pq.read_schema(finished / "results" / "tables" / f"{table}.parquet").names == list(made.rows.columns)

@@ -4,8 +4,8 @@ import pytest
 
 from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
-from blanketflow.selectors.run import fold_seed, run_fold
-from blanketflow.workflow.plan import table_seed
+from blanketflow.selectors.run_fold import fold_seed, run_fold
+from blanketflow.workflow.specs import table_seed
 from workflow_runs import columns, configure, provenance, snakemake
 
 pytestmark = pytest.mark.workflow

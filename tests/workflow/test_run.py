@@ -188,7 +188,7 @@ print(json.dumps(sorted(sys.modules)))
 def test_the_plan_imports_numpy_at_most():
     program = """
 import json, sys, yaml
-from blanketflow.plan import make_plan
+from blanketflow.workflow.plan import make_plan
 plan = make_plan(yaml.safe_load(open("config.yaml")), "scripts/{}".format)
 for dataset, selector in plan.pairs:
     plan.method_spec(dataset, selector), plan.code("grow", selector=selector), plan.source_files(dataset)

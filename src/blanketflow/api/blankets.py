@@ -14,7 +14,7 @@ from ..core.limits import LimitReached, Limits
 from ..core.registry import look_up
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
-from ..selectors.run import check_pair, check_resolution, fold_seed, run_problem
+from ..selectors.run_fold import check_pair, check_resolution, fold_seed, run_problem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,8 @@ from ..data.raw import RawTable, assemble
 from ..data.sources import read_source
 from ..workflow.in_process import run_plan
 from ..workflow.peek import facts_of
-from ..workflow.plan import Plan, make_plan, plan_of, table_seed
+from ..workflow.plan import make_plan, plan_of
+from ..workflow.specs import Plan, table_seed
 from .comparison.asked import data_sets, selectors_and_tests
 from .comparison.result import Comparison
 

@@ -28,7 +28,7 @@ from ..core.task import infer_task, target_column
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
-from ..selectors.run import FoldOutcome, check_pair, fold_seed, run_fold
+from ..selectors.run_fold import FoldOutcome, check_pair, fold_seed, run_fold
 from .arguments import SHARED, docstring, own_arguments, shared_arguments
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
-from ..selectors.run import FoldOutcome, fold_seed, run_fold
+from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 
 #: Features of a blanket that a person is shown.
 MOST_LISTED = 40

@@ -14,7 +14,8 @@ from ..core.cards import CLASSIFICATION
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
 from ..workflow.estimates.run_time import duration, pair_seconds, run_seconds
-from ..workflow.plan import Plan, make_plan
+from ..workflow.plan import make_plan
+from ..workflow.specs import Plan
 from .inspection import Inspection
 
 #: Selectors to begin with, by id: without the CI test where it is to be that which suits the table.

@@ -15,7 +15,7 @@ from ..core.shown import shown
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
-from ..selectors.run import check_pair
+from ..selectors.run_fold import check_pair
 from .checks import (
     check_aggregate,
     check_folds,

@@ -17,8 +17,6 @@ from ..core.table import Column
 TRAIN, TEST = "train", "test"
 #: The outer split of all rows, whose blanket is the final one.
 FINAL = "full"
-#: Columns of a splits artefact.
-TYPES = {"row": "int64", "split": "string", "part": "string", "folds": "int64", "fold": "int64"}
 _FOLD_ID = re.compile(r"([1-9][0-9]*)of([1-9][0-9]*)").fullmatch
 
 

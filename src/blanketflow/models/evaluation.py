@@ -26,18 +26,6 @@ from .predictions import predicted, probabilities
 
 logger = logging.getLogger(__name__)
 
-#: Columns of the scores of a data set and selector, in the type names of `blanketflow.data.artefacts.write_columns`.
-SCORE_TYPES = {
-    "split": "string",
-    "model": "string",
-    "metric": "string",
-    "value": "double",
-    "n_features": "int64",
-    "seconds": "double",
-    "status": "string",
-    "reason": "string",
-}
-
 
 def evaluate_split(
     train: Table,

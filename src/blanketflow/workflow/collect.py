@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 
 from ..core.spreadsheets import as_cell
+from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..reporting.tables import TABLES
 from .layout import parse
 
 #: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
 HONEST, OPTIMISTIC = "training rows", "all rows"
-_OUTCOME = ["dataset", "selector", "split", "stage", "status", "reason"]
-_SCORES = ["split", "model", "metric", "value", "n_features", "seconds", "status", "reason"]
 
 
 def blankets(paths: Sequence[Path]) -> pd.DataFrame:
@@ -52,7 +52,9 @@ def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
     among = ("evaluate", "evaluate_optimistic")
     frames = [pd.DataFrame(read_columns(path)[0]).assign(**parse(path, among).ids) for path in paths]
-    return _joined(frames, [*_SCORES, "dataset", "selector"]).replace({"model": {"": None}, "metric": {"": None}})
+    return _joined(frames, [*ARTEFACTS["evaluate"].columns, "dataset", "selector"]).replace(
+        {"model": {"": None}, "metric": {"": None}}
+    )
 
 
 def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.DataFrame:
@@ -84,7 +86,7 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
             if (dataset, selector, split) not in failed:
                 found.setdefault((split, model), ended)
         rows += [(dataset, selector, split, f"evaluate {model}", *ended) for (split, model), ended in found.items()]
-    return pd.DataFrame(rows, columns=_OUTCOME)
+    return pd.DataFrame(rows, columns=list(TABLES["statuses"].rows.columns))
 
 
 def cards(paths: Sequence[Path]) -> dict[str, dict[str, Any]]:

@@ -20,7 +20,7 @@ from .finished_run import finished_run
 from .grain import fold_ids
 from .job_files import JobFiles
 from .jobs import fewer_collections
-from .plan import Plan
+from .specs import Plan
 from .stages.aggregation import aggregate_splits
 from .stages.decisions import grow_shrink
 from .stages.evaluation import evaluate_blankets

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..data.splits import FINAL
 from .layout import path_of
-from .plan import Plan
+from .specs import Plan
 
 #: Ids of a job: its wildcards.
 Ids = Mapping[str, str]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..reporting import tables as result_tables
+from ..reporting.tables import TABLES, Found, scores
 from . import collect
 
 
@@ -20,7 +20,7 @@ def tabulate(
     evaluations: Sequence[Path],
     optimistic: Sequence[Path] = (),
 ) -> dict[str, pd.DataFrame]:
-    """Return every table of `result_tables.TABLES` by name.
+    """Return every table of `reporting.tables.TABLES` by name.
 
     Parameters
     ----------
@@ -30,22 +30,17 @@ def tabulate(
         card.json of each data set; blanket.parquet and folds.parquet of each pair and split; the scores of each pair,
         and those of its final blanket.
     """
-    known = collect.cards(cards)
-    found, folds = collect.blankets(blankets), collect.folds(by_fold)
+    asked = json.loads(spec)
     scored = collect.evaluations(evaluations)
-    scores, asked = result_tables.scores(scored), json.loads(spec)
-    compared = result_tables.comparable(asked["selectors"])
-    return {
-        "scores": scores,
-        "blankets": result_tables.blankets_table(found, folds),
-        "stability": result_tables.stability(found, folds, known),
-        "agreement": result_tables.agreement(found, folds),
-        "ranks": result_tables.ranks(scores),
-        "wins": result_tables.wins(scores),
-        "optimism": result_tables.optimism(collect.both_selections(evaluations, optimistic)),
-        "friedman": result_tables.friedman(scores, compared),
-        "friedman_ranks": result_tables.friedman_ranks(scores, compared),
-        "runtime": result_tables.runtime(folds, scored),
-        "truth": result_tables.truth(found, folds, known),
-        "statuses": result_tables.statuses(collect.outcomes(blankets, evaluations), asked["skipped"]),
-    }
+    found = Found(
+        cards=collect.cards(cards),
+        blankets=collect.blankets(blankets),
+        folds=collect.folds(by_fold),
+        evaluations=scored,
+        both_selections=collect.both_selections(evaluations, optimistic),
+        ended=collect.outcomes(blankets, evaluations),
+        skipped=asked["skipped"],
+        selectors=asked["selectors"],
+        scores=scores(scored),
+    )
+    return {name: table.make(found) for name, table in TABLES.items()}

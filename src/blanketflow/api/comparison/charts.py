@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import ConfigError, did_you_mean
+from ...data.splits import FINAL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class Charts:
         from ...reporting import plots
 
         dataset = dataset_of(self.run, dataset)
-        own = {"dataset": dataset, "selector": selector, "split": "full"}
+        own = {"dataset": dataset, "selector": selector, "split": FINAL}
         members, folds = (self.run.rows(frame, **own) for frame in (self.run.members, self.run.folds))
         return plots.selection_frequency(members, folds, list(blanket_of(self.run, selector, dataset)["feature"]))
 

@@ -12,7 +12,8 @@ from ...core.cards import CLASSIFICATION, INTEGER, NUMERIC
 from ...core.registry import discover
 from ...workflow.estimates.cost import marginal_seconds
 from ...workflow.peek import Facts
-from ...workflow.plan import Plan, make_plan
+from ...workflow.plan import make_plan
+from ...workflow.specs import Plan
 from ...workflow.suitability import why_not_test
 from .columns import MOST_CODES, ColumnSummary
 

@@ -2,6 +2,6 @@
 
 from .figures import charts
 from .render import render
-from .run import Run
+from .run_frames import Run
 
 __all__ = ["Run", "charts", "render"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from .run import Run
+from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, count, fixed, number, p_value
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...data.splits import FINAL
 from .. import plots
 from . import across
-from .run import FINAL, Run
+from .run_frames import Run
 
 #: What a selector costs, as the table ``runtime`` names it, by the name of its chart.
 COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}

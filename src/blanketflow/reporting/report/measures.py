@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .run import Run
+from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, count, fixed, mean_sd, number, seconds, signed
 

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ...core.cards import Card
-from .run import Run
+from .run_frames import Run
 from .text import linked, plain
 
 _HIDDEN = ("method", "ci_test", "grain", "options")  # options stand beside the other settings, one by one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .run import FINAL, Run
+from ...data.splits import FINAL
+from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, count, fixed, mean_sd, number
 

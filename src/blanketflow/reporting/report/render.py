@@ -12,11 +12,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ...core.printable import visible
 from .. import plots
 from . import across, measures, overview, scripts
-from .blankets import blankets, truth_table
+from .blanket_section import blankets, truth_table
 from .facts import facts
 from .figures import charts as all_charts
 from .methods import methods
-from .run import Run
+from .run_frames import Run
 from .text import count, linked, plain
 
 _PAGE = Path(__file__).parent / "page"

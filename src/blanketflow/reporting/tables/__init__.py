@@ -1,19 +1,73 @@
 """From the artefacts of all data sets and selectors to the result tables: frames in, frames out, no files."""
 
-from .agreement import agreement
-from .blankets import blankets_table, truth
-from .columns import TABLES
-from .friedman import comparable, friedman, friedman_ranks
-from .optimism import optimism
-from .ranks import ranks, wins
-from .runtime import runtime
-from .scores import HIGHER_IS_BETTER, scores
-from .stability import nogueira, stability
-from .statuses import statuses, unclean
+from .agreement import AGREEMENT, agreement
+from .final_blankets import BLANKETS, TRUTH, blankets_table, truth
+from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
+from .optimism import OPTIMISM, optimism
+from .ranks import RANKS, WINS, ranks, wins
+from .result_table import Found, ResultTable
+from .runtime import RUNTIME, runtime
+from .scores import HIGHER_IS_BETTER, SCORES, scores
+from .stability import STABILITY, nogueira, stability
+from .statuses import STATUSES, statuses, unclean
+
+#: Every result table by name: the workflow writes them, the documentation lists them, `compare` returns them.
+TABLES = {
+    "scores": ResultTable(
+        "mean and spread of each metric, by data set, selector and model", SCORES, lambda found: found.scores
+    ),
+    "blankets": ResultTable(
+        "features of the final blankets, with importance and role",
+        BLANKETS,
+        lambda found: blankets_table(found.blankets, found.folds),
+    ),
+    "stability": ResultTable(
+        "how much the chosen sets vary over the splits",
+        STABILITY,
+        lambda found: stability(found.blankets, found.folds, found.cards),
+    ),
+    "agreement": ResultTable(
+        "what the final blankets of two selectors have in common",
+        AGREEMENT,
+        lambda found: agreement(found.blankets, found.folds),
+    ),
+    "ranks": ResultTable("mean ranks of the selectors over the data sets", RANKS, lambda found: ranks(found.scores)),
+    "wins": ResultTable("on how many data sets a selector beats another", WINS, lambda found: wins(found.scores)),
+    "optimism": ResultTable(
+        "scores of blankets that have seen the test rows, beside honest ones",
+        OPTIMISM,
+        lambda found: optimism(found.both_selections),
+    ),
+    "friedman": ResultTable(
+        "whether the selectors differ over the data sets",
+        FRIEDMAN,
+        lambda found: friedman(found.scores, comparable(found.selectors)),
+    ),
+    "friedman_ranks": ResultTable(
+        "mean ranks over the data sets that the test counts",
+        RANKS,
+        lambda found: friedman_ranks(found.scores, comparable(found.selectors)),
+    ),
+    "runtime": ResultTable(
+        "tests and seconds of each selector", RUNTIME, lambda found: runtime(found.folds, found.evaluations)
+    ),
+    "truth": ResultTable(
+        "how well the true blankets were found, where they are known",
+        TRUTH,
+        lambda found: truth(found.blankets, found.folds, found.cards),
+    ),
+    "statuses": ResultTable(
+        "how every search and every model ended, with the reason",
+        STATUSES,
+        lambda found: statuses(found.ended, found.skipped),
+    ),
+}
 
 __all__ = [
     "HIGHER_IS_BETTER",
     "TABLES",
+    "Found",
+    "ResultTable",
     "agreement",
     "blankets_table",
     "comparable",

@@ -5,11 +5,23 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from .blankets import FINAL, chosen_sets, jaccard
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from ...data.splits import FINAL
+from .final_blankets import chosen_sets, jaccard
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+AGREEMENT = rows_of(
+    "data set and pair of selectors: what their final blankets have in common",
+    "dataset selector other jaccard n_common n_either",
+    other=Column("string", "id of the selector that it is compared with"),
+    jaccard=Column("double", "`n_common` over `n_either`; 1 for two empty blankets"),
+    n_common=Column("int64", "features in both"),
+    n_either=Column("int64", "features in at least one of them"),
+)
 
 
 def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
@@ -40,4 +52,4 @@ def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
         for dataset, sets in final.items()
         for selector, other in permutations(sets, 2)
     ]
-    return frame("agreement", rows)
+    return frame(AGREEMENT, rows)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.printable import printable
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
 from .ranks import cost_matrices, rank_table
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 _FEWEST_DATASETS, _FEWEST_SELECTORS = 2, 3
 _STATISTICS = ("statistic", "p_value", "f_statistic", "f_p_value", "critical_difference")
+
+
+FRIEDMAN = rows_of(
+    "metric and model: whether the selectors differ",
+    "metric model n_datasets n_selectors statistic p_value f_statistic f_p_value critical_difference note",
+    n_datasets=Column("int64", "data sets on which every compared selector has a score"),
+    n_selectors=Column("int64", "selectors compared"),
+    statistic=Column("double", "Friedman's chi-square, corrected for ties"),
+    p_value=Column("double", "of this chi-square"),
+    f_statistic=Column("double", "Iman and Davenport's F"),
+    f_p_value=Column("double", "of this F"),
+    critical_difference=Column("double", "mean ranks as far apart differ at alpha 0.05, by Nemenyi's test"),
+    note=Column("string", "why there is no test, or how many data sets did not count"),
+)
 
 
 def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
@@ -62,7 +77,7 @@ def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd
         absent = [name for name in asked if name not in costs and (selectors is None or name in selectors)]
         missing = "; ".join(filter(None, (_missing(compared), _absent(absent))))
         rows.append({"metric": metric, "model": model} | _test(compared.dropna(), missing))
-    return frame("friedman", rows)
+    return frame(FRIEDMAN, rows)
 
 
 def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
@@ -73,7 +88,7 @@ def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None)
     scores, selectors
         As for :func:`friedman`.
     """
-    return rank_table("friedman_ranks", _complete(scores, selectors))
+    return rank_table(_complete(scores, selectors))
 
 
 def comparable(selectors: Mapping[str, Mapping[str, Any]]) -> list[str]:

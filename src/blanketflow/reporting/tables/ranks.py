@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from .result_table import frame
 from .scores import DECIMALS, is_higher_better
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+RANKS = rows_of(
+    "metric, model and selector: mean rank over the data sets",
+    "metric model selector mean_rank n_datasets",
+    mean_rank=Column("double", "1 is best"),
+    n_datasets=Column("int64", "data sets that the mean is over"),
+)
+WINS = rows_of(
+    "metric, model and pair of selectors: data sets on which one beats the other",
+    "metric model selector other wins ties losses",
+    other=Column("string", "id of the selector that it is compared with"),
+    wins=Column("int64", "data sets on which `selector` has the better mean"),
+    ties=Column("int64", "data sets on which their means are equal"),
+    losses=Column("int64", "data sets on which `other` has the better mean"),
+)
 
 
 def cost_matrices(scores: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
@@ -47,10 +64,10 @@ def ranks(scores: pd.DataFrame) -> pd.DataFrame:
     scores : DataFrame
         As :func:`blanketflow.reporting.tables.scores` returns.
     """
-    return rank_table("ranks", cost_matrices(scores))
+    return rank_table(cost_matrices(scores))
 
 
-def rank_table(name: str, matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
+def rank_table(matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFrame:
     """Return the mean rank of each column of each matrix, the best first."""
     rows = []
     for metric, model, costs in matrices:
@@ -61,7 +78,9 @@ def rank_table(name: str, matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> 
             | {"mean_rank": mean[selector], "n_datasets": int(count[selector])}
             for selector in costs
         ]
-    return frame(name, rows).sort_values(["metric", "model", "mean_rank", "selector"], kind="stable", ignore_index=True)
+    return frame(RANKS, rows).sort_values(
+        ["metric", "model", "mean_rank", "selector"], kind="stable", ignore_index=True
+    )
 
 
 def wins(scores: pd.DataFrame) -> pd.DataFrame:
@@ -99,4 +118,4 @@ def wins(scores: pd.DataFrame) -> pd.DataFrame:
                 for j, other in enumerate(costs)
                 if j != i
             ]
-    return frame("wins", rows)
+    return frame(WINS, rows)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+RUNTIME = rows_of(
+    "data set and selector: what the search and the models took",
+    "dataset selector n_tests selection_seconds evaluation_seconds",
+    selection_seconds=Column("double", "time of the search, all splits", "s"),
+    evaluation_seconds=Column("double", "time of the models, all splits", "s"),
+)
 
 
 def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
@@ -35,4 +44,4 @@ def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
         }
         for (dataset, selector), cost in zip(selection.index, selection.itertuples(index=False), strict=True)
     ]
-    return frame("runtime", rows)
+    return frame(RUNTIME, rows)

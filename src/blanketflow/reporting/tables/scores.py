@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.errors import UnknownNameError, did_you_mean
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from ...data.artefacts import STATUSES
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,19 @@ HIGHER_IS_BETTER: dict[str, bool] = {
 }
 #: Means closer than this count as equal: they differ by the order of summation alone.
 DECIMALS = 12
+
+
+SCORES = rows_of(
+    "data set, selector, model and metric: means over the splits",
+    "dataset selector model metric mean sd n_splits n_features difference best status reason",
+    mean=Column("double", "mean over the evaluation splits", "the metric's"),
+    sd=Column("double", "standard deviation over them", "the metric's"),
+    n_splits=Column("int64", "number of them"),
+    n_features=Column("double", "mean number of features that the model saw"),
+    difference=Column("double", "mean of the differences to all features", "the metric's"),
+    best=Column("bool", "whether no selector scored on as many splits has a better mean"),
+    status=Column("string", f"one of {', '.join(STATUSES)}; undefined: the metric has no value"),
+)
 
 
 def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
@@ -76,7 +91,7 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
         | _status(part)
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
-    return _mark_best(frame("scores", rows))
+    return _mark_best(frame(SCORES, rows))
 
 
 def _without_blanket(part: pd.DataFrame) -> pd.Series:

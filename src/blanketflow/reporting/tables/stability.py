@@ -11,14 +11,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .blankets import FINAL, chosen_sets, jaccard
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from ...data.splits import FINAL
+from .final_blankets import chosen_sets, jaccard
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: 97.5 % point of the standard normal distribution.
 _Z = 1.959963984540054
+
+
+STABILITY = rows_of(
+    "data set and selector: how much the blankets of the splits agree",
+    "dataset selector stability lower upper jaccard mean_size sd_size n_sets note",
+    stability=Column("double", "Nogueira's index"),
+    lower=Column("double", "lower end of its 95 % interval"),
+    upper=Column("double", "upper end of its 95 % interval"),
+    jaccard=Column("double", "mean Jaccard index of all pairs of blankets"),
+    mean_size=Column("double", "mean number of features"),
+    sd_size=Column("double", "its standard deviation"),
+    n_sets=Column("int64", "number of blankets compared"),
+    note=Column("string", "why there is no number"),
+)
 
 
 class Stability(NamedTuple):
@@ -87,7 +103,7 @@ def stability(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, M
         {"dataset": dataset, "selector": selector} | _summary(chosen, int(cards[dataset]["n_features"]))
         for (dataset, selector), chosen in sets.items()
     ]
-    return frame("stability", rows)
+    return frame(STABILITY, rows)
 
 
 def _summary(sets: Sequence[Set[str]], n_features: int) -> dict[str, Any]:

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from .columns import TABLES, frame
+from ...data import artefacts
+from ...data.artefact_columns import Column, rows_of
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+STATUSES = rows_of(
+    "search on a split, and model there: how it ended; and pair that was skipped",
+    "dataset selector split stage status reason",
+    stage=Column("string", "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped"),
+    status=Column(
+        "string",
+        f"one of {', '.join(artefacts.STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",
+    ),
+)
 
 
 def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
@@ -30,7 +43,7 @@ def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFr
         {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why}
         for d, s, why in skipped
     ]
-    return frame("statuses", [*ended[list(TABLES["statuses"])].to_dict("records"), *not_run])
+    return frame(STATUSES, [*ended[list(STATUSES.columns)].to_dict("records"), *not_run])
 
 
 def unclean(table: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..grain import DATASET, FOLD, SPLIT
-from ..plan import Plan
+from ..specs import Plan
 from .cost import LOADING, LOADING_MODELS
 
 

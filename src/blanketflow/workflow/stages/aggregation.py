@@ -7,21 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import STATUSES, Provenance, read_columns, read_provenance, write_columns, write_rows
 from ...search.aggregate import Member, aggregate, all_answers
 from ..jobs import passed_on, recorded
-
-BLANKET_TYPES = {"feature": "string", "chosen": "bool", "frequency": "double", "importance": "double", "role": "string"}
-GROUP_TYPES = {"group": "string"}
-FOLD_TYPES = {
-    "fold": "string",
-    "size": "int64",
-    "z": "double",
-    "chosen": "bool",
-    "n_tests": "int64",
-    "seconds": "double",
-}
-ANSWER_TYPES = {"blanket": "int64", "feature": "string", "rank": "int64", "count": "int64"}
 
 
 def aggregate_splits(
@@ -57,12 +46,11 @@ def _aggregate_split(found_in: Sequence[Sequence[Path]], folds: Sequence[str], t
     stages = [list(map(read_provenance, paths)) for paths in found_in if paths]
     asked = json.loads(spec)
     total = Provenance(spec=spec, seed=asked["seed"])
-    features, by_folds, found, types = [], [], [], BLANKET_TYPES
+    features, by_folds, found, has_groups = [], [], [], False
     with recorded(total):
         counted = _counted(total, stages[-1], folds)
         decisions = [read_columns(found_in[-1][i])[0] for i in counted]
-        if "group" in decisions[0]:
-            types = BLANKET_TYPES | GROUP_TYPES
+        has_groups = "group" in decisions[0]
         kept = [_members(columns) for columns in decisions]
         combined = aggregate(kept, asked["aggregate"])
         features = combined.features
@@ -73,9 +61,10 @@ def _aggregate_split(found_in: Sequence[Sequence[Path]], folds: Sequence[str], t
             by_folds.append((folds[fold], len(kept[at]), combined.z[at], combined.best == at, tests, seconds))
         total.n_tests = sum(row[4] for row in by_folds)
     blanket, by_fold, answers = to
+    types = ARTEFACTS["blanket"].types(has_groups)
     write_columns(blanket, {c: [f[c] for f in features] for c in types}, types, total)
-    write_rows(by_fold, by_folds, FOLD_TYPES, total)
-    write_rows(answers, found, ANSWER_TYPES, total)
+    write_rows(by_fold, by_folds, ARTEFACTS["folds"].types(), total)
+    write_rows(answers, found, ARTEFACTS["blankets"].types(), total)
 
 
 def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:

@@ -8,20 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ...core.table import Table
+from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import Provenance, read_arrow, write_columns
 from ...search.steps import Step, standing
 from ...selectors.apart import runs_apart
 from ...selectors.base import Method, Problem
-from ...selectors.run import run_grow, run_shrink
+from ...selectors.run_fold import run_grow, run_shrink
 from ..jobs import recorded, require
 from .fold import Fold
 from .marginal import read_marginal
-
-_STEP_TYPES = {"statistic": "double", "p_value": "double", "importance": "double", "given": "list<string>"}
-GROW_TYPES = {"order": "int64", "feature": "string", "role": "string", **_STEP_TYPES}
-SHRINK_TYPES = {"feature": "string", "kept": "bool", "role": "string", **_STEP_TYPES, "step": "int64"}
-#: What methods that form groups add.
-GROUP_TYPES = {"group": "string"}
 
 
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
@@ -129,7 +124,7 @@ def _say(provenance: Provenance, problem: Problem) -> None:
 def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
     """Write grow.parquet."""
     columns = _step_columns(steps) | {"order": list(range(len(steps)))}
-    write_columns(path, columns, GROW_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
+    write_columns(path, columns, ARTEFACTS["grow"].types(has_groups), provenance)
 
 
 def read_grown(path: Path) -> tuple[list[Step], Provenance]:
@@ -145,7 +140,7 @@ def read_grown(path: Path) -> tuple[list[Step], Provenance]:
 def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
     """Write shrink.parquet."""
     columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
-    write_columns(path, columns, SHRINK_TYPES | (GROUP_TYPES if has_groups else {}), provenance)
+    write_columns(path, columns, ARTEFACTS["shrink"].types(has_groups), provenance)
 
 
 def _step_columns(steps: Sequence[Step]) -> dict[str, list[Any]]:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import Provenance, read_columns, write_columns
 from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
-from ...models.evaluation import SCORE_TYPES, evaluate_split, not_scored
+from ...models.evaluation import evaluate_split, not_scored
 from .fold import read_splits
 
 
@@ -68,4 +69,5 @@ def evaluate_blankets(
         rows += [{"split": split, **row} for row in scored]
     total = Provenance(spec=spec, seed=seed)
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
-    write_columns(scores, {name: [row[name] for row in rows] for name in SCORE_TYPES}, SCORE_TYPES, total)
+    types = ARTEFACTS["evaluate"].types()
+    write_columns(scores, {name: [row[name] for row in rows] for name in types}, types, total)

@@ -21,7 +21,7 @@ from ...data.splits import fold_rows
 from ...data.storage import WHOLE, Part, StoredTable, read_features
 from ...selectors import get_method
 from ...selectors.base import Method
-from ...selectors.run import fold_seed
+from ...selectors.run_fold import fold_seed
 
 
 @dataclass

@@ -17,27 +17,18 @@ import numpy as np
 from ...core.errors import DataError
 from ...core.results import CIResults
 from ...data.arrow import array_from_arrow, joined, numbers_from_arrow
+from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import Provenance, opened, read_arrow, read_provenance, write_arrow, write_columns
 from ...data.storage import WHOLE, Part, read_features, small_parts
-from ...selectors.run import test_stage
+from ...selectors.run_fold import test_stage
 from ..jobs import passed_on, recorded
 from ..layout import path_of
 from .fold import Fold
 
 logger = logging.getLogger("blanketflow")
 
-MARGINAL_TYPES = {
-    "feature": "string",
-    "statistic": "double",
-    "p_value": "double",
-    "log_p": "double",
-    "dof": "double",
-    "n": "int64",
-    "reliable": "bool",
-}
-#: What tests that resample add: what each repeat found.
-REPEAT_TYPES = {"risk_differences": "list<double>"}
-#: Options of such a test that change how many repeats there are, and how they are judged, but none of them.
+_ROWS = ARTEFACTS["ci_test"]
+#: Options of a test that resamples, which change how many repeats there are, and how they are judged, but none of them.
 _NOT_OF_REPEATS = ("n_repeats", "significance")
 
 
@@ -138,7 +129,7 @@ def _known_differences(path: Path, identity: str, part: Part) -> np.ndarray | No
         with opened(path) as (file, provenance):
             if not provenance.usable or provenance.extra.get("repeats_of") != identity:
                 return None
-            lists = joined(file.read(columns=list(REPEAT_TYPES)).column(0))
+            lists = joined(file.read(columns=list(_ROWS.sometimes)).column(0))
     except DataError as error:
         logger.info("nothing is taken from an earlier run: %s", error)
         return None
@@ -154,7 +145,7 @@ def write_marginal(
     differences: np.ndarray | None = None,
 ) -> None:
     """Write the ci_test artefact; no rows if there is no result."""
-    types = MARGINAL_TYPES | (REPEAT_TYPES if differences is not None else {})
+    types = _ROWS.types(differences is not None)
     columns: dict[str, Any] = {name: [] for name in types}
     if results is not None:
         columns = {"feature": features, **results.columns(), "risk_differences": differences}
@@ -163,6 +154,6 @@ def write_marginal(
 
 def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
     """Return features and results of a ci_test artefact."""
-    table, provenance = read_arrow(path, list(MARGINAL_TYPES))
-    arrays = [array_from_arrow(table.column(name)) for name in MARGINAL_TYPES if name != "feature"]
+    table, provenance = read_arrow(path, list(_ROWS.columns))
+    arrays = [array_from_arrow(table.column(name)) for name in _ROWS.columns if name != "feature"]
     return table.column("feature").to_pylist(), CIResults(*arrays), provenance

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import Provenance, read_arrow, write_arrow, write_columns
-from ...data.splits import TYPES, make_splits
+from ...data.splits import make_splits
 from ...data.storage import read_table
 
 
@@ -17,7 +18,7 @@ def draw_splits(table: Path, splits: Path, dataset: str, spec: str) -> None:
     stored = read_table(table, columns=[])
     n_test = stored.extra["n_test"]
     columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, stored.groups, n_test)
-    write_columns(splits, columns, TYPES, Provenance(spec=spec, seed=asked["seed"]))
+    write_columns(splits, columns, ARTEFACTS["splits"].types(), Provenance(spec=spec, seed=asked["seed"]))
 
 
 def gather_splits(parts: Sequence[Path], splits: Path, spec: str) -> None:

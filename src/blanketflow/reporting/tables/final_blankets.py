@@ -5,12 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
-from .columns import frame
+from ...data.artefact_columns import Column, rows_of
+from ...data.splits import FINAL
+from .result_table import frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FINAL = "full"
+BLANKETS = rows_of(
+    "data set, selector and feature of the final blanket",
+    "dataset selector feature importance frequency n_folds role",
+    n_folds=Column("int64", "inner folds"),
+)
+TRUTH = rows_of(
+    "data set, selector and split: what was found of the true blanket",
+    "dataset selector split precision recall f1 n_chosen n_true n_common pc_precision pc_recall pc_f1 n_true_pc n_pc "
+    "n_spouses n_false",
+    precision=Column("double", "share of the chosen that are in the true blanket"),
+    recall=Column("double", "share of the true blanket that is chosen"),
+    f1=Column("double", "harmonic mean of both"),
+    n_chosen=Column("int64", "features chosen"),
+    n_true=Column("int64", "size of the true blanket"),
+    n_common=Column("int64", "features in both"),
+    pc_precision=Column("double", "the same for parents and children"),
+    pc_recall=Column("double", "the same for parents and children"),
+    pc_f1=Column("double", "the same for parents and children"),
+    n_true_pc=Column("int64", "true parents and children"),
+    n_pc=Column("int64", "of them, chosen"),
+    n_spouses=Column("int64", "true spouses chosen"),
+    n_false=Column("int64", "chosen features outside the true blanket"),
+)
 
 
 def chosen_sets(blankets: pd.DataFrame, folds: pd.DataFrame) -> dict[tuple[str, str, str], frozenset[str]]:
@@ -61,7 +85,7 @@ def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
             ["importance", "frequency"], ascending=False, kind="stable", na_position="last"
         ).itertuples()
     ]
-    return frame("blankets", rows)
+    return frame(BLANKETS, rows)
 
 
 def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -91,7 +115,7 @@ def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mappi
         known = (cards.get(dataset) or {}).get("truth")
         if known:
             rows.append({"dataset": dataset, "selector": selector, "split": split} | _against(chosen, known))
-    return frame("truth", rows)
+    return frame(TRUTH, rows)
 
 
 def _against(chosen: frozenset[str], known: Mapping[str, Any]) -> dict[str, float]:

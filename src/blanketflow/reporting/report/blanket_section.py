@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .run import FINAL, Run
+from ...data.splits import FINAL
+from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, fixed, mean_sd, number
 
@@ -14,7 +15,7 @@ _ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "member": "m
 
 
 @dataclass(frozen=True)
-class Blanket:
+class BlanketSection:
     """The final blanket of one selector."""
 
     selector: str
@@ -24,17 +25,17 @@ class Blanket:
     more: list[str] = field(default_factory=list)
 
 
-def blankets(run: Run, dataset: str) -> list[Blanket]:
+def blankets(run: Run, dataset: str) -> list[BlanketSection]:
     """Return the final blanket of each selector, those that are empty too; all features are not listed."""
     return [_blanket(run, dataset, name) for name in run.ran(dataset) if name != run.baseline]
 
 
-def _blanket(run: Run, dataset: str, selector: str) -> Blanket:
+def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     found = run.blanket(dataset, selector)
     names = list(found["feature"])
     first = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     if not names:
-        return Blanket(selector, 0, "no feature was kept")
+        return BlanketSection(selector, 0, "no feature was kept")
     n_folds = int(found["n_folds"].max())
     top = found["importance"].max()
     rows = [
@@ -47,7 +48,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> Blanket:
         for row in found[:MAX_FEATURES].itertuples()
     ]
     table = Table(["feature", "importance", "folds", "role"], rows, text_columns=(3,))
-    return Blanket(selector, len(names), first, table, names[MAX_FEATURES:])
+    return BlanketSection(selector, len(names), first, table, names[MAX_FEATURES:])
 
 
 def _bar(value: float | None, top: float) -> float | None:

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from ...core.cards import Card
+from ...data.splits import FINAL
 
-FINAL = "full"
 #: Metrics that can lead a data set's section, by preference, and their direction.
 _MAIN_METRICS = {
     "accuracy": 1, "balanced-accuracy": 1, "roc-auc": 1, "kappa": 1, "r2": 1,

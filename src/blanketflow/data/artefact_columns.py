@@ -1,0 +1,149 @@
+"""The columns of every artefact: type, meaning and unit. Writers, the documentation and the result tables use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .artefacts import STATUSES
+
+
+class Column(NamedTuple):
+    """What a column holds.
+
+    Attributes
+    ----------
+    type : str
+        Arrow's name of it, as `write_columns` takes it.
+    meaning : str
+    unit : str
+        Empty for counts, names, shares and what has no unit.
+    """
+
+    type: str
+    meaning: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of an artefact or a result table.
+
+    Attributes
+    ----------
+    each : str
+        What a row is: one for each ...
+    columns : mapping of str to Column
+        In their order.
+    sometimes : mapping of str to Column
+        Columns that some of these files have, and others lack.
+    """
+
+    each: str
+    columns: Mapping[str, Column]
+    sometimes: Mapping[str, Column] = field(default_factory=dict)
+
+    def types(self, sometimes: bool = False) -> dict[str, str]:
+        """Return the type of each column, those that are not in all files too if `sometimes` holds."""
+        return {name: column.type for name, column in {**self.columns, **(self.sometimes if sometimes else {})}.items()}
+
+
+#: Columns that hold the same wherever they stand.
+COLUMNS = {
+    "dataset": Column("string", "id of the data set"),
+    "selector": Column("string", "id of the selector"),
+    "split": Column("string", "`full`, or `cv-1`, `cv-2`, ..."),
+    "feature": Column("string", "name of the feature"),
+    "role": Column("string", "`parent_or_child`, `spouse`, or `member` where the method tells no roles"),
+    "statistic": Column("double", "effect on the test's own scale; larger is stronger"),
+    "p_value": Column("double", "of the test that decided, 0 to 1"),
+    "log_p": Column("double", "its natural logarithm, which tells small ones apart where `p_value` is 0"),
+    "dof": Column("double", "degrees of freedom; 1 for tests that have none"),
+    "n": Column("int64", "rows used"),
+    "reliable": Column("bool", "false where the test's own rule asks for more rows"),
+    "risk_differences": Column("list<double>", "`ppi`: what each repeat found, permuted minus original risk"),
+    "importance": Column("double", "larger is more important; comparable within one selector only"),
+    "given": Column("list<string>", "the conditioning set; null: all others that stood, if 500 or more"),
+    "group": Column("string", "methods that form groups: the name of the feature's"),
+    "order": Column("int64", "place in the order of admission, from 0"),
+    "step": Column("int64", "place in the order of decisions, from 0"),
+    "kept": Column("bool", "whether it stays"),
+    "chosen": Column("bool", "whether it is in the blanket"),
+    "frequency": Column("double", "share of the folds that hold it"),
+    "fold": Column("string", "id of the fold: `0`, or `1of5`, ..."),
+    "size": Column("int64", "features in the fold's set"),
+    "z": Column("double", "mean frequency of its features over all folds, by which `best-blanket` chooses"),
+    "n_tests": Column("int64", "CI tests computed"),
+    "seconds": Column("double", "wall time", "s"),
+    "blanket": Column("int64", "number of the blanket, from 1"),
+    "rank": Column("int64", "place in it, from 1: most important first"),
+    "count": Column("int64", "how often it was found"),
+    "model": Column("string", "id of the model"),
+    "metric": Column("string", "name of the metric"),
+    "value": Column("double", "score on the test rows; null where there is none", "the metric's"),
+    "n_features": Column("int64", "features that the model saw"),
+    "status": Column("string", "one of " + ", ".join(STATUSES)),
+    "reason": Column("string", "why the status is not ok"),
+}
+
+
+def rows_of(each: str, names: str, sometimes: str = "", **own: Column) -> Rows:
+    """Return rows with the columns of these names: their `own`, or else those of `COLUMNS`.
+
+    Examples
+    --------
+    >>> rows_of("fold", "fold size", size=Column("int32", "features")).types()
+    {'fold': 'string', 'size': 'int32'}
+    """
+    known = {**COLUMNS, **own}
+    return Rows(each, {n: known[n] for n in names.split()}, {n: known[n] for n in sometimes.split()})
+
+
+#: The Parquet files of the stages, by the names of `blanketflow.workflow.layout`.
+ARTEFACTS = {
+    "splits": rows_of(
+        "row of the table and split: whether it trains or tests, and its inner fold",
+        "row split part folds fold",
+        row=Column("int64", "row of the table, from 0"),
+        part=Column("string", "`train` or `test`"),
+        folds=Column("int64", "number of inner folds K"),
+        fold=Column("int64", "inner fold of a training row, from 1; 0 for test rows"),
+    ),
+    "ci_test": rows_of(
+        "feature, tested against the target given nothing",
+        "feature statistic p_value log_p dof n reliable",
+        sometimes="risk_differences",
+    ),
+    "grow": rows_of(
+        "candidate, in the order of admission",
+        "order feature role statistic p_value importance given",
+        sometimes="group",
+    ),
+    "shrink": rows_of(
+        "decision on a candidate",
+        "feature kept role statistic p_value importance given step",
+        sometimes="group",
+    ),
+    "blanket": rows_of(
+        "feature that any fold holds; split `full` is the final blanket",
+        "feature chosen frequency importance role",
+        sometimes="group",
+    ),
+    "folds": rows_of(
+        "fold",
+        "fold size z chosen n_tests seconds",
+        chosen=Column("bool", "whether its set became the blanket"),
+    ),
+    "blankets": rows_of("member of each Markov blanket that was found", "blanket feature rank count"),
+    "evaluate": rows_of(
+        "split, model and metric",
+        "split model metric value n_features seconds status reason",
+        status=Column(
+            "string",
+            "ok; undefined: the metric has no value on these rows; error: the model failed; else that of the search, "
+            "which found no blanket",
+        ),
+    ),
+}
+ARTEFACTS["all_splits"] = ARTEFACTS["splits"]

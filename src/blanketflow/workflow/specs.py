@@ -1,0 +1,271 @@
+"""What a plan asks of each job: specs, the digest of the code that can change its result, and its files at hand."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ..config.identifiers import PART
+from ..config.typed import Config, Selector
+from ..core.parameters import Configurable
+from ..core.registry import look_up
+from ..core.seeds import derive_seed
+from ..data.remote import is_remote
+from ..data.splits import FINAL, split_ids
+from .digest import code_digest
+from .estimates.resources import Estimates
+from .file_times import check_times, file_states
+from .grain import Grains, fold_ids, id_of_test
+from .peek import Facts
+from .suitability import wants_network
+
+#: What the report's page is made of beside Python.
+PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A pair that is not run, and why."""
+
+    dataset: str
+    selector: str
+    reason: str
+
+
+@dataclass
+class Plan:
+    """What will be run, and under which specs.
+
+    Attributes
+    ----------
+    config : Config
+    facts : dict of str to Facts
+        What a cheap look at each data set found.
+    pairs : list of (dataset, selector) ids
+    skipped : list of Skip
+    scripts : function
+        Returns where a script is, by the name of its file.
+    """
+
+    config: Config
+    facts: dict[str, Facts]
+    scripts: Callable[[str], Path | str]
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[Skip] = field(default_factory=list)
+
+    @cached_property
+    def splits(self) -> list[str]:
+        """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
+        return split_ids(self.config.splits)
+
+    @cached_property
+    def evaluation_splits(self) -> list[str]:
+        """The splits that have test rows."""
+        return [split for split in self.splits if split != FINAL]
+
+    @cached_property
+    def scores(self) -> list[str]:
+        """The artefacts of scores that are asked for: of each split's own blanket, and of the final one."""
+        honest = ["evaluate"] if self.evaluation_splits else []
+        return [*honest, "evaluate_optimistic"] if self.config.splits["optimistic"] else honest
+
+    def selector(self, selector: str) -> Selector:
+        """Return a configured selector."""
+        return self.config.selectors[selector]
+
+    def folds(self, selector: str) -> list[str]:
+        """Return the fold ids of a selector."""
+        return fold_ids(self.selector(selector).folds)
+
+    def test_id(self, selector: str) -> str | None:
+        """Return the id of a selector's ci_test artefact."""
+        return id_of_test(self.selector(selector))
+
+    @cached_property
+    def grains(self) -> Grains:
+        """How much work one job does."""
+        return Grains(self.config, self.facts, self.pairs, len(self.splits))
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What the jobs take."""
+        return Estimates(self.config, self.facts, self.grains)
+
+    # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
+
+    def source_files(self, dataset: str) -> list[str]:
+        """Return the files that a data set is read from."""
+        from ..data.sources import source_files
+
+        return source_files(dataset, self.config.datasets[dataset])
+
+    def source_states(self, dataset: str) -> str:
+        """Return what changes with the content of a data set's files here; those in object storage tell by their time.
+
+        Snakemake looks at a file whose time is newer, and so misses one that was changed under an older time.
+        """
+        return canonical_json(file_states(path for path in self.source_files(dataset) if not is_remote(path)))
+
+    def check_times(self) -> None:
+        """Raise `DataError` if a file of a data set is from the future."""
+        for dataset in self.config.datasets:
+            check_times(dataset, [path for path in self.source_files(dataset) if not is_remote(path)])
+
+    def table_spec(self, dataset: str) -> str:
+        """Return the spec of the table."""
+        return canonical_json({**self.config.datasets[dataset], "seed": table_seed(self.config, dataset)})
+
+    def numbers_of_folds(self, dataset: str) -> list[int]:
+        """Return the distinct numbers of inner folds in use on a data set."""
+        return sorted({self.selector(s).folds for d, s in self.pairs if d == dataset})
+
+    def splits_spec(self, numbers_of_folds: list[int]) -> str:
+        """Return the spec of the outer splits with some numbers of inner folds."""
+        return canonical_json({**self.config.splits, "folds": numbers_of_folds, "seed": self.config.seed})
+
+    def test_spec(self, dataset: str, test: str) -> str:
+        """Return the spec of a ci_test artefact."""
+        return canonical_json(self._test(dataset, test))
+
+    def _test(self, dataset: str, test: str) -> dict[str, Any]:
+        configured = test.removesuffix(PART)
+        options = self.config.ci_tests[configured].options()
+        if wants_network(options):
+            options["network"] = self.config.datasets[dataset]["source"]
+        return {
+            "type": self.config.test_types[configured],
+            "options": options,
+            "fold_rows": "part" if test.endswith(PART) else "train",
+            "seed": self.config.seed,
+        }
+
+    def method_spec(self, dataset: str, selector: str) -> str:
+        """Return the spec of grow and shrink: the method, its options and its CI test."""
+        chosen = self.selector(selector)
+        options = chosen.method.options()
+        if chosen.method.card.id == "true-blanket" and not options["blanket"]:
+            options["blanket"] = self._true_roles(dataset)
+        test = self.test_id(selector)
+        return canonical_json(
+            {
+                "method": chosen.method_name,
+                "options": options,
+                "ci_test": self._test(dataset, test) if test else None,
+                "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
+                "fold_rows": chosen.fold_rows,
+                "seed": self.config.seed,
+            }
+        )
+
+    def _true_roles(self, dataset: str) -> dict[str, str]:
+        truth = self.facts[dataset].truth
+        relatives = {*truth["parents"], *truth["children"]}
+        return {name: "parent_or_child" if name in relatives else "spouse" for name in truth["blanket"]}
+
+    def aggregate_spec(self, selector: str) -> str:
+        """Return the spec of the aggregation."""
+        return canonical_json({"aggregate": self.selector(selector).aggregate, "seed": self.config.seed})
+
+    def evaluate_spec(self) -> str:
+        """Return the spec of the evaluation."""
+        return canonical_json(
+            {
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "splits": self.evaluation_splits,
+                "seed": self.config.seed,
+            }
+        )
+
+    def printed_spec(self) -> str:
+        """Return the spec of the tables that set our results beside printed ones."""
+        return canonical_json({"n_folds": self.config.splits["evaluation"], "seed": self.config.seed})
+
+    def report_spec(self) -> str:
+        """Return everything that the report states of the run."""
+        selectors = {
+            name: {
+                "method": s.method_name,
+                "options": _stated_options(s),
+                "ci_test": s.ci_test,
+                "folds": s.folds,
+                "fold_rows": s.fold_rows,
+                "aggregate": s.aggregate,
+                "time_limit": s.time_limit,
+                "max_tests": s.max_tests,
+            }
+            for name, s in self.config.selectors.items()
+        }
+        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
+        return canonical_json(
+            {
+                "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
+                "datasets": self.config.datasets,
+                "splits": self.config.splits,
+                "selectors": selectors,
+                "ci_tests": tests,
+                "models": self.config.models,
+                "metrics": self.config.metrics,
+                "seed": self.config.seed,
+                "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
+            }
+        )
+
+    # --- code digests ------------------------------------------------------------------------------------------------
+
+    def code(self, script: str, *, selector: str | None = None, test: str | None = None) -> str:
+        """Return the digest of the source files that can change a job's result."""
+        files = [Path(self.scripts(f"{script}.py"))]
+        if selector is not None:
+            files += _files_of(self.selector(selector).method)
+            path = getattr(self.selector(selector).method, "path", None)
+            files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
+            test = self.test_id(selector)
+        if test is not None:
+            files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
+        if script == "gather_ci_test":
+            files.append(Path(self.scripts("ci_test.py")))  # the chunks are gone when this rule's digest is compared
+        if script == "report":
+            files += sorted(PAGE.iterdir())
+        if script == "evaluate":
+            files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+        return code_digest(*files)
+
+
+def _source(found: type) -> Path:
+    return Path(inspect.getfile(found))
+
+
+def _files_of(configured: Configurable) -> list[Path]:
+    """Return the files of a method or test, and of the model that it finds by name."""
+    model = configured.options().get("model") if "model" in configured.parameters() else None
+    name = model.get("type") if isinstance(model, Mapping) else model
+    model_files = [_source(look_up("blanketflow.models", name, "model"))] if isinstance(name, str) else []
+    return [_source(type(configured)), *model_files]
+
+
+def canonical_json(value: Any) -> str:
+    """Return JSON with sorted keys and plain types: equal values give equal text.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1.0, "a": (1, None)})
+    '{"a":[1,null],"b":1.0}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _stated_options(selector: Selector) -> dict[str, Any]:
+    """Return a method's options; the true blanket is left out, since it is another one on each data set."""
+    options = selector.method.options()
+    return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
+
+
+def table_seed(config: Config, dataset: str) -> int:
+    """Return the seed that a data set's rows are drawn with, where they are simulated."""
+    return derive_seed(config.seed, dataset, "rows")
