@@ -69,7 +69,6 @@ BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 #: The blocks of docs/costs.md and docs/cluster.md.
 COSTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "shares": ("costs", cost_tables.shares),
-    "worst": ("costs", cost_tables.worst),
     "peaks": ("costs", cost_tables.peaks),
 }
 CLUSTER: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {

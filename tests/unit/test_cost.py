@@ -9,7 +9,8 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from blanketflow.core.registry import discover
 from blanketflow.selectors import get_method
-from blanketflow.workflow.estimates import cost, memory, workload
+from blanketflow.workflow.estimates import cost
+from blanketflow.workflow.estimates.resources import memory_mb
 from blanketflow.workflow.peek import Facts
 
 METHODS = sorted(discover("blanketflow.selectors"))
@@ -70,7 +71,7 @@ def test_every_method_has_an_estimate_of_every_table(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_says_only_what_is_known_of_its_work(name):
     work = method(name).card.work
-    assert not work or work in workload.WORK
+    assert not work or work in cost.WORK
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -143,31 +144,20 @@ def test_a_table_takes_longer_the_larger_it_is():
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_has_its_memory(stage):
-    found = [memory.memory_mb(stage, table) for table in (TINY, SMALL, EXPRESSION, SPAM)]
+    found = [memory_mb(stage, table) for table in (TINY, SMALL, EXPRESSION, SPAM)]
     assert all(isinstance(mb, int) and mb > 0 for mb in found)
     assert found == sorted(found)
-    assert memory.memory_mb(stage, facts(0, 0)) > 0
+    assert memory_mb(stage, facts(0, 0)) > 0
 
 
 def test_a_chunk_holds_less_and_a_sparse_table_less_than_the_same_dense():
-    whole, chunk = (memory.memory_mb("ci_test_chunk", SPAM, n_chunks) for n_chunks in (1, 1_000))
+    whole, chunk = (memory_mb("ci_test_chunk", SPAM, n_chunks) for n_chunks in (1, 1_000))
     assert chunk < whole / 10
     dense, sparse = facts(1_000, 100_000), facts(1_000, 100_000, n_stored=1_000_000)
-    assert memory.memory_mb("ci_test", sparse) < memory.memory_mb("ci_test", dense)
+    assert memory_mb("ci_test", sparse) < memory_mb("ci_test", dense)
 
 
 def test_reading_text_holds_more_than_reading_arrays_and_all_features_more_than_some():
-    assert memory.memory_mb("table", EXPRESSION, is_text=False) < memory.memory_mb("table", EXPRESSION)
-    some, everything = (memory.memory_mb("evaluate", EXPRESSION, n_chosen=n) for n in (100, 12_000))
+    assert memory_mb("table", EXPRESSION, is_text=False) < memory_mb("table", EXPRESSION)
+    some, everything = (memory_mb("evaluate", EXPRESSION, n_chosen=n) for n in (100, 12_000))
     assert some < everything
-
-
-def test_a_search_for_neighbours_asks_less_and_keeps_more_where_rows_do_not_suffice_for_one_given():
-    enough, for_none_given, for_nothing = (workload.Task(**task_of(facts(n, 300))).search(2) for n in (500, 200, 40))
-    assert enough[0] > for_none_given[0] and enough[1] < for_none_given[1]
-    assert for_nothing[1] == 0
-
-
-def task_of(table):
-    common = {"cells": table.n_cells, "options": {}, "given": 1e-5, "fit": 0.01, "levels": 5, "classes": 2}
-    return {"n": table.n_rows, "d": table.n_features, "test_options": {"min_samples_per_cell": 5}, **common}

@@ -43,7 +43,7 @@ class RES(Method):
         reference="Yu, Wu, Zhang, Mu, Wang, Ding (2013) Markov blanket feature selection with non-faithful data "
         "distributions, IEEE ICDM, doi:10.1109/ICDM.2013.154.",
         guarantee="superset of the Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        work="representatives",
+        work="neighbours",
         cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| of up to max_k given",
     )
     forms_groups: ClassVar[bool] = True

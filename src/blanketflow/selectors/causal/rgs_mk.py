@@ -49,7 +49,6 @@ class RGSMK(Method):
         reference="Margaritis (2009) Toward provably correct feature selection in arbitrary domains, NIPS 22, "
         "1240-1248, Algorithm 2.",
         guarantee="none: a set that is not drawn is not found",
-        work="sets",
         cost="at most d + k tests per scan; at most |S| + 1 scans; at most |S|^2 tests in the backward pass",
     )
     anytime: ClassVar[bool] = True

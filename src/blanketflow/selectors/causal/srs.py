@@ -59,7 +59,7 @@ class SRS(RES):
         reference="Yu, Wu, Zhang, Mu, Wang, Ding (2013) Markov blanket feature selection with non-faithful data "
         "distributions, IEEE ICDM, doi:10.1109/ICDM.2013.154.",
         guarantee="none",
-        work="sparse-group-lasso",
+        work="neighbours",
         cost="the tests of res; one fit for each part and pair of penalties, 2,000 by default, for each class",
     )
 

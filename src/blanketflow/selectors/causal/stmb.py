@@ -48,7 +48,7 @@ class STMB(Method):
         reference="Gao, Ji (2017) Efficient Markov blanket discovery and its application, IEEE Transactions on "
         "Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
-        work="neighbours-and-scans",
+        work="neighbours",
         cost="d tests, then at most d 2^|PC| of up to max_k conditions; |PC| d tests for spouses, 2^|PC| for each "
         "spouse found",
     )

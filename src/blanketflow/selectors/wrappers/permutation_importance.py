@@ -57,7 +57,6 @@ class PermutationImportance(Method):
         reference="Altmann, Tolosi, Sander, Lengauer (2010) Permutation importance: a corrected feature importance "
         "measure, Bioinformatics 26(10), 1340-1347, doi:10.1093/bioinformatics/btq134.",
         guarantee="empirical p-values are exact where no feature depends on the target",
-        work="importances",
         cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation",
     )
     default_test: ClassVar[str | None] = None

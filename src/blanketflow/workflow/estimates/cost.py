@@ -1,7 +1,8 @@
-"""What the stages cost, roughly, in CPU seconds: by this the plan merges jobs, splits them, and asks for time.
+"""About how many CPU seconds the stages take: by this the plan merges and splits jobs, and asks for time.
 
-Estimates depend on the config and the table's shape alone, so that a plan is the same on every machine. What single
-tests and fits take stands here; how many of them a method needs, in `workload`. docs/costs.md says how good they are.
+An estimate is the number of cells, times what one test or fit takes for a cell, times how many of them a method makes
+for each feature. It depends on the config and on the table's shape alone, so that a plan is the same on every machine.
+docs/costs.md says how good the estimates are.
 """
 
 from __future__ import annotations
@@ -10,105 +11,90 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...ci import CITest
-from ...core.cards import CLASSIFICATION, NUMERIC
+from ...core.cards import NUMERIC
 from ...selectors.base import Method
 from ...selectors.number_of_features import MOST_FEATURES, N_PARTS
 from ..peek import Facts
-from .workload import FAMILIES, OTHERWISE, SEARCHES, WORK, Task
 
-#: Seconds that any job works before its work begins, and one that trains models of scikit-learn or LightGBM.
+#: CPU seconds of any job before its work begins, and of a job that trains models.
 LOADING, LOADING_MODELS = 0.6, 1.4
-#: Seconds a cell of reading and imputing a table.
-READING = 6e-8
-#: Seconds a feature, and a cell, of coding and testing columns given nothing: of numbers that must be binned or ranked,
-#: and of others.
-MARGINAL = {
-    "g2": ((3e-5, 1.6e-7), (2e-6, 1e-9)),
-    "chi2": ((1e-4, 1e-7), (2e-6, 1e-9)),
-    "mi-permutation": ((1e-4, 7e-7), (1e-4, 7e-7)),
-    "fisher-z": ((2e-5, 4e-8), (2e-5, 4e-8)),
-    "lr-mixed": ((2e-4, 4e-7), (2e-4, 4e-7)),
-    "hsic": ((5e-4, 9e-6), (5e-4, 1e-6)),
-}
-#: Tests whose marginal stage takes cells that are not stored as long as others.
-DENSE = ("hsic",)
-MARGINAL_OTHER = ((1e-4, 1e-7), (1e-4, 1e-7))
-#: The same of binning numbers before a search.
-BINNING = (1e-4, 1e-7)
-#: The same of the tree of one column, and what each further repeat takes a cell.
-TREE, TREE_REPEAT = (2e-6, 6e-8), 2e-9
-#: Seconds of a test given something: as such, and a row.
-GIVEN = {
+#: Seconds per cell: to read and impute a table; to read a source and write the table, dense as text or sparse.
+READING, SOURCE_CELL, SOURCE_STORED = 6e-8, 1.5e-6, 3e-7
+#: Seconds of one test, and per row; binning a column of numbers for discrete tests.
+TESTS = {
     "g2": (1.5e-5, 5e-9),
     "chi2": (1.5e-5, 5e-9),
-    "fisher-z": (2e-5, 0.0),
-    "lr-mixed": (1e-4, 3e-7),
-    "mi-permutation": (1e-4, 2e-6),
-    "hsic": (1e-4, 2.5e-6),
+    "fisher-z": (2e-5, 4e-8),
+    "lr-mixed": (1e-4, 4e-7),
+    "mi-permutation": (1e-4, 7e-7),
+    "hsic": (1e-4, 5e-6),
     "oracle": (1e-5, 0.0),
-    "population": (1e-3, 0.0),
 }
-GIVEN_OTHER = (1e-3, 1e-6)
-#: Seconds of a tree's fit on some columns: as such, and for the rows to the power of 1.5.
-FIT_TREE, FIT_TREE_ROWS = 1e-5, 2.2e-8
-#: Seconds of training a model on 20 features and predicting: as such, a row, and for the square of the rows.
+OTHER_TEST, BINNING = (1e-3, 1e-6), (3e-5, 1.6e-7)
+#: Tests that work on cells that a sparse table does not store as on others.
+DENSE = ("hsic",)
+#: Seconds of fitting a tree to one column, and per row; each further repeat on the same column, per row; and fitting a
+#: tree to some columns, for the rows to the power of 1.5.
+TREE, TREE_REPEAT, TREE_GIVEN = (2e-6, 6e-8), 2e-9, 2.2e-8
+#: Seconds of training a model on 20 features and of its predictions: fixed, per row, and per square of the rows.
 MODELS = {
     "forest": (0.1, 3.4e-4, 0.0),
     "knn": (3e-3, 1e-5, 0.0),
     "lightgbm": (0.1, 1e-4, 0.0),
     "logistic": (5e-3, 5e-6, 0.0),
     "naive-bayes": (2e-3, 2e-6, 0.0),
-    "svm": (3e-3, 1e-5, 4.3e-8),
+    "svm": (3e-3, 1e-5, 1.3e-7),
     "tree": (2e-3, 2.2e-5, 0.0),
 }
-#: The same of probabilities, which scores ask for, where they take fits of their own.
-PROBABILITIES = {"svm": (2.7e-2, 0.0, 8.7e-8)}
-MODEL_OTHER = (0.1, 1e-4, 0.0)
-#: The same of predicting a fifth of the rows by those that do not say what their columns matter, and by others.
-PREDICTIONS = {"knn": (1e-4, 0.0, 1.2e-9), "naive-bayes": (1e-4, 0.0, 0.0), "svm": (1e-4, 0.0, 5.5e-9)}
-PREDICTIONS_OTHER = (1e-4, 1e-6, 0.0)
-MODEL_FEATURES = 20
-#: Seconds of a split's scores.
+OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
+#: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
+SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
+#: Seconds of scoring one model on one split.
 SCORES = 0.03
-#: Seconds a cell of reading a source and writing the table: of a dense one, as text, and of a sparse one.
-SOURCE_CELL, SOURCE_STORED = 1.5e-6, 3e-7
+#: How a method's work grows, named by `work` on its card: what it does, how often for each feature, and for each pair.
+#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features.
+WORK = {
+    "nothing": ("test", 0.0, 0.0),
+    "marginal": ("test", 0.0, 0.0),  # the ci_test stage has found all; the table is not even read
+    "sums": ("cell", 1.0, 0.0),
+    "near-rows": ("rows", 1.0, 0.0),
+    "ranking": ("code", 10.0, 0.0),
+    "pairs": ("code", 0.0, 0.5),
+    "backward": ("test", 0.15, 0.0),
+    "forward": ("test", 5.0, 0.0),
+    "sets": ("test", 0.0, 1.0),
+    "neighbours": ("test", 10.0, 0.0),
+    "spouses": ("test", 20.0, 0.0),
+    "kernel-pairs": ("test", 1.0, 0.1),
+    "kernel-rounds": ("test", 10.0, 0.0),
+    "fits": ("fit", 0.0, 0.0),
+    "fits-of-each": ("fit", 20.0, 0.0),
+}
+#: The work of methods that name none, by family; any other family fits models.
+FAMILIES = {"causal": "forward", "filter": "ranking", "kernel": "kernel-pairs", "reference": "nothing"}
+CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
+
+
+def work_of(method: Method) -> str:
+    """Return how the work of a method grows: a key of `WORK`."""
+    return method.card.work or FAMILIES.get(method.card.family, "fits")
 
 
 def marginal_seconds(test: CITest, facts: Facts) -> float:
-    """Return about how many CPU seconds testing all features given nothing takes.
-
-    Parameters
-    ----------
-    test : CITest
-        The configured test.
-    facts : Facts
-        Shape and kinds of the table.
-    """
-    n_fits, model = _fits(test.options())
-    if n_fits and model == "tree":
-        feature, cell = TREE
-        cell += n_fits * TREE_REPEAT
-    elif n_fits:
-        feature, cell = n_fits * _test_fit_seconds(test.options(), facts.n_rows, 1), 0.0
-    else:
-        feature, cell = MARGINAL.get(test.card.id, MARGINAL_OTHER)[NUMERIC not in facts.kinds]
+    """Return about how many CPU seconds testing all features given nothing takes."""
+    options = test.options()
+    n_fits, model = _n_fits(options), options.get("model")
+    if n_fits and model != "tree":
+        return facts.n_features * n_fits * _fit_seconds(model, facts.n_rows, 1)
+    feature, cell = TESTS.get(test.card.id, OTHER_TEST)
+    if n_fits:
+        feature, cell = TREE[0], TREE[1] + n_fits * TREE_REPEAT
     n_cells = facts.n_rows * facts.n_features if test.card.id in DENSE else facts.n_cells
-    return facts.n_features * feature + n_cells * cell
+    return facts.n_features * feature + n_cells * cell + _binning_seconds(options, facts)
 
 
 def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_limit: float | None = None) -> float:
-    """Return about how many CPU seconds growing and shrinking on one fold takes.
-
-    Parameters
-    ----------
-    method : Method
-        The configured method. How its work grows stands on its card, or is that of its family.
-    test : CITest or None
-        Its configured test.
-    facts : Facts
-        Shape and kinds of the table.
-    time_limit : float, optional
-        Seconds that each of the two phases may take.
+    """Return about how many CPU seconds growing and shrinking on one fold takes, each at most `time_limit` seconds.
 
     Examples
     --------
@@ -120,113 +106,74 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
     >>> 0 < seconds < 60
     True
     """
-    options = method.options()
-    test_options = test.options() if test else {}
-    task = Task(
-        n=facts.n_rows,
-        d=facts.n_features,
-        cells=facts.n_cells,
-        options=options,
-        test_options=test_options,
-        given=_given_seconds(test, facts) if test else 0.0,
-        fit=_fit_seconds(options.get("model"), facts.n_rows, facts.n_features),
-        levels=test_options.get("bins", 2) if NUMERIC in facts.kinds else min(facts.max_levels or 2, 10),
-        classes=facts.n_classes or 2,
-        predict=_permuted_seconds(options, facts),
-        rankings=1 + N_PARTS if options.get("n_features") == "auto" else 1,  # itself, and one on each part of the rows
-        longest=MOST_FEATURES,
-    )
-    work = work_of(method)
-    seconds = WORK[work](task)
-    if options.get("n_features") == "auto":
-        tried = range(1, min(MOST_FEATURES, facts.n_features) + 1)
-        seconds += N_PARTS * sum(_fit_seconds(options.get("model"), facts.n_rows, n) for n in tried)
-    if NUMERIC in facts.kinds and "bins" in test_options and work in SEARCHES:
-        feature, cell = BINNING
-        seconds += facts.n_features * feature + facts.n_cells * cell
+    options, n, d = method.options(), facts.n_rows, facts.n_features
+    model, is_auto = options.get("model"), options.get("n_features") == "auto"
+    unit, per_feature, per_pair = WORK[work_of(method)]
+    once = {
+        "cell": n * CELL,
+        "rows": DISTANCE * n * min(options.get("n_iterations") or n, n),
+        "code": CODE + CODE_ROW * n,
+        "test": _test_seconds(test, n) if test else 0.0,
+        "fit": _fit_seconds(model, n, d),
+    }[unit]
+    seconds = once * (per_feature * d + per_pair * d**2)
+    if work_of(method) == "fits":
+        times = options.get("n_splits", 5) * (1 + PREDICTION * d) if _is_permuted(options) else 1
+        seconds = once * times * (options.get("n_permutations", 0) + 1)
+    if is_auto:  # ranks on all rows and on each part of them, and fits a model for each number of features
+        seconds += N_PARTS * (seconds + sum(_fit_seconds(model, n, k) for k in range(1, min(MOST_FEATURES, d) + 1)))
+    if unit == "test" and test and per_feature + per_pair:
+        seconds += _binning_seconds(test.options(), facts)
     return facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
 
 
-def work_of(method: Method) -> str:
-    """Return how the work of a method grows: a key of `workload.WORK`."""
-    return method.card.work or FAMILIES.get(method.card.family, OTHERWISE)
-
-
 def evaluate_seconds(models: Sequence[str], facts: Facts, n_chosen: int = MODEL_FEATURES) -> float:
-    """Return about how many CPU seconds training and scoring some models takes, on one split.
-
-    Parameters
-    ----------
-    models : sequence of str
-        Their names.
-    facts : Facts
-        Shape and kinds of the table.
-    n_chosen : int, default=20
-        Features that they are trained on.
-    """
-    classes = (facts.n_classes or 2) if facts.task == CLASSIFICATION else 1
-    n_features = min(facts.n_features, n_chosen)
-    found = 0.0
-    for name in models:
-        trees = max(classes, 2) / 2 if name == "lightgbm" else 1
-        found += SCORES + trees * _fit_seconds(name, facts.n_rows, n_features)
-        found += _probability_seconds(name, facts.n_rows, n_features)
-    return found
+    """Return about how many CPU seconds training models on so many features, and scoring them, takes on one split."""
+    d = min(facts.n_features, n_chosen)
+    n_boosters = max(facts.n_classes or 2, 2) / 2
+    return sum(SCORES + (n_boosters if m == "lightgbm" else 1) * _fit_seconds(m, facts.n_rows, d) for m in models)
 
 
 def table_seconds(facts: Facts) -> float:
     """Return about how many CPU seconds reading a source and writing the table takes."""
-    cell = SOURCE_CELL if facts.n_stored is None else SOURCE_STORED
-    return facts.n_cells * cell + facts.n_features * cell
+    return (facts.n_cells + facts.n_features) * (SOURCE_CELL if facts.n_stored is None else SOURCE_STORED)
 
 
-def _fits(options: Mapping[str, Any]) -> tuple[int, Any]:
-    """Return how many times a test fits which model; 0 for tests that fit none."""
-    return options.get("n_repeats") or options.get("n_splits") or 0, options.get("model")
+def _n_fits(options: Mapping[str, Any]) -> int:
+    """Return how many times a test fits its model; 0 for tests without a model."""
+    return (options.get("n_repeats") or options.get("n_splits") or 0) if options.get("model") else 0
 
 
-def _test_fit_seconds(options: Mapping[str, Any], n: int, d: int) -> float:
-    """Return the seconds of a test's fit; a test that splits (cpi) compares losses of probabilities."""
-    probabilities = _probability_seconds(options["model"], n, d) if options.get("n_splits") else 0.0
-    return _fit_seconds(options["model"], n, d) + probabilities
+def _test_seconds(test: CITest, n: int) -> float:
+    """Return the seconds of one test given something."""
+    options = test.options()
+    n_fits, model = _n_fits(options), options.get("model")
+    if n_fits:
+        return n_fits * (TREE_GIVEN * n**1.5 if model == "tree" else _fit_seconds(model, n, 3) / 2)  # tests share fits
+    fixed, per_row = TESTS.get(test.card.id, OTHER_TEST)
+    return fixed + per_row * n
+
+
+def _binning_seconds(options: Mapping[str, Any], facts: Facts) -> float:
+    """Return the seconds of binning the features for a discrete test; 0 where nothing is binned."""
+    if "bins" not in options or NUMERIC not in facts.kinds:
+        return 0.0
+    return facts.n_features * BINNING[0] + facts.n_cells * BINNING[1]
 
 
 def _fit_seconds(model: Any, n: int, d: int) -> float:
-    """Return the seconds of training a model on d features of n rows and predicting."""
-    return _grown(MODELS.get(_name(model), MODEL_OTHER), n, d)
+    """Return the seconds of training a model on d features of n rows and predicting; they grow with the root of d."""
+    fixed, per_row, per_square = MODELS.get(_name(model), OTHER_MODEL)
+    return fixed + (per_row * n + per_square * n * n) * (max(d, 1) / MODEL_FEATURES) ** 0.5
 
 
-def _probability_seconds(model: Any, n: int, d: int) -> float:
-    """Return the seconds that a model's probabilities take beyond that."""
-    return _grown(PROBABILITIES.get(_name(model), (0.0, 0.0, 0.0)), n, d)
-
-
-def _permuted_seconds(options: Mapping[str, Any], facts: Facts) -> float:
-    """Return the seconds of predicting held-out rows with a column permuted, 0 where importances need none."""
-    model, source = options.get("model"), options.get("importance")
-    if source != "permutation" and not (source == "auto" and _name(model) in PREDICTIONS):
-        return 0.0
-    return _grown(PREDICTIONS.get(_name(model), PREDICTIONS_OTHER), facts.n_rows, facts.n_features)
+def _is_permuted(options: Mapping[str, Any]) -> bool:
+    """Return whether a method asks its model for predictions with each column permuted."""
+    source = options.get("importance")
+    return source == "permutation" or (source == "auto" and _name(options.get("model")) in SILENT_MODELS)
 
 
 def _name(model: Any) -> str:
     """Return a model's id; "" for an estimator."""
     name = model.get("type") if isinstance(model, Mapping) else model
     return name if isinstance(name, str) else ""
-
-
-def _grown(seconds: tuple[float, float, float], n: int, d: int) -> float:
-    """Return the seconds of n rows and d features; models grow with the root of d."""
-    fixed, per_row, per_square = seconds
-    return fixed + (per_row * n + per_square * n * n) * (max(d, 1) / MODEL_FEATURES) ** 0.5
-
-
-def _given_seconds(test: CITest, facts: Facts) -> float:
-    """Return the seconds of one test given something."""
-    n_fits, model = _fits(test.options())
-    if n_fits and model == "tree":
-        return n_fits * (FIT_TREE + FIT_TREE_ROWS * facts.n_rows**1.5)
-    if n_fits:
-        return n_fits * _test_fit_seconds(test.options(), facts.n_rows, 3) / 2  # tests share fits
-    fixed, per_row = GIVEN.get(test.card.id, GIVEN_OTHER)
-    return fixed + per_row * facts.n_rows

@@ -1,4 +1,4 @@
-"""What a job asks of a scheduler: memory and time, from rows, columns, repeats and folds, more at each attempt."""
+"""What a job asks of a scheduler: memory and time, from the table's shape, and more at each attempt."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from ...ci import CITest
 from ...config.identifiers import PART
 from ...config.typed import Config
+from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..grain import Grains
 from ..peek import Facts
 from .cost import (
@@ -21,7 +22,6 @@ from .cost import (
     table_seconds,
     work_of,
 )
-from .memory import CHOSEN, memory_mb
 
 #: MB of the Snakemake that a scheduler's job starts, which starts the script; and of a copy of it, since a process
 #: that starts another is counted twice for a moment, and a scheduler may look just then.
@@ -31,6 +31,25 @@ SNAKEMAKE_MB = 500
 MARGIN, LEAST_MINUTES = 10.0, 10
 #: Seconds of a stage that only moves results, for each pair and split of them.
 MOVED = 0.05
+#: Memory of a stage: MB without data; bytes per dense cell, per stored cell of a sparse table, and per feature.
+MEMORY = {
+    "table": (150, 150, 20, 400),
+    "splits": (140, 0, 0, 0),
+    "gather_splits": (140, 0, 0, 0),
+    "gather_ci_test": (140, 0, 0, 700),
+    "aggregate": (140, 0, 0, 1_000),
+    "evaluate": (450, 60, 60, 0),
+    "tables": (400, 0, 0, 0),
+    "report": (700, 0, 0, 0),
+}
+OTHER_MEMORY = (320, 40, 30, 700)
+#: Bytes per cell of reading an array, of a dense matrix made of a sparse table, and per row: its splits and repeats.
+ARRAY_CELL, MATRIX_CELL, ROW = 24, 10, 500
+#: Work that makes a sparse table one dense matrix.
+MATRICES = ("near-rows", "fits", "fits-of-each")
+#: Most features of a set that models are trained on, as a rule.
+CHOSEN = 1_000
+MB = 1e6
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,9 @@ class Resources:
 class Estimates:
     """Estimates for the jobs of a plan.
 
+    A job is named by its stage, that is its rule without what its grain adds (``ci_test``, ``grow_shrink``, ...), and
+    by its wildcards; stages over all data sets have none.
+
     Attributes
     ----------
     config : Config
@@ -66,21 +88,8 @@ class Estimates:
     grains: Grains
 
     def resources(self, stage: str, ids: dict[str, Any], n_parts: int = 1, attempt: int = 1) -> Resources:
-        """Return what a job asks for; the second attempt asks for twice as much, the third for four times.
-
-        Parameters
-        ----------
-        stage : str
-            Its rule, without what its grain adds: ``ci_test``, ``grow_shrink``, ...
-        ids : dict of str to str
-            Its wildcards; none for stages over all data sets.
-        n_parts : int, default=1
-            Folds, or splits, that it works on.
-        attempt : int, default=1
-            Which attempt this is.
-        """
-        seconds = self.seconds(stage, ids, n_parts, MARGIN)
-        minutes = max(ceil(seconds / 60), LEAST_MINUTES)
+        """Return what a job of `n_parts` folds or splits asks for; each attempt asks for twice as much as the last."""
+        minutes = max(ceil(self.seconds(stage, ids, n_parts, MARGIN) / 60), LEAST_MINUTES)
         more = 2 ** (attempt - 1)
         return Resources((SNAKEMAKE_MB + self.memory_mb(stage, ids)) * more, minutes * more)
 
@@ -90,9 +99,9 @@ class Estimates:
         return margin * (loading + self.work_seconds(stage, ids, n_parts, margin))
 
     def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
-        """Return about how many CPU seconds a job works on what it is asked.
+        """Return about how many CPU seconds a job works, without what it loads.
 
-        A limit of the selector holds whatever the margin is: `margin` times the result is never more than the limit.
+        A time limit of the selector holds whatever the margin is: `margin` times the result never exceeds the limit.
         """
         if "dataset" not in ids:
             return MOVED * len(self.grains.pairs) * self.grains.n_splits
@@ -100,8 +109,7 @@ class Estimates:
         if stage == "table":
             return table_seconds(facts)
         if stage in ("ci_test", "ci_test_chunk"):
-            n_chunks = int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1
-            return marginal_seconds(self.test(ids["test"]), facts) * n_parts / n_chunks
+            return marginal_seconds(self._test(ids["test"]), facts) * n_parts / _n_chunks(ids)
         if stage in ("grow", "shrink", "grow_shrink"):
             chosen = self.config.selectors[ids["selector"]]
             test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
@@ -112,27 +120,71 @@ class Estimates:
             return evaluate_seconds(self.config.models, facts, n_chosen) * n_parts
         return MOVED * n_parts
 
-    def test(self, test: str) -> CITest:
-        """Return the configured test of a ci_test artefact."""
-        return self.config.ci_tests[test.removesuffix(PART)]
-
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:
-        """Return about how many MB a job's script holds at most."""
+        """Return about how many MB a job's script holds at most, rather too many."""
         if "dataset" not in ids:
             return max(memory_mb(stage, facts) for facts in self.facts.values())
         facts = self.facts[ids["dataset"]]
         path = self.config.datasets[ids["dataset"]]["path"]
-        method = self.config.selectors[ids["selector"]].method if "selector" in ids else None
+        selector = ids.get("selector")
         return memory_mb(
             stage,
             facts,
-            n_chunks=int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1,
+            n_chunks=_n_chunks(ids),
             is_text=not str(path or "").endswith((".npz", ".parquet")),
-            in_parts="test" not in ids or self.test(ids["test"]).card.column_by_column,
-            work=work_of(method) if method else "",
-            n_chosen=self._n_chosen(ids["selector"], facts, CHOSEN) if method else CHOSEN,
+            in_parts="test" not in ids or self._test(ids["test"]).card.column_by_column,
+            work=work_of(self.config.selectors[selector].method) if selector else "",
+            n_chosen=self._n_chosen(selector, facts, CHOSEN) if selector else CHOSEN,
         )
+
+    def _test(self, test: str) -> CITest:
+        """Return the configured test of a ci_test artefact."""
+        return self.config.ci_tests[test.removesuffix(PART)]
 
     def _n_chosen(self, selector: str, facts: Facts, otherwise: int) -> int:
         """Return how many features models are trained on: all where nothing is selected."""
         return facts.n_features if self.config.selectors[selector].method.card.id == "all" else otherwise
+
+
+def memory_mb(
+    stage: str,
+    facts: Facts,
+    n_chunks: int = 1,
+    *,
+    is_text: bool = True,
+    in_parts: bool = True,
+    work: str = "",
+    n_chosen: int = CHOSEN,
+) -> int:
+    """Return about how many MB a job of a stage holds at most, rather too many.
+
+    The features are scattered over `n_chunks` jobs. Text takes more memory to read than arrays, and a CI test that
+    tests columns one by one holds only a part of the table at a time. Models learn from at most `n_chosen` features.
+
+    Examples
+    --------
+    >>> from blanketflow.workflow.peek import peek
+    >>> memory_mb("ci_test", peek("wine", {"source": "sklearn:wine"})) < 1_000
+    True
+    """
+    empty, dense, stored, feature = MEMORY.get(stage, OTHER_MEMORY)
+    is_sparse, n_features, cells = facts.n_stored is not None, facts.n_features / n_chunks, facts.n_cells / n_chunks
+    held = 0.0
+    if stage == "evaluate":
+        cells = facts.n_rows * min(facts.n_features, n_chosen)
+    elif stage.startswith("ci_test") and in_parts:
+        places = max(facts.n_rows * n_features, 1)
+        read = min(places, MOST_CELLS_SPARSE if is_sparse else MOST_CELLS)
+        cells *= read / places
+        held = read / 8 if is_sparse else 0.0
+    elif is_sparse and work in MATRICES:
+        held = MATRIX_CELL * facts.n_rows * facts.n_features
+    if stage == "table" and not is_text:
+        dense = ARRAY_CELL
+    held += (stored if is_sparse else dense) * cells + feature * n_features + ROW * facts.n_rows
+    return round(empty + held / MB)
+
+
+def _n_chunks(ids: dict[str, Any]) -> int:
+    """Return over how many jobs the features of a CI test are scattered."""
+    return int(ids["chunk"].split("of")[1]) if "chunk" in ids else 1

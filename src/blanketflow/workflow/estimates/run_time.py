@@ -8,13 +8,7 @@ from .cost import LOADING, LOADING_MODELS
 
 
 def run_seconds(plan: Plan) -> float:
-    """Return about how many CPU seconds a run takes from nothing, without Snakemake's own work.
-
-    Parameters
-    ----------
-    plan : Plan
-        What will be run. docs/costs.md says how far such estimates can be trusted.
-    """
+    """Return about how many CPU seconds a run takes from nothing, without the work of Snakemake itself."""
     seconds = sum(LOADING + plan.estimates.work_seconds("table", {"dataset": dataset}) for dataset in plan.facts)
     tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(s))}
     for dataset, test, folds in tested:
