@@ -32,8 +32,8 @@ JobScheduler._finish_jobs = stop_then_finish
 """
 
 
-def run(folder, more):
-    text = f'include: "{PROJECT}/rules/scheduler.smk"\n{more}\n{JOBS}'
+def run(folder, more, before=""):
+    text = f'{before}\ninclude: "{PROJECT}/rules/scheduler.smk"\n{more}\n{JOBS}'
     (folder / "Snakefile").write_text(text, encoding="utf-8")
     call = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all"]
     return subprocess.run(call, cwd=folder, capture_output=True, text=True, timeout=120)
@@ -50,3 +50,13 @@ def test_sigterm_ends_the_run_whatever_it_interrupts(tmp_path):
     assert stopped.returncode == 1, stopped.stdout
     assert 0 < len(list(tmp_path.glob("*.txt"))) < 60
     assert not list(tmp_path.glob(".snakemake/locks/*"))
+
+
+def test_a_version_that_is_not_known_to_have_the_faults_is_left_alone(tmp_path):
+    kept = run(
+        tmp_path,
+        "assert JobScheduler.exit_gracefully is original",
+        before="import snakemake\nfrom snakemake.scheduling.job_scheduler import JobScheduler\n"
+        "original, snakemake.__version__ = JobScheduler.exit_gracefully, '9.28.0'",
+    )
+    assert kept.returncode == 0, kept.stderr
