@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.cards import CATEGORICAL
-from ..core.table import Column, SparseValues, Table
+from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
 from .at_once import content_keys, is_constant
 from .raw import RawTable
@@ -49,18 +49,6 @@ def content_digest(column: Column) -> bytes:
         values = values.values
     digest.update((np.asarray(values, dtype=np.float64) + 0.0).tobytes())  # + 0.0 makes -0.0 equal 0.0
     return digest.digest()
-
-
-def duplicate_columns(table: Table) -> list[tuple[str, str]]:
-    """Return pairs (first column, later column of equal content).
-
-    Examples
-    --------
-    >>> values = np.array([1.0, 2.0])
-    >>> duplicate_columns(Table([Column("a", "numeric", values), Column("b", "numeric", values.copy())]))
-    [('a', 'b')]
-    """
-    return list(_duplicates(table.columns, np.ones(len(table), dtype=bool)))
 
 
 def _duplicates(columns: Sequence[Column], of_these: np.ndarray) -> Iterator[tuple[str, str]]:
