@@ -1,15 +1,17 @@
 """ARFF files of Weka and OpenML, dense or sparse.
 
-Read by the reader that scikit-learn carries for `fetch_openml`: scipy's knows neither sparse rows, nor text, nor labels
-beyond ASCII.
+scipy's reader takes neither sparse rows, nor text, nor labels beyond ASCII; scikit-learn's is private.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +19,27 @@ from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
 from ...core.table import Column, categorical, sort_labels
 from ..text_file import opened_text
-from .loaded import Loaded, matrix_columns, number_column
+from .loaded import Loaded, matrix_columns, number_column, shown
 
-#: Types whose cells are numbers; the others are texts, and lists of declared labels.
-_NUMBERS = ("NUMERIC", "REAL", "INTEGER")
+_NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_PLAIN = r"""[^,\s"'{}]"""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s,{{}}%]+)\s+(.+)", re.IGNORECASE)
+_CELL = re.compile(rf"\s*({_QUOTED}|{_PLAIN}*)\s*(,|\Z)")
+_INDEXED_CELL = re.compile(rf"\s*(\d+)\s+({_QUOTED}|{_PLAIN}+)\s*(,|\Z)")
+_NOT_PLAIN = re.compile(r"""[\s"'{}]""")
+_ESCAPE, _ESCAPED = (
+    re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL),
+    {"t": "\t", "n": "\n", "r": "\r", "b": "\b"},
+)
+
+
+class _Attribute(NamedTuple):
+    name: str
+    #: One of the types, or the declared labels, of which an empty one or ? is None.
+    declared: str | list[str | None]
+    #: Makes a number, or a label's position, of a cell; None for texts.
+    number: Callable[[str], float] | None
 
 
 def read_arff(name: str, path: Path) -> Loaded:
@@ -34,116 +53,184 @@ def read_arff(name: str, path: Path) -> Loaded:
     DataError
         If the file is malformed; the message names the line.
     """
-    from sklearn.externals import _arff
-
-    decoder = _arff.ArffDecoder()
-    try:
-        with opened_text(name, path) as lines:
-            first, lines = _is_sparse(lines)
-            kind = _arff.LOD_GEN if first else _arff.DENSE_GEN
-            found = decoder.decode(lines, encode_nominal=True, return_type=kind)
-            attributes = [(str(attribute), declared) for attribute, declared in found["attributes"]]
-            read = _sparse if first else _dense
-            return Loaded(read(name, path, attributes, found["data"]))
-    except _arff.ArffException as error:
-        said = error.message.replace("%d", str(decoder._current_line), 1)  # str(error) fails where a line holds a %
-        raise DataError(f"{name}: {path}: {_cut(said)}.{_way_out(error)}") from error
-    except (ValueError, IndexError, OverflowError) as error:  # int("inf")
-        if isinstance(error, (DataError, UnicodeDecodeError)):
-            raise
-        line = decoder._current_line
-        raise DataError(f"{name}: {path}, line {line}: {error}. Mend that line, or save the file as CSV.") from error
+    with opened_text(name, path) as text:
+        lines = ((at, line.strip()) for at, line in enumerate(text, 1))
+        lines = ((at, line) for at, line in lines if line and not line.startswith("%"))
+        attributes = _header(name, path, lines)
+        first = next(lines, None)
+        if first is None:
+            raise DataError(f"{name}: {path} has no rows. They stand below @data.")
+        rows = chain([first], lines)
+        return Loaded((_sparse if first[1].startswith("{") else _dense)(name, path, attributes, rows))
 
 
-def _way_out(error: Exception) -> str:
-    if type(error).__name__ == "BadAttributeType":
-        return " Known types are numeric, real, integer, string and {labels}: remove the attribute or declare it so."
-    return " Mend that line, or save the file as CSV."
+def _header(name: str, path: Path, lines: Iterator[tuple[int, str]]) -> list[_Attribute]:
+    found: dict[str, _Attribute] = {}
+    for at, line in lines:
+        word = line.split(maxsplit=1)[0].lower()
+        if word == "@data" and found:
+            return [*found.values()]
+        parts = _ATTRIBUTE.fullmatch(line)
+        if parts is None and word != "@relation":
+            raise _malformed(name, path, at, f"{shown(line)} is neither @relation, @attribute and its type, nor @data")
+        if parts is not None:
+            attribute = _attribute(name, path, at, _unquoted(parts[1]) or "?", parts[2].strip())
+            if attribute.name in found:
+                raise _malformed(name, path, at, f"attribute {attribute.name!r} is declared twice")
+            found[attribute.name] = attribute
+    raise DataError(f"{name}: {path} has no line @data below its attributes. Fetch the file again, or add the line.")
 
 
-def _cut(said: str, most: int = 200) -> str:
-    """Return what the reader says without its full stop and, where it repeats a long line, without most of that."""
-    return said.rstrip(".") if len(said) <= most else f"{said[:most]}..."
+def _attribute(name: str, path: Path, at: int, attribute: str, declared: str) -> _Attribute:
+    kind = declared.lower()
+    if kind == _TEXT:
+        return _Attribute(attribute, kind, None)
+    if kind in _NUMBERS:
+        return _Attribute(attribute, kind, _whole if kind == "integer" else float)
+    labels = _cells(declared[1:-1]) if declared.startswith("{") and declared.endswith("}") else None
+    if labels is None:
+        raise DataError(
+            f"{name}: {path}, line {at}: attribute {attribute!r} has the type {shown(declared)}. Known types are "
+            "numeric, real, integer, string and {labels}: remove the attribute or declare it so."
+        )
+    places = {label: float(place) for place, label in enumerate(labels)}
+    return _Attribute(attribute, labels, places.__getitem__)
 
 
-def _is_sparse(lines: Iterable[str]) -> tuple[bool, Iterator[str]]:
-    """Tell by the first row whether a file is sparse, and return its lines again."""
-    seen: list[str] = []
-    lines, in_data = iter(lines), False
-    for line in lines:
-        seen.append(line)
-        text = line.strip()
-        if in_data and text and not text.startswith("%"):
-            break
-        in_data = in_data or text.upper().startswith("@DATA")
-    is_sparse = in_data and bool(seen) and seen[-1].strip().startswith("{")
-
-    def again() -> Iterator[str]:
-        yield from seen
-        yield from lines
-
-    return is_sparse, again()
-
-
-def _dense(name: str, path: Path, attributes: Sequence[tuple[str, Any]], rows: Iterable[list[Any]]) -> list[Column]:
-    numbers = [None if declared == "STRING" else array("d") for _, declared in attributes]
-    texts: list[list[str | None]] = [[] for _ in attributes]
-    for row in rows:
-        for cell, held, text in zip(row, numbers, texts, strict=True):
-            if held is None:
-                text.append(cell)
-            else:
-                held.append(np.nan if cell is None else cell)
-    if not any(len(text if held is None else held) for held, text in zip(numbers, texts, strict=True)):
-        raise DataError(f"{name}: {path} has no rows. They stand below @data.")
-    return [
-        categorical(attribute, np.array(text, dtype=object))
-        if held is None
-        else _column(attribute, declared, np.array(held))
-        for (attribute, declared), held, text in zip(attributes, numbers, texts, strict=True)
-    ]
+def _dense(name: str, path: Path, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]]) -> list[Column]:
+    held: list[Any] = [[] if attribute.number is None else array("d") for attribute in attributes]
+    for at, line in rows:
+        cells = _cells(line)
+        if cells is None:
+            raise _malformed(name, path, at, f"{shown(line)} is not a row of cells between commas")
+        if len(cells) != len(attributes):
+            raise _malformed(
+                name, path, at, f"it has {len(cells)} cells, but {len(attributes)} attributes are declared"
+            )
+        for attribute, cell, column in zip(attributes, cells, held, strict=True):
+            column.append(_value(name, path, at, attribute, cell))
+    return [_column(attribute, column) for attribute, column in zip(attributes, held, strict=True)]
 
 
 def _sparse(
-    name: str, path: Path, attributes: Sequence[tuple[str, Any]], rows: Iterable[dict[int, Any]]
+    name: str, path: Path, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]]
 ) -> Sequence[Column]:
     from scipy.sparse import csc_matrix
 
     at_row, at_column, values = array("q"), array("q"), array("d")
-    texts: dict[int, dict[int, str | None]] = {j: {} for j, (_, kind) in enumerate(attributes) if kind == "STRING"}
+    texts: dict[int, dict[int, str | None]] = {j: {} for j, one in enumerate(attributes) if one.number is None}
     n_rows = 0
-    for row in rows:
-        for j, cell in row.items():
+    for at, line in rows:
+        cells = _indexed_cells(line)
+        if cells is None or len({j for j, _ in cells}) < len(cells):
+            raise _malformed(name, path, at, f"{shown(line)} is not a row of {{index value, ...}}, each index once")
+        for j, cell in cells:
+            if j >= len(attributes):
+                raise _malformed(name, path, at, f"index {j} is not below the {len(attributes)} declared attributes")
+            value = _value(name, path, at, attributes[j], cell)
             if j in texts:
-                texts[j][n_rows] = cell
+                texts[j][n_rows] = value
             else:
                 at_row.append(n_rows)
                 at_column.append(j)
-                values.append(np.nan if cell is None else cell)
+                values.append(value)
         n_rows += 1
     shape = (n_rows, len(attributes))
     X = csc_matrix((np.array(values), (np.array(at_row, dtype=int), np.array(at_column, dtype=int))), shape=shape)
-    is_number = np.array([declared in _NUMBERS for _, declared in attributes])
+    is_number = np.array([attribute.declared in _NUMBERS for attribute in attributes])
     more = []
     for j in np.flatnonzero(~is_number).tolist():
-        attribute, declared = attributes[j]
-        if j in texts:
-            more.append(categorical(attribute, np.array([texts[j].get(i) for i in range(n_rows)], dtype=object)))
-        else:
-            more.append(_column(attribute, declared, X[:, [j]].toarray().ravel()))
+        cells = [texts[j].get(i) for i in range(n_rows)] if j in texts else X[:, [j]].toarray().ravel()
+        more.append(_column(attributes[j], cells))
     if not is_number.any():
         return more
-    names = [attribute for (attribute, _), is_one in zip(attributes, is_number, strict=True) if is_one]
+    names = [attribute.name for attribute, is_one in zip(attributes, is_number, strict=True) if is_one]
     return matrix_columns(X[:, np.flatnonzero(is_number)], names, more)
 
 
-def _column(attribute: str, declared: Any, values: np.ndarray) -> Column:
-    """Make a column of numbers, or of positions in the declared labels; NaN is missing."""
-    if declared in _NUMBERS:
-        return number_column(attribute, values)
+def _value(name: str, path: Path, at: int, attribute: _Attribute, cell: str | None) -> Any:
+    """Return a cell as a number, the position of its label, or a text; NaN or None where it is missing."""
+    if attribute.number is None:
+        return cell
+    if cell is None:
+        return math.nan
+    try:
+        return attribute.number(cell)
+    except KeyError:
+        what = f"{shown(cell)} is not among the labels that are declared for {attribute.name!r}"
+    except (ValueError, OverflowError):  # a whole number may not be infinite
+        what = f"{shown(cell)} is not a number, but {attribute.name!r} is declared {attribute.declared}"
+    raise _malformed(name, path, at, what)
+
+
+def _column(attribute: _Attribute, cells: Any) -> Column:
+    if attribute.number is None:
+        return categorical(attribute.name, np.array(cells, dtype=object))
+    values = np.array(cells)
+    if isinstance(attribute.declared, str):
+        return number_column(attribute.name, values)
     codes = np.where(np.isnan(values), -1, values).astype(np.int32)
-    # An empty label, or ?, in the declaration is None: cells that have it, by being left out of a row, are missing.
-    levels = sort_labels({declared[code] for code in np.unique(codes[codes >= 0])} - {None})
+    # Cells that have an empty label by being left out of a row are missing.
+    levels = sort_labels({attribute.declared[code] for code in np.unique(codes[codes >= 0])} - {None})
     place = {level: code for code, level in enumerate(levels)}
-    lookup = np.array([place.get(label, -1) for label in declared] + [-1], dtype=np.int32)
-    return Column(attribute, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
+    lookup = np.array([place.get(label, -1) for label in attribute.declared] + [-1], dtype=np.int32)
+    return Column(attribute.name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
+
+
+def _cells(line: str) -> list[str | None] | None:
+    r"""Return the cells between commas, None where missing; None altogether if the line is malformed.
+
+    >>> _cells("1, 'a \\'b\\'', ?"), _cells("new york")
+    (['1', "a 'b'", None], None)
+    """
+    if not _NOT_PLAIN.search(line):
+        return [None if cell in ("", "?") else cell for cell in line.split(",")]
+    found, at, more = [], 0, ","
+    while more:
+        cell = _CELL.match(line, at)
+        if cell is None:
+            return None
+        at, more = cell.end(), cell[2]
+        found.append(_unquoted(cell[1]))
+    return found
+
+
+def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
+    """Return the cells of a sparse row with their positions; None if the line is malformed.
+
+    >>> _indexed_cells("{0 5, 3 'a b'}"), _indexed_cells("{ }"), _indexed_cells("{0}")
+    ([(0, '5'), (3, 'a b')], [], None)
+    """
+    if not line.startswith("{") or not line.endswith("}"):
+        return None
+    inner, at, more = line[1:-1].strip(), 0, ","
+    found: list[tuple[int, str | None]] = []
+    while more and inner:
+        cell = _INDEXED_CELL.match(inner, at)
+        if cell is None:
+            return None
+        at, more = cell.end(), cell[3]
+        found.append((int(cell[1]), _unquoted(cell[2])))
+    return found
+
+
+def _unquoted(cell: str) -> str | None:
+    """Return a cell without quotes and escapes; None for a missing one."""
+    if cell[:1] in ("'", '"'):
+        return _ESCAPE.sub(_character, cell[1:-1])
+    return None if cell in ("", "?") else cell
+
+
+def _character(escape: re.Match[str]) -> str:
+    sign = escape[1]
+    if len(sign) == 5:
+        return chr(int(sign[1:], 16))
+    return chr(int(sign, 8)) if sign.isdecimal() and sign.isascii() and sign < "8" else _ESCAPED.get(sign, sign)
+
+
+def _whole(cell: str) -> float:
+    return float(int(float(cell)))
+
+
+def _malformed(name: str, path: Path, at: int, what: str) -> DataError:
+    return DataError(f"{name}: {path}, line {at}: {what}. Mend that line, or save the file as CSV.")
