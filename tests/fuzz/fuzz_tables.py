@@ -11,7 +11,7 @@ from oracle import bounded, refused_or
 
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.data import raw, sources
-from blanketflow.data.at_once import names_of
+from blanketflow.data.columns import names_of
 from blanketflow.data.formats.loaded import Loaded
 from blanketflow.data.simulate import simulate
 from blanketflow.workflow import peek

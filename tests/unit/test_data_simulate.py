@@ -11,9 +11,8 @@ from blanketflow.core.errors import ConfigError, DataError, ParameterError, Unkn
 from blanketflow.core.graph import DAG
 from blanketflow.data.simulate import NETWORKS, simulate, truth_of
 from blanketflow.data.simulate.clinic import CLINIC
-from blanketflow.data.simulate.conditional_gaussian import ConditionalGaussianNetwork
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
-from blanketflow.data.simulate.gaussian import GaussianNode, LinearGaussianNetwork
+from blanketflow.data.simulate.gaussian import ConditionalGaussianNetwork, GaussianNode, LinearGaussianNetwork
 from blanketflow.data.simulate.greenhouse import GREENHOUSE
 from blanketflow.data.simulate.network import BLOCK_ROWS
 from random_networks import random_dag, random_discrete, random_gaussian

@@ -14,7 +14,8 @@ from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
-from blanketflow.data import at_once, storage, write_wide
+from blanketflow.data import columns as all_columns
+from blanketflow.data import storage, write_wide
 from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card
 from blanketflow.data.impute import impute
@@ -32,7 +33,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(storage, "WIDE_SPARSE", 0)
     monkeypatch.setattr(write_wide, "GROUP_CELLS", 2 * N)
     monkeypatch.setattr(write_wide, "GROUP_FEATURES", N)
-    monkeypatch.setattr(at_once, "CELLS", 3 * N)
+    monkeypatch.setattr(all_columns, "CELLS", 3 * N)
 
 
 def sparse_columns(matrix, kind="numeric"):
@@ -89,11 +90,11 @@ def assert_equal_tables(found, expected):
 @given(wide_columns())
 def test_all_columns_at_once_are_described_as_each_of_them(columns):
     one_by_one = single(columns)
-    assert at_once.missing_by_column(columns).tolist() == [c.n_missing() for c in one_by_one.columns]
+    assert all_columns.missing_by_column(columns).tolist() == [c.n_missing() for c in one_by_one.columns]
     values = [c.numbers() for c in one_by_one.columns]
     constant = [len(np.unique(v[~np.isnan(v)])) <= 1 for v in values]
-    assert at_once.is_constant(columns).tolist() == constant
-    keys = at_once.content_keys(columns)
+    assert all_columns.is_constant(columns).tolist() == constant
+    keys = all_columns.content_keys(columns)
     for i, a in enumerate(values):
         for j, b in enumerate(values):
             assert (keys[i] == keys[j]) == np.array_equal(a, b, equal_nan=True)
@@ -192,7 +193,7 @@ def test_cells_are_filled_as_in_single_columns(columns):
     for rows in (train, test):
         filled = impute(held.take(train), held.take(rows))
         assert_equal_tables(filled, impute(alone.take(train), alone.take(rows)))
-    if not at_once.missing_by_column(columns).any():
+    if not all_columns.missing_by_column(columns).any():
         assert impute(held, held) is held
 
 

@@ -6,7 +6,7 @@ import io
 import pandas as pd
 import pytest
 
-from blanketflow.core.spreadsheets import FORMULA_SIGNS
+from blanketflow.core.printable import FORMULA_SIGNS
 from blanketflow.data.artefacts import Provenance
 from blanketflow.reporting.export import ExportedBlanket
 from blanketflow.workflow.collect import write_table

@@ -19,7 +19,6 @@ from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
 from ..core.wide_columns import WideColumns
 from .raw import check_width, setting
-from .sparse_files import checked_csc
 from .text import read_text
 from .unpacked import Unpacking
 
@@ -205,3 +204,31 @@ def _opened(name: str, path: Path) -> Iterator[Any]:
         what = "Save text as numpy.array(y, dtype=str)" if "pickle" in str(error) else "Fetch or save it again"
         said = str(error).rstrip(".")
         raise DataError(f"{name}: {path} is not a readable .npz file of plain arrays ({said}). {what}.") from error
+
+
+def checked_csc(X: Any) -> Any:
+    """Return a scipy sparse matrix by columns, cells at the same place summed and without stored zeros.
+
+    scipy believes the positions of a matrix that was made of its parts: wrong ones read and write beyond its arrays.
+
+    Raises
+    ------
+    ValueError
+        If a position is none of the matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> forged = csr_matrix((np.ones(2), np.array([0, 9]), np.array([0, 1, 2])), shape=(2, 2))
+    >>> checked_csc(forged)
+    Traceback (most recent call last):
+    ...
+    ValueError: indices must be < 2
+    """
+    if hasattr(X, "check_format"):  # the others keep no pointers
+        X.check_format(full_check=True)
+    X = X.tocsc()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X

@@ -13,7 +13,7 @@ from ..core.cards import CLASSIFICATION
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column
 from ..core.wide_columns import WideColumns
-from .at_once import blocks_of, missing_by_column
+from .columns import blocks_of, missing_by_column
 from .quality import content_digest
 from .raw import RawTable
 

@@ -11,7 +11,7 @@ from ..core.errors import DataError
 from ..core.matrix_columns import MatrixColumns
 from ..core.table import Column, SparseValues, Table
 from ..core.wide_columns import WideColumns
-from .at_once import missing_by_column
+from .columns import missing_by_column
 
 _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
-from .at_once import content_keys, is_constant
+from .columns import content_keys, is_constant
 from .raw import RawTable
 
 #: A text column with at least this many levels, most of them seen once, looks like an identifier.

@@ -13,8 +13,8 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.table import Column, SparseValues, Table, categorical, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
-from .at_once import first_infinite, missing_by_column, names_of, only
 from .column_names import check_names, which_column
+from .columns import first_infinite, missing_by_column, names_of, only
 from .number_texts import what_is_held
 
 DEFAULTS: Mapping[str, Any] = {

@@ -13,8 +13,8 @@ from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.table import Column
 from .arrays import read_npz
 from .arrow import read_ipc, read_parquet
-from .at_once import names_of, only
 from .bundled import TARGET, read_bundled
+from .columns import names_of, only
 from .download import downloaded_digest, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.errors import DataError
-from ..core.printable import printable
-from ..core.spreadsheets import as_cell
+from ..core.printable import as_cell, printable
 
 FORMS = ("csv", "json", "pipeline")
 #: What is stated of each feature.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..core.spreadsheets import as_cell
+from ..core.printable import as_cell
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
 from ..reporting.tables import TABLES

@@ -20,10 +20,10 @@ from ..core.task import Task
 from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json
-from ..data.at_once import missing_by_column
 from ..data.bundled import TARGET, bundled_facts
 from ..data.cache import cache_folder, storing
 from ..data.column_names import check_names
+from ..data.columns import missing_by_column
 from ..data.download import with_downloads
 from ..data.raw import (
     RawTable,

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.convert import as_table
 from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.table import Column
-from ..sparse_files import checked_csc
+from ..arrays import checked_csc
 from ..unpacked import Unpacking
 from .loaded import Loaded, matrix_columns
 

@@ -13,8 +13,8 @@ from ...core.convert import as_table
 from ...core.errors import DataError
 from ...core.table import Column
 from ...core.wide_columns import WideColumns
+from ..arrays import checked_csc
 from ..raw import MOST_WHOLE
-from ..sparse_files import checked_csc
 from ..text import column_of_texts
 
 

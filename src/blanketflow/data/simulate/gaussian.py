@@ -1,4 +1,4 @@
-"""Gaussian nodes, and networks of them alone: each is a linear function of its parents plus normal noise."""
+"""Gaussian nodes, linear functions of their parents plus normal noise, and networks with such nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cards import NUMERIC
 from ...core.errors import DataError
 from ...core.table import Column
-from .discrete import configurations, level_counts
+from .discrete import DiscreteNode, configurations, level_counts
 from .network import Network, Node
 
 
@@ -84,3 +84,21 @@ class LinearGaussianNetwork(Network):
     """A Bayesian network of linear Gaussian nodes; parameters and errors as for `Network`."""
 
     kinds = (GaussianNode,)
+
+
+class ConditionalGaussianNetwork(Network):
+    """A Bayesian network of discrete and Gaussian nodes; parameters and errors as for `Network`.
+
+    A discrete node has discrete parents only. Discrete networks and linear Gaussian ones are its two special cases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.data.simulate.discrete import node
+    >>> yield_ = GaussianNode(np.array([1.0, 5.0]), np.array([0.0, 0.0]), given=("watered",))
+    >>> farm = ConditionalGaussianNetwork("farm", {"watered": node(["no", "yes"], table=[0, 1]), "yield": yield_})
+    >>> farm.sample(2, seed=1)["yield"].values
+    array([5., 5.])
+    """
+
+    kinds = (DiscreteNode, GaussianNode)

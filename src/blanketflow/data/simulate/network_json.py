@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ...core.errors import DataError
-from .conditional_gaussian import ConditionalGaussianNetwork
 from .discrete import DiscreteNetwork, DiscreteNode, normalised
-from .gaussian import GaussianNode, LinearGaussianNetwork
+from .gaussian import ConditionalGaussianNetwork, GaussianNode, LinearGaussianNetwork
 from .network import Network
 
 INTERCEPT = "(Intercept)"

@@ -1,4 +1,4 @@
-"""What has to be known of all columns of a source, found on the arrays of a wide one and never column by column."""
+"""Facts about all columns of a source. Those of a wide one are found on its arrays, never column by column."""
 
 from __future__ import annotations
 
