@@ -15,10 +15,10 @@ import psutil
 import pytest
 
 from blanketflow.core import isolation
+from blanketflow.core.answer_bytes import from_bytes
 from blanketflow.core.errors import DataError
 from blanketflow.core.isolation import WorkFailed, ends_after, in_child
 from blanketflow.core.limits import LimitReached
-from blanketflow.core.plain import from_bytes
 
 SOURCE = Path(isolation.__file__).parents[2]
 

@@ -20,12 +20,11 @@ from blanketflow.api.estimator import estimator_class
 from blanketflow.config.reading import read_config
 from blanketflow.config.schema import json_schema
 from blanketflow.core.cards import Card
-from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError
+from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError, UnsupportedError, shown
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.parameters import Parameter
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng
-from blanketflow.core.shown import shown
 from blanketflow.core.table import Column, Table, column_from_array
 from blanketflow.core.task import target_column
 from blanketflow.search.steps import Step

@@ -9,10 +9,9 @@ from typing import Any
 
 from .. import __version__
 from ..config.reading import read_config
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
-from ..core.shown import shown
 from ..data.impute import impute
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds

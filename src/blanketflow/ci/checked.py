@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import WrongAnswerError
+from ..core.errors import WrongAnswerError, shown
 from ..core.results import CIResults
-from ..core.shown import shown
 from .engines import Engine
 
 

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.cards import EXACT, Card
-from ..core.errors import DataError, ParameterError
+from ..core.errors import DataError, ParameterError, shown
 from ..core.graph import DAG
 from ..core.parameters import anything
 from ..core.results import CIResults
-from ..core.shown import shown
 from ..core.table import Table
 from .base import CITest
 from .truth import certain_results

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import BlanketflowError, ConfigError, did_you_mean
-from ..core.shown import shown
+from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
 from ..models import get_model
 from ..models.metrics import METRICS
 from ..search.aggregate import check_rule

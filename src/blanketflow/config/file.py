@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ConfigError, closest
+from ..core.errors import ConfigError, closest, shown
 from ..core.printable import printable
-from ..core.shown import shown
 
 #: Bytes of a file, values in it with those that its aliases repeat, and levels of brackets or indentation.
 MOST_BYTES, MOST_VALUES, MOST_LEVELS = 10_000_000, 1_000_000, 100

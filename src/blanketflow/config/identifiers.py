@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import ConfigError
-from ..core.shown import shown
+from ..core.errors import ConfigError, shown
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
 #: Characters of an id: names of files, with what is appended to them, have at most 255.

@@ -8,10 +8,9 @@ from typing import Any
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..core.errors import BlanketflowError, ConfigError, did_you_mean
+from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
 from ..core.parameters import Parameter
 from ..core.registry import discover
-from ..core.shown import shown
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method

@@ -1,11 +1,20 @@
-"""The errors that blanketflow raises. Each message names the data set, the column or key, and the way out."""
+"""The errors that blanketflow raises. Each message names the data set, the column or key, and the way out.
+
+`did_you_mean`, `shown` and `correction` write the parts of messages that say what was wrong and what may be right.
+"""
 
 from __future__ import annotations
 
+import datetime
 import difflib
+import math
 from collections.abc import Iterable
+from typing import Any
 
 from .printable import printable
+
+#: Longer values are cut in messages.
+_MOST = 80
 
 
 class BlanketflowError(Exception):
@@ -68,8 +77,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     'There is none.'
     """
     known = sorted(str(k) for k in known)
-    shown = known[:30]
-    listed = "Known: " + ", ".join(shown) + (", ..." if len(known) > len(shown) else ".")
+    listed = "Known: " + ", ".join(known[:30]) + (", ..." if len(known) > 30 else ".")
     return closest(name, known) or (listed if known else "There is none.")
 
 
@@ -78,3 +86,65 @@ def closest(name: str, known: Iterable[str]) -> str:
     # Comparing takes the product of the lengths: what is very long is no slip of the pen.
     close = difflib.get_close_matches(str(name)[:200], sorted(str(k) for k in known), n=2, cutoff=0.6)
     return "Did you mean " + " or ".join(repr(c) for c in close) + "?" if close else ""
+
+
+def shown(value: Any) -> str:
+    """Return a value as a configuration writes it, cut if it is long.
+
+    Examples
+    --------
+    >>> shown(None), shown(True), shown("a"), shown(datetime.date(2024, 1, 1))
+    ('null', 'true', "'a'", 'the date 2024-01-01')
+    >>> len(shown("a" * 1000))
+    83
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, datetime.date):
+        return f"the date {value}"
+    text = printable(repr(value))
+    return text if len(text) <= _MOST else text[:_MOST] + "..."
+
+
+def correction(value: Any, kind: str) -> str:
+    """Return, after a blank, how to write a value of the wrong kind; nothing if that is not clear.
+
+    Parameters
+    ----------
+    value : object
+        The wrong value.
+    kind : str
+        The kind that a `Parameter` wants.
+
+    Examples
+    --------
+    >>> correction("1e-3", "number"), correction("0,05", "number")
+    (' Write 0.001, without quotes.', ' Write 0.05, without quotes.')
+    >>> correction(3.0, "integer"), correction("ten", "integer")
+    (' Write 3.', '')
+    >>> correction(False, "text")
+    ' If it is a name, put it in quotes.'
+    """
+    if kind in ("number", "integer") and isinstance(value, str):
+        number = _number(value)
+        if number is not None and (kind == "number" or number.is_integer()):
+            return f" Write {_written(number)}, without quotes."
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return f" Write {int(value)}."
+    if kind in ("text", "choice") and isinstance(value, bool | int | float | datetime.date):
+        return " If it is a name, put it in quotes."
+    return ""
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _written(number: float) -> str:
+    """Return a number as YAML reads it: with a point before an exponent."""
+    text = str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text

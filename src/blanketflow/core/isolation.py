@@ -1,8 +1,12 @@
-"""Work in a process of its own, so that code of others can crash, hang or end its process, and that is all it ends.
+"""Runs work in a process of its own, so that foreign code that crashes, hangs or exits ends nothing else.
 
-The process is a fork: it has everything that its parent holds, and nothing is sent to it. What comes back is plain
-(`plain.py`). It ends with its parent, however that ends. Where forking is not safe (macOS) or not possible (Windows),
-the work is done in the process that asks for it, and only the limit that the search itself looks at holds.
+The process is a fork: it has everything that its parent holds, and nothing is sent to it. What comes back are plain
+bytes (`answer_bytes.py`). The process ends with its parent, however the parent ends. Where forking is not safe (macOS)
+or not possible (Windows), the work is done in the calling process, and only the limit that the search itself checks
+holds.
+
+Workers of joblib (loky) would not do (tried with 1.6): they outlive a parent that is killed while they work, `os._exit`
+looks like a timeout, and a crash looks like a lack of memory. What they exchange is pickled.
 """
 
 from __future__ import annotations
@@ -21,19 +25,19 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from . import errors
+from .answer_bytes import from_bytes, to_bytes
 from .errors import BlanketflowError, WrongAnswerError
 from .limits import LimitReached
-from .plain import from_bytes, to_bytes
 from .printable import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
-#: Seconds beyond its limit, at least, after which work that does not stop by itself is ended.
+#: Work that does not stop by itself is ended at least this many seconds after its limit.
 GRACE = 5.0
-#: Seconds after which it is looked whether a process lives that is silent.
+#: Seconds between two checks whether a silent process is still alive.
 _PAUSE = 0.05
 _LENGTH = struct.Struct("<Q")
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
-#: Characters of an error's message that are passed on.
+#: Longest error message that is passed on, in characters.
 _MOST = 4000
 
 
@@ -52,7 +56,7 @@ def reason_of(error: Exception) -> str:
 
 
 def ends_after(time_limit: float) -> float:
-    """Return after how many seconds work is ended that should have stopped at its limit by itself.
+    """Return after how many seconds work is ended that did not stop at its time limit by itself.
 
     >>> ends_after(1), ends_after(60)
     (6.0, 90.0)
@@ -66,19 +70,19 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     Parameters
     ----------
     work : callable
-        Returns what `plain.to_bytes` takes. What else it changes stays in its process.
+        Returns what `answer_bytes.to_bytes` takes. Anything else that it changes stays in its process.
     time_limit : float, optional
-        Seconds after which it should have stopped by itself; it is ended some time later (`ends_after`).
+        Seconds after which the work should stop by itself. It is ended some time later (`ends_after`).
 
     Raises
     ------
     LimitReached
         If it had to be ended.
     MemoryError
-        If memory ran out: it said so, or somebody else killed it, as the system does then.
+        If memory ran out: the work said so, or its process was killed, as the system does then.
     BlanketflowError
-        The work's own error of that kind; `WorkFailed` for any other, or where the process ended without an answer.
-        The traceback is among the notes.
+        The work's own error, if it is of that kind; else, or if the process ended without an answer, `WorkFailed`. The
+        traceback is in the error's notes.
 
     Examples
     --------
@@ -92,7 +96,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     if not FORKS:
         return work()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # whatever they are; what they hold would be written twice
+        with suppress(Exception):  # whatever streams these are; what they buffer would be written twice
             stream.flush()
     reading, writing = os.pipe()
     parent = os.getpid()
@@ -118,7 +122,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
 
 
 def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
-    """Do the work in the child, tell its outcome and end, without anything that the parent would do at its end."""
+    """Do the work in the child, send its outcome and exit, without what the parent would do at its own exit."""
     code = 1
     try:
         _settle(parent)
@@ -136,21 +140,21 @@ def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
 
 
 def _settle(parent: int) -> None:
-    """Be a process group of its own without an input, that ends with the parent and prints where the parent does."""
+    """Make this process a group of its own that has no input, ends with the parent and prints where the parent does."""
     os.setpgid(0, 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before that
+    if os.getppid() != parent:  # the parent ended before that
         os._exit(1)
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
-        with suppress(Exception):  # a notebook's streams are no files
+        with suppress(Exception):  # a notebook's streams are not files
             if stream.fileno() != number:  # the log of a job: what C code prints belongs there, too
                 os.dup2(stream.fileno(), number)
     with suppress(Exception):
         faulthandler.enable(sys.stderr)  # where a crash came from
-    if "threadpoolctl" in sys.modules:  # threads of OpenMP that the parent had are not here, and GNU's waits for them
+    if "threadpoolctl" in sys.modules:  # the parent's OpenMP threads are not here, and GNU's OpenMP would wait for them
         sys.modules["threadpoolctl"].threadpool_limits(1, "openmp")
 
 
@@ -162,7 +166,7 @@ def _told(error: BaseException) -> dict[str, Any]:
     kind = type(error)
     if _is_of_memory(error):
         return {"kind": MemoryError.__name__, "message": message}
-    if isinstance(error, OSError) and error.errno is not None:  # a full disk is no fault of the method
+    if isinstance(error, OSError) and error.errno is not None:  # a full disk is not the method's fault
         return {"kind": OSError.__name__, "message": message.partition("] ")[2], "number": error.errno}
     ours = _PASSED_ON.get(kind.__name__) is kind
     if isinstance(error, SystemExit):
@@ -186,10 +190,10 @@ def _write(writing: int, said: bytes) -> None:
 
 
 def _read(reading: int, pid: int, deadline: float | None) -> bytes | None:
-    """Return the whole answer; None if the process ended before, or the time was over."""
+    """Return the whole answer; None if the process ended first, or the time is over."""
     found, open_end = bytearray(), True
     while True:
-        ended = _ended(pid)  # looked at first: what it wrote before is there then
+        ended = _ended(pid)  # checked first: everything that it wrote before is then there to read
         while open_end and select.select([reading], [], [], 0 if ended else _PAUSE)[0]:
             some = os.read(reading, 1 << 20)
             found += some
@@ -209,7 +213,7 @@ def _ended(pid: int) -> bool:
 
 
 def _why_silent(pid: int) -> BaseException:
-    """Return what is to be raised for a process that ended without an answer."""
+    """Return the error to raise for a process that ended without an answer."""
     found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     if found.si_code == os.CLD_EXITED:
         return WorkFailed(f"the method ended its process, with exit code {found.si_status}, before it gave an answer")
@@ -238,7 +242,7 @@ def _answer(said: bytes) -> Any:
 
 
 def _end(pid: int) -> None:
-    """End a process and all that it started in its group; until it is waited for, its number is nobody else's."""
+    """End a process and everything in its group; until it is waited for, no other process has its number."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError):

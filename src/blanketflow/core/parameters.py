@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .cards import Card
-from .errors import ConfigError, ParameterError, closest, did_you_mean
-from .shown import meant, shown
+from .errors import ConfigError, ParameterError, closest, correction, did_you_mean, shown
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Parameter:
             return
         if not (self._right_kind(value) and self._within_bounds(value)):
             near = closest(value, self.choices) if isinstance(value, str) else ""
-            hint = f" {near}" if near else meant(value, self.kind)
+            hint = f" {near}" if near else correction(value, self.kind)
             raise ParameterError(f"{where}: {name} is {shown(value)}, but must be {self.wanted()}.{hint}")
 
     def _right_kind(self, value: Any) -> bool:

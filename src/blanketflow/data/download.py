@@ -1,4 +1,8 @@
-"""Files behind ``https://``: downloaded once, with their digests, and taken from the cache from then on."""
+"""Files behind ``https://``: downloaded once, with their digests, and taken from the cache from then on.
+
+pooch would keep the cache and check digests, but not stop at a size, refuse redirections, keep credentials from other
+servers, or trust the system's certificates; Snakemake's storage plug-ins serve no function of the library.
+"""
 
 from __future__ import annotations
 

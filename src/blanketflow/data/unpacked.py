@@ -9,8 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..core.errors import ConfigError, DataError
-from ..core.shown import shown
+from ..core.errors import ConfigError, DataError, shown
 
 #: The environment variable that says how many GB, and how many where it is not set.
 VARIABLE, MOST_GB = "BLANKETFLOW_MAX_GB", 4.0

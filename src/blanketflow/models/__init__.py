@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, shown
 from ..core.registry import look_up
-from ..core.shown import shown
 from .base import Model
 from .outside import OutsideModel
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import WrongAnswerError
-from ..core.shown import shown
+from ..core.errors import WrongAnswerError, shown
 
 #: How far probabilities of a row may be from a sum of 1; some models work in single precision.
 TOLERANCE = 1e-3

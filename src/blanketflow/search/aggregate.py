@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from ..core.errors import ParameterError, did_you_mean
-from ..core.shown import shown
+from ..core.errors import ParameterError, did_you_mean, shown
 from ..core.ties import comparable_number
 
 #: Rules by name; ``frequency`` takes a threshold.

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import WrongAnswerError
-from ..core.shown import shown
+from ..core.errors import WrongAnswerError, shown
 from ..search.steps import Answer, Step
 from .base import Problem
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import Card
-from ..core.errors import BlanketflowError, ParameterError, UnsupportedError, WrongAnswerError
+from ..core.errors import BlanketflowError, ParameterError, UnsupportedError, WrongAnswerError, shown
 from ..core.printable import printable
 from ..core.registry import import_name
-from ..core.shown import shown
 from ..search.steps import Step
 from .base import Method, Problem
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..core.errors import ConfigError, StorageError
+from ..core.errors import ConfigError, StorageError, shown
 from ..core.folders import check_writable
-from ..core.shown import shown
 from .layout import FOLDERS
 
 

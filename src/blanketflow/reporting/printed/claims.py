@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import ConfigError
-from ...core.shown import shown
+from ...core.errors import ConfigError, shown
 from ..typed_frames import typed_frame
 from .beside import NOT_COMPARABLE
 from .measures import MEASURES, measure_of, values_of

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import ConfigError, did_you_mean
-from ...core.shown import shown
+from ...core.errors import ConfigError, did_you_mean, shown
 from .measures import MEASURES, measure_of
 
 _NUMBER = re.compile(r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:±\s*([0-9]+(?:\.[0-9]+)?))?\s*")

@@ -1,4 +1,4 @@
-"""Answers as bytes: what JSON can say, and arrays of numbers. Nothing that is read back can run code."""
+"""Answers of a child process as bytes: JSON and arrays of numbers. Reading them back cannot run code."""
 
 from __future__ import annotations
 
