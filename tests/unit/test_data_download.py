@@ -242,7 +242,7 @@ def test_what_openml_does_not_have_or_not_right(server):
     offer(server, 9, default_target_attribute="length,class")
     refused({"source": "openml:9"}, ConfigError, "set target")
     server.files["/api/v1/json/data/10"] = b"{}"
-    refused({"source": "openml:10"}, DataError, "is no description of an OpenML data set")
+    refused({"source": "openml:10"}, DataError, "is not a description of an OpenML data set")
 
 
 @pytest.mark.parametrize(

@@ -414,8 +414,8 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ({"t.svm": "1 1:2\n0 0:3\n"}, r"t\.svm, line 2: index 0\. Indices count from 1"),
         ({"t.svm": "1 1:2\n0 3:3 2:1\n"}, "line 2: index 2 stands behind 3. Indices must ascend"),
         ({"t.svm": "1 1:2\n0,1 2:1\n"}, "line 2: the labels '0,1' are not one number"),
-        ({"t.svm": "1 1:2\nu 2:1\n"}, "line 2: the label 'u' is no number"),
-        ({"t.svm": "1 1:2\n1 2:z\n"}, "line 2: '2:z' is no pair index:value"),
+        ({"t.svm": "1 1:2\nu 2:1\n"}, "line 2: the label 'u' is not a number"),
+        ({"t.svm": "1 1:2\n1 2:z\n"}, "line 2: '2:z' is not a pair index:value"),
         ({"t.data": "1:2 3:4\n2:1\n", "t.labels": "1\n", "t.param": PARAM}, "has 2 rows, but .*labels has 1 labels"),
         (
             {"t.data": "1:2 3:4\n4:1\n", "t.labels": "1\n0\n", "t.param": PARAM},
@@ -427,7 +427,7 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
             {"t.data": "1:2\n1:1 3\n", "t.labels": "1\n0\n", "t.param": PARAM},
             "line 2: '1:1 3' holds no pairs index:value",
         ),
-        ({"t.data": "1:2\n1:1\n", "t.labels": "1\nu\n", "t.param": PARAM}, r"labels, line 2: 'u' is no number"),
+        ({"t.data": "1:2\n1:1\n", "t.labels": "1\nu\n", "t.param": PARAM}, r"labels, line 2: 'u' is not a number"),
         ({"t.data": "1:2\n1:1\n"}, r"has no labels: there is no file .*t\.labels"),
         ({"t.data": "1 2\n1\n", "t.labels": "1\n0\n"}, r"does not tell its kind and there is no .*t\.param"),
         ({"t.data": "1 2\n1\n", "t.labels": "1\n0\n", "t.param": "?"}, "must state 'Data type"),
@@ -437,7 +437,7 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ),
         (
             {"t.data": "1,u\nb,v\n", "t.names": "u,v\nx: continuous\n"},
-            "line 2: 'b' is no number, but column 'x' is declared",
+            "line 2: 'b' is not a number, but column 'x' is declared",
         ),
         (
             {"t.data": "1,u\n2,w\n", "t.names": "u,v\nx: continuous\n"},
@@ -447,7 +447,7 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
             {"t.data": "1,u\n2,v\n", "t.names": "1. Title: Some data\n\nBy somebody.\n"},
             "not in C4.5's format .*header: none",
         ),
-        ({"t.tab": "x\ty\nc\td\n\tclass\nu\ta\n"}, "line 4: 'u' is no number, but column 'x' is declared"),
+        ({"t.tab": "x\ty\nc\td\n\tclass\nu\ta\n"}, "line 4: 'u' is not a number, but column 'x' is declared"),
         ({"t.tab": "x\ty\nc\ta b\n\tclass\n1\ta\n2\tq\n"}, "line 5: 'y' is 'q', but the second line declares 'a b'"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n1\n"}, "line 4 has 1 cells, but the header has 2"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n"}, "no rows"),

@@ -106,7 +106,7 @@ def test_any_node_can_be_the_target():
 
 
 def test_tables_that_are_no_distributions_are_refused():
-    with pytest.raises(DataError, match="node 'a': a row of the table is no distribution"):
+    with pytest.raises(DataError, match="node 'a': a row of the table is not a distribution"):
         DiscreteNetwork("bad", {"a": node(["x", "y"], table=[0.5, 0.6])})
     with pytest.raises(DataError, match="node 'b': the table has shape"):
         DiscreteNetwork("bad", {"a": node(["x", "y"], table=[0.5, 0.5]), "b": node(["u", "v"], ["a"], table=[1, 0])})
@@ -197,8 +197,8 @@ def test_conditional_gaussian_samples_follow_every_equation():
         ({"a": GaussianNode(np.zeros(2), 1.0, given=("d",))}, r"'a': sd has shape \(\), not \(2,\)"),
         ({"a": GaussianNode(0.0, 1.0), "e": node(["x"], ["a"], table=[1.0])}, "'e': the parent 'a' is not discrete"),
         ({"e": node(["x", "x"], table=[0.5, 0.5])}, "'e': the levels"),
-        ({"e": node(["x", "y"], table=[0.5, 0.499])}, "'e': a row of the table is no distribution"),
-        ({"e": node(["x", "y"], table=[np.nan, 1.0])}, "'e': a row of the table is no distribution"),
+        ({"e": node(["x", "y"], table=[0.5, 0.499])}, "'e': a row of the table is not a distribution"),
+        ({"e": node(["x", "y"], table=[np.nan, 1.0])}, "'e': a row of the table is not a distribution"),
     ],
 )
 def test_parameters_that_contradict_each_other_are_refused(nodes, message):

@@ -106,7 +106,7 @@ def test_groups_are_numbered_and_leave_the_features(tmp_path):
         ({"path": None, "source": "openmel:3"}, ConfigError, "source 'openmel:3' is unknown"),
         ({"path": None, "source": "openml:iris"}, ConfigError, "needs the number of a data set"),
         ({"format": "excel"}, ConfigError, "format is 'excel'"),
-        ({"query": "SELECT 1"}, ConfigError, "is no database: remove query"),
+        ({"query": "SELECT 1"}, ConfigError, "is not a database: remove query"),
         ({"path": None, "source": "simulate:clinc"}, ConfigError, "Did you mean 'clinic'"),
         ({"path": None, "source": "simulate:clinic", "target": "fevr"}, ConfigError, "Did you mean 'fever'"),
         ({"path": None, "source": "simulate:clinic", "target": None, "rows": 0}, ConfigError, "rows is 0"),
@@ -287,6 +287,7 @@ def test_a_peek_imports_nothing_heavy(tmp_path):
 
 def test_the_network_behind_a_source():
     assert "pneumonia" in read_source_network("t", "simulate:clinic").nodes
-    for source, message in [("sklearn:wine", "is no network"), ("simulate:clinik", "clinic"), ("other:x", "unknown")]:
+    known = {"sklearn:wine": "is not a network", "simulate:clinik": "clinic", "other:x": "unknown"}
+    for source, message in known.items():
         with pytest.raises(ConfigError, match=message):
             read_source_network("t", source)

@@ -1,4 +1,4 @@
-"""The card: what a method, test or model is, what it takes and what it promises. Readable without its dependencies."""
+"""The card of a method, test or model: what it is, accepts and guarantees. Readable without its dependencies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Card:
         For methods: how its work grows, a key of `WORK` in `workflow/estimates/cost.py`. Empty: as that of most methods
         of its family does.
     formula : str
-        What a method that ranks features ranks them by.
+        For methods that rank features: the formula that they rank by.
     symmetric : bool
         For tests: swapping X and T changes nothing.
     measures : tuple of str
@@ -52,11 +52,11 @@ class Card:
     column_sets : bool
         For tests: X may be a set of columns, tested as one joint variable.
     column_by_column : bool
-        For tests: what is found for a column given nothing depends on no other column but the target, so that columns
-        can be tested in jobs of their own.
+        For tests: the result for a column given nothing depends on that column and the target only, so that columns
+        can be tested in separate jobs.
     max_classes : int or None
-        For tests whose `kinds` leave categorical columns out: those of at most so many levels, and targets of at most
-        so many classes, are accepted all the same. None: no exception, and no limit on a target's classes.
+        For tests whose `kinds` exclude categorical columns: columns of at most so many levels, and targets of at most
+        so many classes, are still accepted. None: no exception, and no limit on the target's classes.
 
     Examples
     --------

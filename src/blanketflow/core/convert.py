@@ -1,4 +1,4 @@
-"""From what people hold (DataFrame, array, scipy sparse) to a `Table`, without importing pandas or scipy."""
+"""Makes a `Table` of a DataFrame, an array or a scipy sparse matrix, without importing pandas or scipy."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _from_series(name: str, series: Any) -> Column:
 
 def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
     if not X.has_canonical_format:
-        X = X.copy()  # what is asked of a caller's matrix must not change it
+        X = X.copy()  # the caller's matrix must not change
         X.sum_duplicates()
     n, d = X.shape
     names = names or [f"x{j}" for j in range(d)]

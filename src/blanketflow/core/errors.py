@@ -29,7 +29,7 @@ class BlanketflowError(Exception):
     """
 
     def __str__(self) -> str:
-        return printable(Exception.__str__(self))  # KeyError, which one of these is too, would print a repr
+        return printable(Exception.__str__(self))  # KeyError, a base of one of these, would print a repr
 
 
 class ConfigError(BlanketflowError):
@@ -83,7 +83,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def closest(name: str, known: Iterable[str]) -> str:
     """Return a sentence that offers the closest known names; nothing when none is close."""
-    # Comparing takes the product of the lengths: what is very long is no slip of the pen.
+    # Comparing takes the product of the lengths, and a very long name is not a typing error.
     close = difflib.get_close_matches(str(name)[:200], sorted(str(k) for k in known), n=2, cutoff=0.6)
     return "Did you mean " + " or ".join(repr(c) for c in close) + "?" if close else ""
 

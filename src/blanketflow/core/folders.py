@@ -1,4 +1,4 @@
-"""Folders that are written to: whether that will work, and what is said when it did not."""
+"""Folders for output: whether they can be written to, and the message if they cannot."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from .errors import StorageError
 
-#: What goes wrong with a disk, whoever writes to it.
+#: Errors of the disk itself, whoever writes to it.
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 def check_writable(folder: str | Path, way_out: str) -> None:
     """Raise `StorageError` if a folder, which need not exist yet, cannot be written to.
 
-    A file is written, made lasting and removed: permissions, quotas and full disks are not known otherwise.
+    A file is written, synced to disk and removed, since nothing else reveals permissions, quotas and full disks.
     """
     import tempfile
 
@@ -26,14 +26,14 @@ def check_writable(folder: str | Path, way_out: str) -> None:
             file.write(bytes(4096))
             file.flush()
             os.fsync(file.fileno())
-        if there != folder:  # a disk can be out of files where it is not out of bytes
+        if there != folder:  # a disk can run out of files before it runs out of bytes
             Path(tempfile.mkdtemp(dir=there, prefix=".blanketflow-")).rmdir()
     except OSError as error:
         raise not_written(folder, error, way_out) from error
 
 
 def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageError:
-    """Return the error of a file or folder that cannot be written, with the space that is left where that is why."""
+    """Return the error of a file or folder that cannot be written, with the space that is left if that is the cause."""
     why = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         why += f"; {free_bytes(path):,} bytes are free"
@@ -42,7 +42,7 @@ def not_written(path: str | Path, error: OSError, way_out: str = "") -> StorageE
 
 
 def free_bytes(path: str | Path) -> int:
-    """Return how many bytes are free for a user where a path is or would be."""
+    """Return how many bytes the user may still write at the place of a path, which need not exist."""
     import shutil
 
     path = Path(path).absolute()

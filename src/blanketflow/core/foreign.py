@@ -1,4 +1,4 @@
-"""Whose code works: that of this package, or that of others, which can do anything."""
+"""Tells code of this package from foreign code, which can do anything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_foreign(chosen: Any) -> bool:
-    """Whether a method, CI test or model, or the name of one, runs code from outside this package.
+    """Return whether a method, CI test or model, or the name of one, runs code from outside this package.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from .errors import BlanketflowError
 
 
 class LimitReached(BlanketflowError):
-    """A search met its time limit or its test budget; the message says which, and the way out."""
+    """A search reached its time limit or its test budget; the message says which, and the way out."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Limits:
     max_tests: int | None = None
 
     def start(self) -> Allowance | None:
-        """Return what is left to spend from now on; None where nothing is limited."""
+        """Return an allowance that starts now; None if nothing is limited."""
         return None if self.time_limit is None and self.max_tests is None else Allowance(self)
 
 
@@ -50,12 +50,12 @@ class Allowance:
         self._deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit
 
     def spend(self, n_tests: int) -> None:
-        """Take some tests that are about to be computed.
+        """Take tests from the allowance, before they are computed.
 
         Raises
         ------
         LimitReached
-            If time is over, or so many tests are not left; none is taken then.
+            If the time is over or fewer tests are left; then none is taken.
         """
         limits = self._limits
         if self._deadline is not None and time.monotonic() > self._deadline:

@@ -14,18 +14,18 @@ from .wide_columns import WideColumns
 if TYPE_CHECKING:
     from .table import Column
 
-#: Cells looked at in one go.
+#: Number of cells processed at a time.
 CELLS = 2**22
 
 
 @dataclass(frozen=True)
 class MatrixColumns(WideColumns):
-    """A matrix as a sequence of columns, with single ones behind it.
+    """A matrix as a sequence of columns, followed by single columns.
 
     Parameters
     ----------
     names : sequence of str
-        One a column of the matrix.
+        One per column of the matrix.
     matrix : ndarray of shape (n, d)
         Booleans, whole numbers or floats.
     more : tuple of Column
@@ -57,7 +57,7 @@ class MatrixColumns(WideColumns):
         return replace(self, matrix=self.matrix[rows], more=tuple(column.take(rows) for column in self.more))
 
     def first_with_gaps(self) -> int | None:
-        """Return the first column of the matrix with a cell that is no finite number."""
+        """Return the first column of the matrix with a cell that is not a finite number."""
         if self.kind == NUMERIC:
             width = max(1, CELLS // max(1, len(self.matrix)))
             for start in range(0, self.matrix.shape[1], width):

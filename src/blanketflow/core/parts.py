@@ -1,4 +1,4 @@
-"""Rows dealt out into parts, for cross-validation inside a method and for the inner folds of a split."""
+"""Divides rows into similar parts, for cross-validation inside a method and for the inner folds of a split."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def printable(text: object) -> str:
-    r"""Return a text with everything that a terminal would obey rather than show written as an escape.
+    r"""Return a text with everything that a terminal would obey instead of show written as an escape.
 
-    Names of columns come from files of any origin: escape sequences, line breaks and marks that turn the direction of
-    writing could hide or forge what stands around them.
+    Names of columns come from files of any origin. Escape sequences, line breaks and marks that reverse the direction
+    of writing could hide or forge the text around them.
 
     Examples
     --------
@@ -29,9 +29,9 @@ def printable(text: object) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return a text with every sign that a page does not show, or that turns the direction of writing, as an escape.
+    r"""Return a text with characters that a page does not show, or that reverse the direction of writing, as escapes.
 
-    Blanks of any kind and line breaks stay. A control character is no text of an SVG or HTML file at all.
+    Blanks of any kind and line breaks stay. A control character is not allowed in an SVG or HTML file.
 
     Examples
     --------
@@ -46,8 +46,8 @@ def visible(text: str) -> str:
 def as_cell(value: Any) -> Any:
     r"""Return a text on one line, and with an apostrophe before it where a spreadsheet would compute it.
 
-    Column names come from files of any origin, and a formula can send what stands beside it to a server. A carriage
-    return, which Python's csv module does not quote, would begin a row, and so a cell, of its own.
+    Column names come from files of any origin, and a formula can send the cells beside it to a server. A carriage
+    return, which Python's csv module does not quote, would begin a new row, and so a new cell.
 
     Examples
     --------

@@ -100,11 +100,11 @@ def import_name(dotted: str) -> type:
             "that runs blanketflow."
         )
         raise ConfigError(f"{dotted!r} cannot be imported ({_in_one_line(error)}). {way_out}") from error
-    except (Exception, SystemExit) as error:  # whatever the code of others does
+    except (Exception, SystemExit) as error:  # foreign code can raise anything
         why = f"{type(error).__name__}: {_in_one_line(error)}"
         raise ConfigError(f"{dotted!r} cannot be imported, since its code fails ({why}). Mend that module.") from error
 
 
 def _in_one_line(error: BaseException) -> str:
-    where = f" ({getattr(error, 'path', None)})"  # that of the module, which its name tells already
+    where = f" ({getattr(error, 'path', None)})"  # the module's path, which its name already says
     return printable(" ".join(str(error).replace(where, "").split()))

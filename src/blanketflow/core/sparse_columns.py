@@ -1,4 +1,4 @@
-"""The columns of a sparse matrix, of which only the cells that are not zero are held."""
+"""The columns of a sparse matrix, which holds only the cells that are not zero."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .wide_columns import WideColumns
 if TYPE_CHECKING:
     from .table import Column
 
-#: Cells looked at in one go.
+#: Number of cells processed at a time.
 CELLS = 2**20
 
 
 @dataclass(frozen=True)
 class SparseColumns(WideColumns):
-    """A compressed sparse column matrix as a sequence of columns, with single ones behind it.
+    """A compressed sparse column matrix as a sequence of columns, followed by single columns.
 
     Parameters
     ----------
     names : sequence of str
-        One a column of the matrix.
+        One per column of the matrix.
     starts : int64 ndarray of shape (d + 1,)
         Where each column's cells begin, and the last one's end.
     rows : int32 ndarray of shape (nnz,)
@@ -35,7 +35,7 @@ class SparseColumns(WideColumns):
     height : int
         Number of rows of the matrix.
     is_kind : str
-        ``numeric``, ``integer`` or ``boolean``; that of every column.
+        ``numeric``, ``integer`` or ``boolean``, the same for every column.
     more : tuple of Column
         Columns that follow, such as a target; by keyword.
 
@@ -110,7 +110,7 @@ class SparseColumns(WideColumns):
         return replace(self, starts=starts, rows=at, values=values, height=len(rows), more=more)
 
     def first_with_gaps(self) -> int | None:
-        """Return the first column of the matrix with a cell that is no finite number."""
+        """Return the first column of the matrix with a cell that is not a finite number."""
         if self.kind == NUMERIC and self.values.dtype.kind == "f":
             is_finite = np.isfinite(self.values)
             if not is_finite.all():

@@ -238,7 +238,7 @@ _TIMES = "dates or times. Make numbers of them, such as days since a start, or d
 
 
 def _check_objects(name: str, values: np.ndarray) -> None:
-    """Raise `DataError` if an array of objects holds what is no label."""
+    """Raise `DataError` if an array of objects holds something that is not a label."""
     for value in values.tolist():
         if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)) and not is_missing(value):
             raise DataError(f"column {name!r} holds {_TIMES}")
@@ -278,5 +278,5 @@ def sort_labels(labels: Iterable[str]) -> list[str]:
     except ValueError:
         return labels
     if any(value != value for value in values):
-        return labels  # NaN has no place among numbers: the order would be that of the set, another in each process
+        return labels  # NaN has no order: that of a set would remain, which differs between processes
     return [label for _, label in sorted(zip(values, labels, strict=True))]

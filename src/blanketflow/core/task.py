@@ -1,4 +1,4 @@
-"""Classification or regression: the one rule, with its reason in words."""
+"""The rule that decides between classification and regression, with its reason in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
     column : Column
         The target, without missing cells.
     asked : {"auto", "classification", "regression"}
-        A task given by the person is taken as it is.
+        A task other than auto is returned as it is.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
 
 
 def target_column(column: Column, task: str) -> Column:
-    """Return the target as methods want it: categorical for classification, numeric for regression."""
+    """Return the target as methods expect it: categorical for classification, numeric for regression."""
     if task == REGRESSION:
         return Column(column.name, NUMERIC, column.numbers())
     if column.kind == CATEGORICAL:

@@ -1,7 +1,7 @@
-"""Numbers as they are compared: without the last bits, in which rounding errors make equal ones differ.
+"""Rounds numbers before they are compared, since rounding errors make equal numbers differ in the last bits.
 
-Two columns that say the same, such as one and its relabelled copy, have equal p-values but for the order of sums, which
-another processor or library takes in another order. What is ranked by such numbers takes the first in table order.
+Two columns with the same information, such as a column and its relabelled copy, have equal p-values except for the
+order of summation, which depends on the processor and the library. Of equal ones, a ranking takes the first column.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-#: Of the 53 bits of a number those that are compared: some 10 digits.
+#: Number of bits that are compared, of 53: some 10 digits.
 BITS = 33
 
 

@@ -1,4 +1,4 @@
-"""The columns of a wide table as a sequence: each is made when asked for, what concerns all of them is done at once."""
+"""The columns of a wide table as a sequence: single columns are made on demand, operations on all work on arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class WideColumns(Sequence["Column"]):
-    """Columns of one kind that are held together, with single ones behind them.
+    """Columns of one kind that are held together, followed by single columns.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class WideColumns(Sequence["Column"]):
         return self.column(at) if at < len(self.names) else self.more[at - len(self.names)]
 
     def one_of_each(self) -> Iterator[Column]:
-        """Yield columns that stand for all: of those held together one is enough."""
+        """Yield columns that represent all: one of the columns held together, and every single column."""
         if len(self.names):
             yield self.column(0)
         yield from self.more

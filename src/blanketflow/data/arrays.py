@@ -123,7 +123,7 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
             (n_stored,), dtype = _array_header(path, "data.npy")
         else:
             raise DataError(
-                f"{name}: {path} has no array 'X' and is no scipy sparse matrix (it holds {sorted(archive)}). "
+                f"{name}: {path} has no array 'X' and is not a scipy sparse matrix (it holds {sorted(archive)}). "
                 "Save it with numpy.savez(path, X=..., y=...) or scipy.sparse.save_npz."
             )
         if len(shape) != 2:
@@ -187,8 +187,8 @@ def _sparse(path: Path) -> Any:
 
     try:
         return checked_csc(load_npz(path))
-    except (AttributeError, TypeError) as error:  # what a format leads to that is no text
-        raise ValueError("its arrays are no sparse matrix") from error
+    except (AttributeError, TypeError) as error:  # a format that is not text leads to these
+        raise ValueError("its arrays are not a sparse matrix") from error
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def checked_csc(X: Any) -> Any:
     Raises
     ------
     ValueError
-        If a position is none of the matrix.
+        If a position lies outside the matrix.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The cache folder: what was downloaded or asked of a database, and facts of tables that only reading whole tells."""
+"""The cache folder: downloads, results of database queries, and facts about tables that take a full read to find."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIABLE = "BLANKETFLOW_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the cache folder: of the environment variable, else the user's own; it need not exist."""
+    """Return the cache folder: the environment variable's, else the user's own; it need not exist."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE]).expanduser().absolute()
     if sys.platform == "darwin":
@@ -29,7 +29,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def storing(name: str, path: Path) -> Iterator[Path]:
-    """Yield a temporary name beside a file of the cache, which takes the file's place when all has gone well.
+    """Yield a temporary path beside a file of the cache; the temporary file replaces it if no error occurs.
 
     Raises
     ------
@@ -42,5 +42,5 @@ def storing(name: str, path: Path) -> Iterator[Path]:
             yield temporary
     except (OSError, StorageError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__
-        told = not_written(path, cause, f"Set {VARIABLE} to a folder that can.")
-        raise DataError(f"{name}: {told}") from error
+        why = not_written(path, cause, f"Set {VARIABLE} to a folder that can.")
+        raise DataError(f"{name}: {why}") from error

@@ -1,4 +1,4 @@
-"""Which column names a table can have, and which column a name that is not there may mean."""
+"""Which column names a table can have, and which column an unknown name probably means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from ..core.errors import DataError, did_you_mean
 
-#: Longer names are those of a header without separators, and fit into no chart.
+#: A longer name comes from a header without separators, and does not fit into a chart.
 LONGEST_NAME = 1_000
 
 
@@ -51,13 +51,13 @@ def _check_alike(name: str, names: Sequence[str]) -> None:
 
 
 def _look(column: str) -> str:
-    """Return a name as it looks: composed, and without what is not shown."""
+    """Return a name as it looks: composed, and without invisible characters."""
     shown = "".join(c for c in column if unicodedata.category(c) not in ("Cf", "Cc"))
     return unicodedata.normalize("NFKC", " ".join(shown.split()))
 
 
 def which_column(column: str, known: Collection[str]) -> str:
-    """Return a sentence on which column may be meant."""
+    """Return a sentence that says which column was probably meant."""
     alike = [other for other in known if _look(other) == _look(column)]
     if alike:
         return f"Column {alike[0]!a} looks the same, but is of different characters: copy its name from the file."

@@ -14,7 +14,7 @@ from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
 
-#: Cells looked at in one go.
+#: Number of cells processed at a time.
 CELLS = 2**22
 
 

@@ -18,7 +18,7 @@ from .artefacts import read_json, write_json
 from .cache import cache_folder, storing
 from .secrets import check_no_secret, expanded, redacted, scrubbed
 
-#: Largest download in bytes, seconds without an answer, and bytes read in one go.
+#: Largest download in bytes, seconds to wait for an answer, and bytes read at a time.
 MOST_BYTES = 4 * 2**30
 TIMEOUT = 60
 _CHUNK = 2**20
@@ -53,8 +53,8 @@ def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
 def download(name: str, url: str, sha256: str | None = None, md5: str | None = None) -> Path:
     """Return the cache's copy of a file, downloaded unless it is there.
 
-    What is in the cache is used without asking the server. A file that is deleted there is downloaded again, and must
-    then be the one that it was.
+    A file in the cache is used without asking the server. A file that was deleted there is downloaded again, and must
+    then have the same content as before.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Columns of text that seem to be meant as numbers: a stray mark or a unit makes labels of a whole column."""
+"""Text columns that seem to hold numbers: a stray mark or a unit turns a whole column into labels."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _DRESSED = re.compile(rf"[^\w\s.,+\u2212-]{{0,2}}\s?{_BARE}{_UNIT}'?|0[xX][0-9a-
 _FEWEST = 3
 #: Plain numbers that a format declares to be labels, or holds as text, are taken as such up to so many.
 _MOST_LABELS = 10
-#: A column with more numbers than this among its cells seems to be meant as numbers.
+#: A text column with a larger share of numbers than this seems to hold numbers.
 _SHARE = 0.5
 _SHOWN = 2
 
 
 def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the columns of text that seem to be meant as numbers, and for each what it holds.
+    """Return the text columns that seem to hold numbers, and for each what it holds.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
 
 
 def what_is_held(column: Column) -> str | None:
-    """Return in words what a column of text holds that is meant as numbers; None for any other column."""
+    """Return in words what a text column that seems to hold numbers holds; None for any other column."""
     if column.kind != CATEGORICAL:
         return None
     codes = column.values[column.values >= 0]

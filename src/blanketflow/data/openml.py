@@ -1,4 +1,4 @@
-"""Data sets of OpenML by their numbers: its REST interface, our cache and the ARFF file whose MD5 it states."""
+"""Data sets of OpenML by number, through its REST interface, the cache, and the ARFF file whose MD5 it states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def openml_file(name: str, identifier: str) -> Path:
     Raises
     ------
     ConfigError
-        If the identifier is no number.
+        If the identifier is not a number.
     DataError
         If there is no such data set, or it cannot be fetched.
     """
@@ -34,7 +34,7 @@ def openml_file(name: str, identifier: str) -> Path:
 def read_openml(name: str, identifier: str) -> Loaded:
     """Return the columns of a data set; raises as `openml_file` and `read_arff` do.
 
-    OpenML's target is the target, and what it says to ignore, such as row numbers, is kept aside.
+    OpenML names the target. Columns that it says to ignore, such as row numbers, are kept aside.
     """
     said = _description(name, identifier)
     loaded = read_arff(name, openml_file(name, identifier))
@@ -61,7 +61,9 @@ def _description(name: str, identifier: str) -> Mapping[str, Any]:
         said = json.loads(path.read_text(encoding="utf-8"))["data_set_description"]
         return {**said, "file_id": str(said["file_id"])}
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{name}: {path} is no description of an OpenML data set. Delete it and try again.") from error
+        raise DataError(
+            f"{name}: {path} is not a description of an OpenML data set. Delete it and try again."
+        ) from error
 
 
 def _data_url(said: Mapping[str, Any]) -> str:

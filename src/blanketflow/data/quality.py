@@ -1,4 +1,4 @@
-"""What a person should know of a table's columns: constants, duplicates, identifiers."""
+"""What a person should know about a table's columns: constants, duplicates, identifiers."""
 
 from __future__ import annotations
 

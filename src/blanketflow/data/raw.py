@@ -27,7 +27,7 @@ DEFAULTS: Mapping[str, Any] = {
     "test_rows": 0,
 }
 MISSING_POLICIES = ("impute", "drop", "error")
-#: Whole numbers beyond this are not told apart by a float.
+#: A float cannot tell apart whole numbers beyond this.
 MOST_WHOLE = 2.0**53
 #: A sparse table of more columns must hold a cell for every `EMPTY_COLUMNS` of them.
 MOST_COLUMNS, EMPTY_COLUMNS = 5_000_000, 10
@@ -60,7 +60,7 @@ class RawTable:
     n_test : int
         How many of the last rows are there to test on: what is left of the source's last `test_rows`.
     number_texts : tuple of (str, str)
-        Columns of text that seem to be meant as numbers, and what they hold.
+        Text columns that seem to hold numbers, and what they hold.
     """
 
     features: Table
@@ -92,7 +92,7 @@ def check_width(where: str, width: int, n_cells: int) -> None:
 
 
 def check_settings(name: str, spec: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` if `task` or `missing` is none of the known words."""
+    """Raise `ConfigError` if `task` or `missing` is not one of the known words."""
     for key, known in (("task", ("auto", *TASKS)), ("missing", MISSING_POLICIES)):
         if setting(spec, key) not in known:
             raise ConfigError(f"{name}: {key} is {spec[key]!r}. {did_you_mean(spec[key], known)}")

@@ -1,4 +1,4 @@
-"""Data sets in object storage: which they are, and their spec once their files have been fetched."""
+"""Data sets in object storage: how to recognise them, and their spec once their files have been fetched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords in URLs: never written in a config, which is part of the results, but taken from environment variables."""
+"""Passwords in URLs: taken from environment variables, since a config is part of the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECRET = re.compile(r"passw(or)?d|^pwd$|token|secret|api_?key|signature|^sig$|c
 
 
 def check_no_secret(name: str, url: str) -> None:
-    """Raise `ConfigError`, without the secret, if a URL holds a password or token in so many words."""
+    """Raise `ConfigError`, without the secret, if a URL holds a password or token itself."""
     if _secrets(_VARIABLE.sub("", url)):
         raise ConfigError(
             f"{name}: {redacted(url)} holds a password or token, which would enter the results. Put it into an "

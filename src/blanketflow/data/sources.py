@@ -96,7 +96,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     path = _existing(name, Path(spec["path"]), "path")
     kind = tell_format(name, path, spec)
     if spec.get("query") and kind not in ("duckdb", "sqlite"):
-        raise ConfigError(f"{name}: {path} is no database: remove query.")
+        raise ConfigError(f"{name}: {path} is not a database: remove query.")
     if spec.get("target_path") and kind != "npz":
         raise ConfigError(f"{name}: target_path is of .npz tables, and {path} is none: remove it.")
     return Source(kind, "", path)
@@ -219,7 +219,7 @@ def read_source_network(name: str, source: str) -> Network:
         return known_network(found.identifier, name)
     if found.kind == "network":
         return read_network(found.path, name)
-    raise ConfigError(f"{name}: {source!r} is no network. Write 'simulate:<network>' or 'network:<name or file>'.")
+    raise ConfigError(f"{name}: {source!r} is not a network. Write 'simulate:<network>' or 'network:<name or file>'.")
 
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:

@@ -47,7 +47,7 @@ def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> 
     ConfigError
         If there is no query, or a package is missing.
     DataError
-        If the file is no database, or the query fails.
+        If the file is not a database, or the query fails.
     """
     ask = _duckdb if kind == "duckdb" else _sqlite
     return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec)), spec.get("drop") or ()))

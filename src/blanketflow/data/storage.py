@@ -1,7 +1,7 @@
 """The data artefact: one Parquet file with features, groups and target, read without pandas.
 
-A narrow table has a Parquet column a feature. A wide one has a row a feature (write_wide.py): thousands of Parquet
-columns cost every reader seconds, and rows can be read a block of features at a time.
+A narrow table has one Parquet column per feature. A wide one has one row per feature (write_wide.py): thousands of
+Parquet columns cost every reader seconds, and rows can be read one block of features at a time.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _parse(
 def columns_of_rows(
     name: str, header: Sequence[str], rows: Iterator[Sequence[str]], as_text: Collection[str] = ()
 ) -> list[Column]:
-    """Return the columns of rows of cells, each as long as the header; kinds are told by the cells.
+    """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def columns_of_rows(
 
 
 def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
-    """Yield the rows of a CSV reader; a row whose quotes are wrong is told by the line where it begins."""
+    """Yield the rows of a CSV reader; an error about wrong quotes names the line where the row begins."""
     line = 1
     try:
         for row in reader:

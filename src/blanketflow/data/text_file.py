@@ -1,4 +1,4 @@
-"""Opening text files: gzip is told by content, and what cannot be read is said in words."""
+"""Opens text files: gzip is recognised by content, and errors say in words what cannot be read."""
 
 from __future__ import annotations
 

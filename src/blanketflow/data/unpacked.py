@@ -1,4 +1,4 @@
-"""How much a packed file may unpack to: a small one can hold more than any memory."""
+"""Limits what a packed file may unpack to: a small file can hold more than fits in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def most_bytes() -> int:
 
 
 class Unpacking:
-    """Counts what one file unpacks to, and refuses it beyond the limit, before that is in memory.
+    """Counts the bytes that one file unpacks to, and refuses more than the limit before they are in memory.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Unpacking:
         Raises
         ------
         DataError
-            If there are more than the limit now.
+            If the total is now above the limit.
         """
         self._n += n_bytes
         if self._n > self._most:
@@ -77,7 +77,7 @@ class Unpacking:
 
 
 class _Reader(io.RawIOBase):
-    """Reads another file, and counts how far it has come; going back is not counted twice."""
+    """Reads another file and counts how far it has read; going back is not counted twice."""
 
     def __init__(self, unpacking: Unpacking, unpacked: BinaryIO) -> None:
         self._unpacking, self._unpacked, self._reached = unpacking, unpacked, 0

@@ -56,7 +56,7 @@ def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
         more = tuple(as_table(found.obs[[column]]).columns[0] for column in asked)
     if spec["target"] not in known and spec["target"] not in genes:
         hint = did_you_mean(spec["target"], known)
-        raise DataError(f"{name}: target names {spec['target']!r}, which is no column of obs in {path}. {hint}")
+        raise DataError(f"{name}: target names {spec['target']!r}, which is not a column of obs in {path}. {hint}")
     X = X if hasattr(X, "tocsc") else np.asarray(X)
     X = X.astype(np.float64) if X.dtype == np.float16 else X
     return Loaded(matrix_columns(X, genes, more))

@@ -15,7 +15,7 @@ from .loaded import Loaded, continuous_column
 
 #: The last column, of which C4.5 does not say the name.
 CLASS = "class"
-#: What an attribute may be besides a list of labels.
+#: What an attribute may be, other than a list of labels.
 _CONTINUOUS, _DISCRETE, _IGNORE, _LABEL = "continuous", "discrete", "ignore", "label"
 _ENTRY_END = re.compile(r"(?<!\\)\.(?=\s|$)|\n")
 _COLON, _COMMA = re.compile(r"(?<!\\):(?!=)"), re.compile(r"(?<!\\),")
@@ -43,7 +43,9 @@ def read_c45(name: str, path: Path) -> Loaded:
         target = classes[0]
     else:
         if CLASS in attributes:
-            raise DataError(f"{name}: {path.with_suffix('.names')} has an attribute 'class' besides the classes.")
+            raise DataError(
+                f"{name}: {path.with_suffix('.names')} has an attribute 'class' beside the classes. Rename it."
+            )
         attributes = {**attributes, CLASS: classes}
     rows = list(_rows(name, path, len(attributes)))
     if not rows:

@@ -19,7 +19,7 @@ from ..text import column_of_texts
 
 
 class Loaded(NamedTuple):
-    """The columns of a source, and what it says of them.
+    """The columns of a source, and what the source says about them.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Loaded(NamedTuple):
     target : str or None
         The target, where the source says which it is.
     aside : frozenset of str
-        Columns that are no features, such as identifiers: they are left out unless the spec names them.
+        Columns that are not features, such as identifiers. They are left out unless the spec names them.
     notes : tuple of str
-        What a person should know of the source.
+        What a person should know about the source.
     """
 
     columns: Sequence[Column]
@@ -100,7 +100,7 @@ def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequ
     Raises
     ------
     DataError
-        If a text is no number; the message names its line.
+        If a text is not a number; the message names its line.
     """
     distinct = list(dict.fromkeys(texts))
     place = {text: code for code, text in enumerate(distinct)}
@@ -108,7 +108,7 @@ def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequ
     if found.kind in (INTEGER, NUMERIC):
         return found
     line, text = next((i, t) for i, t in zip(lines, texts, strict=True) if t != "?" and not is_number(t))
-    raise DataError(f"{where}, line {line}: {text!r} is no number, but column {column!r} is declared continuous.")
+    raise DataError(f"{where}, line {line}: {text!r} is not a number, but column {column!r} is declared continuous.")
 
 
 def is_number(text: str) -> bool:

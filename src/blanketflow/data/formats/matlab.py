@@ -31,7 +31,7 @@ def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
     Raises
     ------
     DataError
-        If the file is damaged or of version 7.3, or the variables cannot be told.
+        If the file is damaged or of version 7.3, or the variables cannot be told apart.
     """
     found = _variables(name, path)
     target = spec.get("target")

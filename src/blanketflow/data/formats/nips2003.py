@@ -136,7 +136,7 @@ def _labels(name: str, path: Path, labels: Path) -> np.ndarray:
                 try:
                     found.append(float(line))
                 except ValueError as error:
-                    raise DataError(f"{name}: {labels}, line {number}: {shown(line)} is no number.") from error
+                    raise DataError(f"{name}: {labels}, line {number}: {shown(line)} is not a number.") from error
     return np.array(found)
 
 

@@ -24,7 +24,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
     """Return the columns of an svmlight file, gzipped or not: the features stay sparse, the label is ``target``.
 
     Features are named by the file's own indices, ``f1`` to that of the highest index that occurs. Query numbers are
-    the column ``qid``, which is no feature; it can serve as `groups`.
+    the column ``qid``, which is not a feature; it can serve as `groups`.
 
     Raises
     ------
@@ -63,13 +63,13 @@ def _what_is_wrong(name: str, path: Path) -> str | None:
             if "," in words[0] or _PAIR(words[0]):
                 return f"{where}the labels {words[0]!r} are not one number. Several labels a row are not supported."
             if not is_number(words[0]):
-                return f"{where}the label {words[0]!r} is no number. Write a number for each class."
+                return f"{where}the label {words[0]!r} is not a number. Write a number for each class."
             for word in words[1:]:
                 if word.startswith("qid:"):
                     continue
                 pair = _PAIR(word)
                 if pair is None or not is_number(pair[2]):
-                    return f"{where}{word!r} is no pair index:value."
+                    return f"{where}{word!r} is not a pair index:value."
                 at = int(pair[1])
                 if at == 0:
                     return f"{where}index 0. Indices count from 1: add 1 to all of them."

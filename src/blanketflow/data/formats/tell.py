@@ -1,4 +1,4 @@
-"""Which format a file has: told by its content, then by its name; the key `format` overrides both."""
+"""Finds the format of a file by its content, then by its name; the key `format` overrides both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAGIC = (
 )
 _UTF_16 = "UTF-16 or UTF-32 text. Save it as UTF-8"
 _UNPACK = "Unpack it; of packed files only gzip is read"
-#: What is told by the first bytes, but not read.
+#: Formats that the first bytes reveal, but that are not read.
 _REFUSED = {
     b"FEA1": "a Feather file of version 1. Write it again as version 2",
     b"\xff\xfe": _UTF_16,
@@ -91,7 +91,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
 
 
 def _what_else(head: bytes) -> str | None:
-    """Return what a file that is no table is, by its first bytes, with the way out."""
+    """Return what a file that is not a table is, by its first bytes, with the way out."""
     for sign, what in _REFUSED.items():
         if head.startswith(sign):
             return what
@@ -104,7 +104,7 @@ def _what_else(head: bytes) -> str | None:
     if head[257:262] == b"ustar":
         return f"a tar archive. {_UNPACK}"
     if head.count(b"\0") > len(head) / 4:
-        return "no text: many of its bytes are zero, as in UTF-16. Save it as UTF-8"
+        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8"
     return None
 
 
@@ -124,7 +124,7 @@ def _npz(name: str, path: Path, head: bytes) -> str:
 
 
 def _by_lines(lines: list[str], suffix: str) -> str | None:
-    """Tell a format by the first lines, if they can belong to no table with a header."""
+    """Return the format that the first lines show; None if they can belong to a table with a header."""
     said = next((line.strip() for line in lines if line.strip() and not line.startswith("%")), "")
     if said.lower().startswith("@relation"):
         return "arff"
@@ -138,7 +138,7 @@ def _by_lines(lines: list[str], suffix: str) -> str | None:
 
 
 def _by_companions(path: Path, suffix: str) -> str | None:
-    """Tell the format of a .data file by what stands beside it."""
+    """Return the format of a .data file, by the files beside it."""
     if suffix != ".data":
         return None
     if labels_file(path).is_file() or param_file(path).is_file():
@@ -151,7 +151,7 @@ def _plain_suffix(path: Path) -> str:
 
 
 def companions(kind: str, path: Path, spec: Mapping[str, Any]) -> list[Path]:
-    """Return the files that a table of some format is read from besides its own, those that exist."""
+    """Return the further files that a table of some format is read from, as far as they exist."""
     if kind == "npz":
         wanted = [Path(spec.get("target_path") or path.with_suffix(".y.csv"))]
     else:

@@ -99,7 +99,7 @@ class Tokens:
             numbers = []
         if not numbers or "_" in self._text[self._start : end]:  # Python's own numbers may hold underscores
             wrong = next((text for text in texts if not _NUMBER(text)), self._token)
-            self.fail(f"{wrong!r} is no number, or the semicolon before it is missing")
+            self.fail(f"{wrong!r} is not a number, or the semicolon before it is missing")
         self._at = end + 1
         self._step()
         return numbers

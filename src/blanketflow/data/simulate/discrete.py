@@ -15,7 +15,7 @@ from ...core.errors import DataError
 from ...core.table import Column, sort_labels
 from .network import Network, Node
 
-#: How far the probabilities of a row may be from 1 in total; more than this is no rounding of float64.
+#: How far the probabilities of a row may be from 1 in total; more than this is not a rounding error of float64.
 EXACT = 1e-9
 #: How far they may be in a file: the bnlearn repository rounds to 7 digits, which leaves up to 3e-7.
 ROUNDED = 1e-6
@@ -43,14 +43,14 @@ class DiscreteNode(Node):
     kind: ClassVar[str] = CATEGORICAL
 
     def check(self, where: str, nodes: Mapping[str, Node]) -> None:
-        """Raise `DataError` if a parent is not discrete, a level occurs twice or the table is no distribution."""
+        """Raise `DataError` if a parent is not discrete, a level occurs twice or the table is not a distribution."""
         shape = (*level_counts(where, self.parents, nodes), len(self.levels))
         if not self.levels or len(set(self.levels)) < len(self.levels):
             raise DataError(f"{where}: the levels {list(self.levels)} must be at least one, and distinct.")
         if self.cpt.shape != shape:
             raise DataError(f"{where}: the table has shape {self.cpt.shape}, not {shape}.")
         if not (self.cpt >= 0).all() or not (abs(self.cpt.sum(axis=-1) - 1) <= EXACT).all():
-            raise DataError(f"{where}: a row of the table is no distribution.")
+            raise DataError(f"{where}: a row of the table is not a distribution.")
 
     def draw(self, rng: np.random.Generator, rows: int, given: Sequence[np.ndarray]) -> np.ndarray:
         """Draw codes of levels: how many of the row's cumulative probabilities a uniform number has passed."""

@@ -1,4 +1,4 @@
-"""Network files: those of the user, and those that the PyPI package pgmpy brings with it."""
+"""Network files: the user's own, and the ones that the package pgmpy brings."""
 
 from __future__ import annotations
 

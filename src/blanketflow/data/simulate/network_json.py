@@ -20,7 +20,7 @@ INTERCEPT = "(Intercept)"
 def parse_network_json(name: str, text: str, path: Path) -> Network:
     """Return the network of a JSON text ``{"nodes": [...], "arcs": [[parent, child], ...], "cpds": {node: form}}``.
 
-    A form is one of four, told by its `type`:
+    A form has one of four types, named by its `type`:
 
     - none: linear Gaussian as pgmpy writes it: `parents`, `coefficients` (``{"(Intercept)": [b], parent: [b]}``) and
       the `variance` of the residual, ``[v]``.
@@ -92,7 +92,7 @@ def _loaded(text: str, path: Path) -> Any:
 
 
 def _check_levels(form: _Form, nodes: dict[str, DiscreteNode | GaussianNode]) -> None:
-    """Raise `DataError` if a parent is no node, or a form's own list of its levels is not the parent's."""
+    """Raise `DataError` if a parent is not a node, or a form's own list of its levels is not the parent's."""
     for parent in form.texts("parents"):
         if parent not in nodes:
             form.fail(f"the parent {parent!r} is not among the nodes")

@@ -1,4 +1,4 @@
-"""Data sets from networks: the made-up ones that `simulate:<name>` knows, and those of files."""
+"""Data sets drawn from networks: from the made-up ones that `simulate:<name>` knows, and from network files."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def truth_of(name: str | Path, target: str | None = None, where: str = "simulate
 
 
 def simulated(name: str | Path, target: str | None = None, where: str = "simulate") -> Simulated:
-    """Return a network and its target without drawing any row; parameters and errors are those of `simulate`."""
+    """Return a network and its target without drawing any row; parameters and errors as for `simulate`."""
     if isinstance(name, Path):
         network, default = read_network(name, where), None
     else:
