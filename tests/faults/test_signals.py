@@ -86,7 +86,7 @@ def test_a_run_that_is_stopped_while_it_unlocks_does_not_begin(tmp_path, small_c
     assert process.wait(120) == 128 + signal.SIGTERM
     wait_for_others(folder)
     said = (folder / "log").read_text()
-    assert said.endswith("stopped. The same command goes on from where it was.\n") and "Traceback" not in said
+    assert said.endswith("stopped. The same command continues where it stopped.\n") and "Traceback" not in said
     assert not (folder / "results").exists()
 
 

@@ -44,7 +44,7 @@ def test_a_second_run_is_refused_and_the_first_is_not_disturbed(small, tmp_path)
         second = snakemake(folder, "--cores", "1", check=False)
         assert second.returncode == 1 and "Directory cannot be locked" in second.stdout
         third = blanketflow_run(folder)
-        assert f"another run works in this folder (process {first.pid})" in third.communicate(timeout=120)[1]
+        assert f"another run is working in this folder (process {first.pid})" in third.communicate(timeout=120)[1]
         assert third.returncode == 1
         assert first.wait(300) == 0
     finally:
@@ -60,7 +60,7 @@ def test_of_two_that_start_at_once_after_a_killed_run_one_works(small, tmp_path)
     said = [one.communicate(timeout=600)[1] for one in both]
     assert sorted(one.returncode for one in both) == [0, 1], said
     refused = next(text for one, text in zip(both, said, strict=True) if one.returncode)
-    assert refused.count("\n") == 1 and "another run works in this folder" in refused
+    assert refused.count("\n") == 1 and "another run is working in this folder" in refused
     assert_equal_results(contents(folder / "results"), contents(small / "results"))
 
 

@@ -44,16 +44,19 @@ FAIL = {
         ["select", *STUDY, "--export", "xml"],
         "--export is 'xml', but must be one of csv, json, pipeline",
     ),
-    "a method twice": (["compare", *STUDY, "--methods", "gs", "gs"], "--methods names one method twice. Remove one."),
-    "a table twice": (["compare", "study.csv", *STUDY], "some of the tables have one name (study): rename a file."),
+    "a method twice": (
+        ["compare", *STUDY, "--methods", "gs", "gs"],
+        "--methods names a method twice. Remove one of them.",
+    ),
+    "a table twice": (["compare", "study.csv", *STUDY], "several tables have the same name (study). Rename a file."),
     "no cores": (["compare", *STUDY, "--cores", "0"], "--cores is 0, but must be 1 or more"),
     "no folder for the report": (
         ["compare", *STUDY, "--report", "no/r.html"],
-        "must name a file in a folder that is there",
+        "must name a file in a folder that exists",
     ),
     "no test rows": (["compare", *STUDY, "--methods", "gs/g2", "--evaluation", "1"], "has no test_rows"),
     "no folder for the config": (["init", *STUDY, "-o", "no/my.yaml"], "there is no folder no to write my.yaml into"),
-    "a config that is there": (["init", *STUDY, "-o", "study.csv"], "study.csv is there already"),
+    "a config that exists": (["init", *STUDY, "-o", "study.csv"], "study.csv already exists"),
     "no run to export": (["export", "nowhere"], "nowhere holds no finished run"),
     "no such form of an export": (["export", "--to", "xml"], "--to is 'xml', but must be one of csv, json, pipeline"),
     "nothing of that name": (

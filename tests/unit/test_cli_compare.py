@@ -68,4 +68,4 @@ def test_a_stopped_search_is_told_once(wine, capsys):
 def test_numbers_put_into_bins_are_pointed_out(wine, more, is_told, capsys):
     asked = ["compare", "wine.csv", "--target", "target", "--models", "tree", "--evaluation", "0", "--folds", "0"]
     assert main([*asked, "--methods", *more, "--data-set", "task=regression"]) == 0
-    assert ("g2 puts numbers into bins" in capsys.readouterr().err) == is_told
+    assert ("g2 sorts numbers into bins" in capsys.readouterr().err) == is_told

@@ -17,7 +17,7 @@ def test_without_a_workflow_it_says_what_to_do(tmp_path, monkeypatch, capsys):
 def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["run"]) == 1
-    assert "Write one by blanketflow init" in capsys.readouterr().err
+    assert "Write a config with blanketflow init" in capsys.readouterr().err
     (tmp_path / "mine.yaml").touch()
     assert main(["run", "--configfile", "mien.yaml"]) == 1
     assert "there is no config mien.yaml. Did you mean 'mine.yaml'?" in capsys.readouterr().err

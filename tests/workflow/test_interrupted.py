@@ -56,7 +56,7 @@ def test_blanketflow_run_refuses_beside_a_living_run_and_goes_on_after_a_killed_
         second = blanketflow_run(folder, "--cores", "1")
         assert process.poll() is None
         assert second.returncode == 1
-        assert "another run works in this folder" in second.stderr and str(process.pid) in second.stderr
+        assert "another run is working in this folder" in second.stderr and str(process.pid) in second.stderr
     finally:
         os.kill(process.pid, signal.SIGKILL)  # its jobs live on, and may still write
         process.wait()

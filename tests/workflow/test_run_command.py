@@ -51,7 +51,7 @@ def test_ctrl_c_ends_snakemake_and_the_run_goes_on_afterwards(tmp_path, base_con
         return CTRL_C if list((folder / "results").glob("ci_test/**/*.parquet")) else None
 
     code, shown = in_terminal(RUN, folder, environment(), when_jobs_run)
-    assert code == 130 and "stopped. The same command goes on from where it was." in shown
+    assert code == 130 and "stopped. The same command continues where it stopped." in shown
     assert not list((folder / ".snakemake" / "locks").glob("*"))
     assert not (folder / "results/report.html").exists()
     code, shown = in_terminal(RUN, folder, environment())

@@ -1,7 +1,7 @@
 """The command line: ``blanketflow inspect``, ``init``, ``select``, ``compare``, ``run``, ``export``, ``list``...
 
-One command a file; what they print goes through `terminal`. Packages that take long to import are imported by the
-commands that use them.
+There is one file per command. Everything that is printed goes through `terminal`. Packages that are slow to import
+are imported inside the commands that use them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What was typed after ``blanketflow``; that of this process if not given.
+        The words after ``blanketflow``. Default: the arguments of this process.
     """
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
@@ -46,5 +46,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         complain("stopped.")
-        return 128 + 2  # as a shell says of a command that SIGINT ended
+        return 128 + 2  # the exit code that a shell reports for a command ended by SIGINT
     return DONE

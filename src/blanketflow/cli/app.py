@@ -1,4 +1,4 @@
-"""The application: its commands, in the order in which a person meets them."""
+"""The application: its commands, in the order in which a new user needs them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .terminal import is_terminal
 
 _HELP = """Feature selection by Markov blankets.
 
-Begin with `blanketflow inspect data.csv --target y`.
+Start with `blanketflow inspect data.csv --target y`.
 
-Exit codes: 0 done, 1 failed (a message on stderr says why), 2 wrong usage; run passes Snakemake's on.
+Exit codes: 0 done, 1 failed (a message on stderr says why), 2 wrong usage. The command run returns Snakemake's code.
 """
 
 
 def make_app() -> typer.Typer:
-    """Return the application. Drawn help is for terminals; elsewhere it is plain text."""
+    """Return the application. Its help is formatted with rich in a terminal and is plain text elsewhere."""
     app = typer.Typer(
         help=_HELP,
         no_args_is_help=True,
@@ -42,7 +42,7 @@ def make_app() -> typer.Typer:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and end.", is_eager=True, callback=lambda v: _version(v)),
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=lambda v: _version(v)),
     ] = False,
 ) -> None:
     """Options of the application itself."""

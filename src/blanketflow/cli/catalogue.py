@@ -1,4 +1,4 @@
-"""What there is to choose from: methods, CI tests and models by id, with their cards and options as plain types."""
+"""The methods, CI tests and models that can be chosen, by id, with their cards and options as plain types."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ..core.errors import UnknownNameError, did_you_mean
 from ..core.parameters import Configurable
 from ..core.registry import discover
 
-#: Kinds of entries, and the packages that hold them.
+#: The kinds of entries and the package that holds each.
 PACKAGES = {"method": "blanketflow.selectors", "ci-test": "blanketflow.ci", "model": "blanketflow.models"}
 
 
 def entries(family: str | None = None, task: str | None = None) -> Iterator[tuple[str, type[Configurable]]]:
-    """Yield the kind and class of everything there is, kind by kind, each sorted by id.
+    """Yield the kind and class of every entry, kind by kind, sorted by id within a kind.
 
     Parameters
     ----------
     family : str, optional
-        Only what belongs to it, such as ``causal``, ``filter`` or ``ci-test``.
+        Keep only the entries of this family, such as ``causal``, ``filter`` or ``ci-test``.
     task : {"classification", "regression"}, optional
-        Only what can do it.
+        Keep only the entries that support this task.
 
     Raises
     ------
     UnknownNameError
-        If there is no such family or task.
+        If the family or task does not exist.
 
     Examples
     --------
@@ -52,18 +52,18 @@ def find(identifier: str) -> tuple[str, type[Configurable]]:
     Raises
     ------
     UnknownNameError
-        If there is none; the message offers those that are spelt alike.
+        If the id does not exist; the message suggests ids with a similar spelling.
     """
     known = {entry.card.id: (kind, entry) for kind, entry in entries()}
     if identifier not in known:
         told = did_you_mean(identifier, known)
-        more = "" if told.startswith("Did") else " `blanketflow list` says what each is."
+        more = "" if told.startswith("Did") else " `blanketflow list` describes each."
         raise UnknownNameError(f"there is no method, CI test or model {identifier!r}. {told}{more}")
     return known[identifier]
 
 
 def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
-    """Return everything known of a method, CI test or model: its card, its options, how to use it."""
+    """Return all facts about a method, CI test or model: its card, its options and how to use it."""
     defaults = entry.defaults()
     options = [
         {"name": name, "values": parameter.wanted(), "default": defaults[name], "doc": parameter.doc}
@@ -77,7 +77,7 @@ def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
 
 
 def _command(kind: str, entry: type[Configurable]) -> str:
-    """Return an example of the command line."""
+    """Return an example command."""
     identifier, of = entry.card.id, "blanketflow select data.csv --target y --method"
     if kind == "model":
         return f"blanketflow compare data.csv --target y --methods hiton-mb mrmr --models {identifier}"
@@ -87,7 +87,7 @@ def _command(kind: str, entry: type[Configurable]) -> str:
 
 
 def _config(kind: str, entry: type[Configurable]) -> str:
-    """Return an example of config.yaml."""
+    """Return an example for config.yaml."""
     identifier = entry.card.id
     if kind == "model":
         return f"models: [{identifier}]"

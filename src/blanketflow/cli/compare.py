@@ -10,8 +10,7 @@ import typer
 from ..core.errors import ConfigError
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
-from .advice import advise_test
-from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
+from .options import TABLE, AsJson, DataSet, Seed, Target, advise_test, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, is_terminal, note, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -34,24 +33,25 @@ def compare(
         ),
     ] = None,
     models: Annotated[
-        list[str] | None, typer.Option("--models", metavar="ID...", help="models that judge", autocompletion=model_ids)
+        list[str] | None,
+        typer.Option("--models", metavar="ID...", help="models that score the blankets", autocompletion=model_ids),
     ] = None,
-    evaluation: Annotated[int, typer.Option(help="outer folds of the honest estimate; 0 for none", min=0)] = 5,
+    evaluation: Annotated[int, typer.Option(help="outer folds of the evaluation; 0 for none", min=0)] = 5,
     folds: Annotated[int, typer.Option(help="inner folds whose blankets are combined; 0 for none", min=0)] = 5,
     time_limit: Annotated[
-        float | None, typer.Option(help="most seconds of growing, and of shrinking, on one fold", min=0.001)
+        float | None, typer.Option(help="seconds allowed for growing, and for shrinking, on one fold", min=0.001)
     ] = None,
     data_set: DataSet = None,
     seed: Seed = DEFAULT_SEED,
-    cores: Annotated[int, typer.Option(help="tasks at a time; -1 for all cores", min=-1)] = 1,
-    report: Annotated[Path | None, typer.Option(help="HTML file to write, one page that opens offline")] = None,
+    cores: Annotated[int, typer.Option(help="tasks that run at the same time; -1 for all cores", min=-1)] = 1,
+    report: Annotated[Path | None, typer.Option(help="HTML file to write: one page that opens offline")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare methods on one or more tables, now.
+    """Compare methods on one or more tables.
 
-    As the workflow does, but without Snakemake and without stored results: sizes, scores beside those of all features,
-    stability. A method has its own CI test and its defaults; iamb/fisher-z gives it another test. For options, write a
-    config by init.
+    Does what the workflow does, but without Snakemake and without stored results. Prints sizes, scores next to the
+    scores of all features, and stability. A method runs with its own CI test and its default options; iamb/fisher-z
+    gives it another test. To set options, write a config with init.
     """
     from ..api.compare import compare_config
     from ..api.starting_config import dataset_id
@@ -59,7 +59,7 @@ def compare(
     if cores == 0:
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")
     if report is not None and (report.is_dir() or not report.parent.is_dir()):
-        raise ConfigError(f"--report is {report}, but must name a file in a folder that is there.")
+        raise ConfigError(f"--report is {report}, but must name a file in a folder that exists.")
     asked = methods or ["hiton-mb", "ppfs", "mrmr"]
     limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {
@@ -70,9 +70,9 @@ def compare(
         "selectors": {name: spec | limits for name, spec in map(_selector, asked)} | {"all": {"method": "all"}},
     }
     if len(raw["datasets"]) < len(tables):
-        raise ConfigError(f"some of the tables have one name ({', '.join(raw['datasets'])}): rename a file.")
+        raise ConfigError(f"several tables have the same name ({', '.join(raw['datasets'])}). Rename a file.")
     if len(raw["selectors"]) < len({*asked, "all"}) or len(set(asked)) < len(asked):
-        raise ConfigError("--methods names one method twice. Remove one.")
+        raise ConfigError("--methods names a method twice. Remove one of them.")
     raw |= {"models": models} if models else {}
     for spec in raw["datasets"].values():
         advise_test(asked, spec, "write a method as iamb/fisher-z")
@@ -87,23 +87,23 @@ def compare(
     if report is not None:
         note(f"Report: {report}")
     else:
-        show("\nAll tables and charts: the same with --report report.html")
+        show("\nFor all tables and charts, add --report report.html")
 
 
 def _selector(asked: str) -> tuple[str, dict[str, str]]:
-    """Return id and keys of a selector: a method with its own test, or ``method/test``."""
+    """Return the id and the keys of a selector, from ``method`` (with its own test) or ``method/test``."""
     method, slash, test = asked.partition("/")
     return asked.replace("/", "-").replace(":", "-").lower(), {"method": method, **({"ci_test": test} if slash else {})}
 
 
 def _show(found: Any) -> None:
-    """Print sizes and scores, stability, and the blankets."""
+    """Print sizes and scores, stability and the blankets."""
     summary = found.summary().reset_index()
-    heading("Features of the blanket on all rows; scores on rows that the search never saw")
+    heading("Size of the blanket on all rows; scores on rows that the search did not see")
     show_table(list(map(str, summary.columns)), summary.astype(str).values.tolist())
     stability = found.stability
     if len(stability):
-        heading("Stability (Nogueira) of what the evaluation splits select: 1 is always the same")
+        heading("Stability (Nogueira) of the selected features across evaluation splits: 1 means always the same")
         rows = [
             (r.dataset, r.selector, f"{r.stability:.2f}", f"{r.mean_size:.1f}", r.note) for r in stability.itertuples()
         ]
@@ -120,8 +120,8 @@ def _show(found: Any) -> None:
 
 
 def _ended(outcomes: pd.DataFrame) -> list[str]:
-    """Return what did not end well, once for each pair and status."""
-    # A search that ended without a blanket leaves nothing to evaluate: that is not told again.
+    """Return one line per pair and status for everything that did not end well."""
+    # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
     unselected = {(o.dataset, o.selector) for o in outcomes.itertuples() if o.stage == "select"}
     by: dict[tuple[str, str, str], list[Any]] = {}
     for one in outcomes.itertuples():

@@ -1,4 +1,4 @@
-"""``blanketflow explain``: everything known of one method, CI test or model."""
+"""``blanketflow explain``: all facts about one method, CI test or model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from .options import AsJson, all_ids
 from .terminal import heading, show, show_json, show_table, width
 
-#: Facts of a card that are shown, with their titles.
+#: The facts of a card that are shown, with their titles.
 _FACTS = {
     "formula": "ranks by",
     "guarantee": "guarantee",
@@ -26,12 +26,14 @@ _FACTS = {
 
 
 def explain(
-    identifier: Annotated[str, typer.Argument(metavar="ID", help="id of blanketflow list", autocompletion=all_ids)],
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="an id from blanketflow list", autocompletion=all_ids)
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Explain a method, CI test or model.
 
-    Its formula, guarantee, cost, options, reference, and an example.
+    Prints its formula, guarantee, cost, options and reference, and an example.
     """
     from .catalogue import described, find
 

@@ -1,4 +1,4 @@
-"""``blanketflow inspect``: a look at a table before a search."""
+"""``blanketflow inspect``: describe a table before a search."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .terminal import heading, show, show_json, show_table, width
 if TYPE_CHECKING:
     from ..api.inspection import ColumnSummary, Inspection, Suits
 
-#: Columns that are listed; the rest only in JSON.
+#: How many columns are listed; JSON has them all.
 _SHOWN = 40
-#: What estimates are sorted into: up to so many CPU seconds.
+#: The classes of estimated times: upper limit in CPU seconds, and name.
 _TIMES = ((1.0, "under a second"), (10.0, "under 10 s"), (60.0, "under a minute"), (3600.0, "under an hour"))
 
 
 def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_json: AsJson = False) -> None:
-    """Look at a table before a search.
+    """Describe a table before a search.
 
-    Prints columns, suspected leakage and identifiers, which methods suit and about how long they take. Without
+    Prints the columns, suspected leakage and identifiers, the suitable methods and about how long they take. Without
     --target it lists the columns and suggests targets, unless the source itself names one.
     """
     from ..api.inspection import inspect_columns, inspect_table, suggest_targets
@@ -51,20 +51,20 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
     if seen.classes:
         shares = (f"{label}: {count} ({count / seen.n_rows:.0%})" for label, count in list(seen.classes.items())[:12])
         show(f"\nClasses   {', '.join(shares)}" + (", ..." if len(seen.classes) > 12 else ""))
-    heading("\nWhat to look at")
+    heading("\nFindings")
     for finding in seen.findings:
         show(f"  {finding.kind}: {finding.message}.\n      {finding.advice}")
     if not seen.findings:
-        show("  nothing was noticed")
-    heading("\nCPU time on all rows, each method with its own CI test: estimates from the table's shape")
+        show("  none")
+    heading("\nEstimated CPU time on all rows, from the table's shape; each method with its own CI test")
     _show_suits("CI tests", seen.tests)
     _show_suits("methods", seen.methods)
-    show(f"  To begin with: {seen.suggested_method} with {seen.suggested_test}")
+    show(f"  Start with: {seen.suggested_method} with {seen.suggested_test}")
     of = f"{shlex.quote(table)}" + (f" --target {shlex.quote(target)}" if target else "")
     of += f" --data-set {shlex.join(more)}" if more else ""
     heading("\nNext")
     by = f"--method {seen.suggested_method} --ci-test {seen.suggested_test}"
-    show(f"  blanketflow select {of} {by}   # one search, now")
+    show(f"  blanketflow select {of} {by}   # one search, without the workflow")
     show(f"  blanketflow init {of}   # a config for the whole workflow")
 
 
@@ -77,11 +77,11 @@ def _show_columns(title: str, columns: list[ColumnSummary]) -> None:
 
 
 def _show_suits(what: str, found: list[Suits]) -> None:
-    """Print which suit, by time, and the others by reason."""
+    """Print the suitable ones grouped by time, and the others grouped by reason."""
     by: dict[str, list[str]] = {}
     for one in found:
         seconds = one.seconds or 0.0
-        time = next((name for limit, name in _TIMES if seconds < limit), "an hour and more")
+        time = next((name for limit, name in _TIMES if seconds < limit), "an hour or more")
         by.setdefault(f"not for this table ({one.reason})" if one.reason else time, []).append(one.id)
     for time, names in by.items():
         text = f"{what}, {time}: {', '.join(names)}"

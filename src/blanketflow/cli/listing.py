@@ -29,7 +29,7 @@ def list_all(
         if rows:
             _show(title, rows)
     if is_terminal():
-        show("`blanketflow explain ID` says more of one.")
+        show("`blanketflow explain ID` describes one in detail.")
 
 
 def _show(title: str, rows: list[tuple[Any, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""A run of Snakemake with a display of its progress in place of its own output."""
+"""A run of Snakemake with a progress display instead of Snakemake's own output."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from .terminal import complain, console, show
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Folder of the logger plug-in, which is put on Snakemake's search path.
+#: Folder of the logger plug-in, which is added to Snakemake's import path.
 PLUG_INS = Path(__file__).parent / "events"
-#: How a job's own words begin where Snakemake shows its output.
+#: Prefix of our jobs' own messages among Snakemake's output.
 _OURS = "blanketflow: "
-#: Running jobs that are named.
+#: How many running jobs are named.
 _NAMED = 3
 
 
 def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
-    """Run Snakemake, show its progress, and say what failed and why.
+    """Run Snakemake, show its progress, and report what failed and why.
 
     Parameters
     ----------
     snakemake, arguments : sequence of str
-        The command and what it is given.
+        The command and its arguments.
     hold : sequence of int
         File descriptors that it inherits.
 
@@ -51,7 +51,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
         events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
         events.touch()
-        # A file and no pipe: if this process dies, Snakemake goes on undisturbed.
+        # A file instead of a pipe: if this process dies, Snakemake is not disturbed.
         command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
         with open(output, "wb") as out, open(errors, "wb") as err, open(events, encoding="utf-8") as lines:
             follow = _Follow(lines, progress)
@@ -64,8 +64,8 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
                     stderr=err,
                     pass_fds=hold,
                 )
-                live.update(_drawn(follow(), begin), refresh=True)  # what was written since the last look
-        if not progress.total:  # it did something else than to run jobs, and said so
+                live.update(_drawn(follow(), begin), refresh=True)  # events since the last refresh
+        if not progress.total:  # it ran no jobs; its output is the answer
             for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
                 with open(path, encoding="utf-8", errors="replace") as text:
                     shutil.copyfileobj(text, stream)
@@ -77,7 +77,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
 
 
 class _Follow:
-    """Reads the events written since it was last called."""
+    """Reads the events written since the last call."""
 
     def __init__(self, lines: Any, progress: Progress) -> None:
         self._lines, self._progress, self._rest = lines, progress, ""
@@ -90,14 +90,14 @@ class _Follow:
 
 
 def _drawn(progress: Progress, begin: float) -> Table:
-    """Return the display: a bar for each stage, all jobs, the time left, what runs."""
+    """Return the display: one bar per stage, one for all jobs, the time left and the running jobs."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table.grid(padding=(0, 1))
     if not progress.total:
-        drawn.add_row(Text("Snakemake plans the run ..."))
+        drawn.add_row(Text("Snakemake is planning the run ..."))
         return drawn
     stages = progress.stages()
     for stage, done, total in stages:
@@ -120,9 +120,9 @@ def _drawn(progress: Progress, begin: float) -> Table:
 
 
 def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) -> None:
-    """Say on stderr how the run ended: jobs that failed by name, with the reason and their log.
+    """Report on stderr how the run ended: each failed job with the reason and its log.
 
-    Where the disk was full, the reason is not in the log but in what jobs have `said`.
+    If the disk was full, the reason is not in the log but in `said`, the messages that jobs printed.
     """
     for number in progress.failed:
         job = progress.jobs[number]
@@ -131,25 +131,25 @@ def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) ->
         if log:
             complain(f"  its log: {log}")
     if code and not progress.failed:
-        for error in progress.errors or ["Snakemake ended without saying why; its log is in .snakemake/log."]:
+        for error in progress.errors or ["Snakemake failed without giving a reason. Its log is in .snakemake/log."]:
             complain(error)
     elif code:
-        complain("mend the cause and run the same command: it goes on from where it was.")
+        complain("fix the cause and run the same command again: it continues where it stopped.")
     done = sum(stage[1] for stage in progress.stages())
     if not code:
         show(f"{done} jobs done in {_clock(seconds)}.")
 
 
 def _reason(log: str, said: Sequence[str]) -> str:
-    """Return the last error in a job's log, else its last line, else the last of what jobs have said elsewhere."""
+    """Return the last error in a job's log, else its last line, else the last message in `said`."""
     lines = [line.strip() for line in Path(log).read_text(encoding="utf-8", errors="replace").splitlines()]
     lines = [line for line in lines if line]
     errors = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
-    return (errors or lines or said or ["it wrote nothing into its log"])[-1]
+    return (errors or lines or said or ["its log is empty"])[-1]
 
 
 def _clock(seconds: float) -> str:
-    """Return seconds as a clock shows them.
+    """Return seconds as hours, minutes and seconds.
 
     Examples
     --------

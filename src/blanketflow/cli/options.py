@@ -1,17 +1,22 @@
-"""What commands share: options with several values, arguments that name a table, completion of ids."""
+"""What commands share: options with several values, arguments that name a table, completion, advice on the test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from .terminal import note
+
+#: The test that bins numbers, the one for numbers, and the family of methods that can run with either.
+_BINS, _NUMBERS, _FAMILY = "g2", "fisher-z", "causal"
+
 
 class Repeated(TyperCommand):
-    """A command whose options of several values may be written ``--set a=1 b=2`` for ``--set a=1 --set b=2``."""
+    """A command that accepts several values after one option: ``--set a=1 b=2`` for ``--set a=1 --set b=2``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the option before each of its values, then parse as usual."""
@@ -21,15 +26,17 @@ class Repeated(TyperCommand):
 
 
 def repeated(args: Sequence[str], several: set[str], pairs: set[str]) -> Iterator[str]:
-    """Yield arguments with an option before each of its values.
+    """Yield the arguments with the option repeated before each of its values.
 
     Parameters
     ----------
     args : sequence of str
-        As typed.
-    several, pairs : set of str
-        Options of several values, and those among them whose values are ``key=value``: what follows and is not of that
-        form is an argument of its own.
+        The words as typed.
+    several : set of str
+        Options that take several values.
+    pairs : set of str
+        The options in `several` whose values are ``key=value``. A word that does not have this form ends the option
+        and is an argument of its own.
 
     Examples
     --------
@@ -91,7 +98,22 @@ def files(incomplete: str) -> list[str]:
 
 
 def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the keys of a data set in config.yaml: of a file, or of a source such as ``sklearn:wine``."""
+    """Return the keys of a data set in config.yaml, for a file or a source such as ``sklearn:wine``.
+
+    Parameters
+    ----------
+    table : str
+        A file, a URL or a source.
+    target : str or None
+        Name of the target column; None if the source names one.
+    more : sequence of str
+        Further keys as ``key=value``.
+
+    Raises
+    ------
+    ConfigError
+        If a key or value is not valid.
+    """
     from ..api.select import settings
     from ..config.reading import checked_dataset
 
@@ -102,7 +124,35 @@ def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> di
     return spec
 
 
-TABLE = "a table's file or URL, or a source such as sklearn:wine or openml:61 (docs/sources.md)"
+def advise_test(methods: Sequence[str], spec: Mapping[str, Any], how: str) -> None:
+    """Say on stderr if methods will bin the numbers of a table although a test for numbers suits it.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Ids of methods that run with their own tests.
+    spec : mapping
+        Keys of the data set in config.yaml.
+    how : str
+        How to choose another test.
+    """
+    from ..ci import get_ci_test
+    from ..core.cards import NUMERIC
+    from ..core.registry import discover
+    from ..workflow.peek import peek
+    from ..workflow.suitability import why_not_test
+
+    known = discover("blanketflow.selectors")
+    binning = [m for m in methods if m in known and (known[m].card.family, known[m].default_test) == (_FAMILY, _BINS)]
+    if not binning:
+        return
+    facts = peek("table", spec)
+    if NUMERIC in facts.kinds and not why_not_test(facts, get_ci_test(_NUMBERS)):
+        told = f"{', '.join(binning)}: {_BINS} sorts numbers into bins and then needs many rows"
+        note(f"{told}. {_NUMBERS} suits these columns: {how}")
+
+
+TABLE = "file or URL of a table, or a source such as sklearn:wine or openml:61 (docs/sources.md)"
 Table = Annotated[str, typer.Argument(help=TABLE, autocompletion=files)]
 Target = Annotated[str | None, typer.Option(help="column to predict")]
 DataSet = Annotated[
@@ -110,4 +160,4 @@ DataSet = Annotated[
     typer.Option("--data-set", metavar="KEY=VALUE", help="keys of a data set in a config, such as drop=[id]"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON, for scripts")]
-Seed = Annotated[int, typer.Option(help="where random numbers come from", min=0)]
+Seed = Annotated[int, typer.Option(help="seed of the random numbers", min=0)]

@@ -1,4 +1,4 @@
-"""Running Snakemake as a child that ends before its parent does, whatever signal comes."""
+"""Runs Snakemake as a child process that ends before its parent, whatever signal arrives."""
 
 from __future__ import annotations
 
@@ -11,44 +11,50 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-#: Seconds between two looks at the child.
+#: Seconds between two checks of the child.
 _TICK = 0.2
 
 
 class Ended(NamedTuple):
-    """How a command ended: its exit code, 128 + n if signal n ended it or us; and the signal that told it to stop."""
+    """How a command ended: the exit code (128 + n after signal n), and the signal that stopped it, 0 for none."""
 
     code: int
     stopped: int
 
 
 def safe_environment() -> dict[str, str]:
-    """Return the environment in which Python imports nothing from the folder where it is started.
+    """Return an environment in which Python does not import from the current folder.
 
-    ``python -m``, by which Snakemake starts each job, looks there first: a numpy.py beside the data would be run.
+    Snakemake starts each job by ``python -m``, which searches that folder first: a numpy.py beside the data would run.
     """
     return os.environ | {"PYTHONSAFEPATH": "1"}
 
 
 def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None, **how: Any) -> Ended:
-    """Run a command to its end.
+    """Run a command and wait until it ends.
 
-    The child is in this process group, so a terminal's Ctrl-C reaches it by itself: Snakemake then ends its jobs and
-    releases its lock, which this process waits for. Other signals are passed on, and Ctrl-C too where no terminal
-    sends it, as `docker run` does. Whatever the child makes of a signal, the exit code tells of it, unless the child
-    had already done its work.
+    The child is in this process group, so Ctrl-C in a terminal reaches it directly: Snakemake then ends its jobs and
+    releases its lock, while this process waits. Other signals are passed on, and so is SIGINT where no terminal sends
+    it (as `docker run` does). The exit code reports a signal whatever the child made of it, unless the child had
+    already finished with success.
 
     Parameters
     ----------
     command : sequence of str
+        Program and arguments.
     tick : function, optional
-        Called several times a second, and once at the end.
+        Called several times per second, and once at the end.
     **how
-        For `subprocess.Popen`.
+        Arguments of `subprocess.Popen`.
+
+    Returns
+    -------
+    Ended
+        Exit code and signal.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)
-        # What came before there was a child has not reached it.
+        # A signal that arrived before the child was started has not reached it.
         passed, is_told = 0, not seen and sys.stdin is not None and os.isatty(0)
         while process.poll() is None:
             for number in seen[passed:]:
@@ -71,7 +77,7 @@ def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None,
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Keep this process while a child ends; yield the list of signals that came."""
+    """Keep this process alive until the child has ended; yield the list of signals that arrived."""
     seen: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield seen

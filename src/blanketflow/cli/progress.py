@@ -1,4 +1,4 @@
-"""How far a run is: Snakemake's events in, stages, failures and the time left out. Nothing here prints."""
+"""The progress of a run: turns Snakemake's events into stages, failures and the time left. Prints nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Stages as people know them, with the rules that belong to each; other rules belong to the last.
+#: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
 STAGES = {
     "data": ("table", "splits", "gather_splits"),
     "CI tests": ("ci_test", "ci_test_chunk", "gather_ci_test"),
@@ -15,15 +15,15 @@ STAGES = {
     "evaluation": ("evaluate",),
     "tables and report": (),
 }
-#: What the plan's grain adds to the name of a rule.
+#: The suffix that the plan's grain adds to the name of a rule.
 _GRAIN = re.compile(r"(_dataset)?(_\d+)?$")
-#: The rule that only asks for files.
+#: Entries that are not jobs of ours: the rule that only requests files, and the sum.
 _NO_WORK = ("all", "total")
 
 
 @dataclass
 class Job:
-    """A job that Snakemake has told of."""
+    """A job that Snakemake has announced."""
 
     rule: str
     wildcards: Mapping[str, str]
@@ -33,7 +33,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Rule and ids, as a person would name it."""
+        """The rule and its ids, separated by spaces."""
         return " ".join([rule_name(self.rule), *self.wildcards.values()])
 
 
@@ -44,15 +44,15 @@ class Progress:
     Attributes
     ----------
     total : dict of str to int
-        Jobs of each rule.
+        Number of jobs of each rule.
     jobs : dict of int to Job
-        Those begun, by Snakemake's number.
+        The jobs that have started, by Snakemake's number.
     failed : dict of int to str
-        What Snakemake said of those that failed and were not repeated with success.
+        Snakemake's message for each job that failed and has not succeeded since.
     errors : list of str
-        Errors of the run as such.
+        Errors of the run as a whole.
     parallel : int
-        Jobs that may run at a time.
+        Number of jobs that may run at the same time.
     """
 
     total: dict[str, int] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Progress:
     _seconds: dict[str, list[float]] = field(default_factory=dict)
 
     def see(self, event: Mapping[str, Any]) -> None:
-        """Take one event of Snakemake into account."""
+        """Update the state by one event of Snakemake."""
         kind, number = event["event"], event.get("jobid", event.get("job_id"))
         if kind == "run_info":
             self.total = {rule: n for rule, n in event["stats"].items() if rule not in _NO_WORK}
@@ -84,11 +84,11 @@ class Progress:
 
     @property
     def running(self) -> list[Job]:
-        """Jobs that were begun and have not ended."""
+        """The jobs that have started and have not ended."""
         return [job for n, job in self.jobs.items() if not job.is_done and n not in self.failed and self._works(job)]
 
     def stages(self) -> list[tuple[str, int, int]]:
-        """Return each stage that has jobs, with how many are done and how many there are."""
+        """Return (stage, number of jobs done, number of jobs) for each stage that has jobs."""
         done, total = dict.fromkeys(STAGES, 0), dict.fromkeys(STAGES, 0)
         for rule, n in self.total.items():
             total[stage_of(rule)] += n
@@ -98,9 +98,9 @@ class Progress:
         return [(stage, done[stage], total[stage]) for stage in STAGES if total[stage]]
 
     def seconds_left(self, now: float) -> float | None:
-        """Return about how many seconds the rest takes, from how long jobs took so far; None before any ended.
+        """Estimate the seconds left from the durations so far; None before any job has ended.
 
-        Rules of which no job has ended are taken to be like the others.
+        A rule of which no job has ended is given the mean duration of all jobs.
         """
         seen = [seconds for rule in self._seconds.values() for seconds in rule]
         if not seen:
@@ -118,7 +118,7 @@ class Progress:
 
 
 def rule_name(rule: str) -> str:
-    """Return a rule's name without what the plan's grain adds.
+    """Return a rule's name without the suffix of the plan's grain.
 
     Examples
     --------

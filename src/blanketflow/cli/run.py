@@ -1,4 +1,4 @@
-"""``blanketflow run``: Snakemake with a display of its progress, then the blankets found."""
+"""``blanketflow run``: Snakemake with a progress display, then the blankets found."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typer.core import TyperCommand
 from ..core.errors import ConfigError
 from .terminal import complain, is_terminal
 
-_STOPPED = "stopped. The same command goes on from where it was."
-#: Options by which Snakemake does something else than run jobs, or is asked for its own output.
+_STOPPED = "stopped. The same command continues where it stopped."
+#: Options with which Snakemake does not run jobs, or with which its own output is wanted.
 _OWN_OUTPUT = (
     "--dry",
     "--quiet",
@@ -34,19 +34,19 @@ _OWN_OUTPUT = (
 _OWN_OUTPUT += ("--rulegraph", "--filegraph", "--summary", "--detailed-summary", "--unlock", "--report", "--archive")
 _OWN_OUTPUT += ("--cleanup", "--delete", "--version", "--generate", "--containerize", "--edit", "--draft", "--touch")
 _OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
-#: Options that say how many jobs run at a time, or where that is said.
+#: Options that set how many jobs run at the same time, or name a profile that does.
 _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
 #: Where Snakemake looks for a workflow.
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
-#: The workflow beside the package, where that was installed from a clone in editable mode.
+#: The workflow beside the package, if it was installed from a clone in editable mode.
 _OURS = Path(__file__).parents[3] / "Snakefile"
 
 
 class PassedOn(TyperCommand):
-    """A command that passes on everything but its own options, in the order in which it was typed."""
+    """A command that passes on everything except its own options, in the order in which it was typed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse our own options; keep the others."""
+        """Parse our own options and keep the others."""
         own = {name for param in self.get_params(ctx) for name in param.opts if name.startswith("-")}
         super().parse_args(ctx, [word for word in args if word in own])
         ctx.args = [word for word in args if word not in own]
@@ -56,40 +56,40 @@ class PassedOn(TyperCommand):
 def run(
     ctx: typer.Context, plain: Annotated[bool, typer.Option("--plain", help="show Snakemake's own output")] = False
 ) -> None:
-    """Run the workflow, or go on with a killed run.
+    """Run the workflow, or continue a killed run.
 
     Shows the progress, then the blankets found. All further arguments go to Snakemake, such as --cores 4
-    --configfile my.yaml (snakemake --help lists them). Where nobody looks on, and with -n, --quiet and the like,
-    Snakemake's own output is shown.
+    --configfile my.yaml (snakemake --help lists them). If the output is not a terminal, or with -n, --quiet and
+    similar options, Snakemake's own output is shown.
     """
     raise typer.Exit(_run(ctx.args, plain))
 
 
 def _run(arguments: Sequence[str], plain: bool) -> int:
-    """Run Snakemake where nobody else does; return its exit code."""
-    from .others import held, jobs_in_slurm, living_runs
+    """Run Snakemake unless another run works in the folder; return the exit code."""
+    from .other_runs import folder_lock, jobs_in_slurm, living_runs
 
     left = jobs_in_slurm()
     if left:
-        told = f"Slurm has jobs of another run in this folder. If that run was killed: scancel {' '.join(left)}"
-        complain(f"{told}; else wait for it.")
+        told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
+        complain(f"{told}; otherwise wait for it.")
         return 1
     arguments = [*_workflow(arguments), *arguments]
     _check_configs(arguments)
     folder = Path(_named(arguments).directory)
-    with held(folder) as hold:
-        # Looked for before those who live: a lock that comes later is that of a run that has just begun.
+    with folder_lock(folder) as hold:
+        # Checked before looking for living runs: a lock that appears later belongs to a run that has just started.
         is_locked = any((folder / ".snakemake/locks").glob("*"))
         others = living_runs(folder)
         if others or hold is None:
             who = f" (process {others[0]})" if others else ""
-            complain(f"another run works in this folder{who}. Wait for it.")
+            complain(f"another run is working in this folder{who}. Wait for it.")
             return 1
         return _run_alone(arguments, plain, is_locked, hold)
 
 
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
-    """Clear the lock of a run that was killed, run Snakemake, and show the blankets found."""
+    """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
     from ..workflow.output_folder import check_state
     from .process import run_to_end, safe_environment
     from .run_summary import show_blankets
@@ -98,10 +98,10 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
     if not any(map(_asks_for_output, arguments)):
         check_state(Path(_named(arguments).directory) / ".snakemake")
     if is_locked:
-        complain("an earlier run was killed; going on from where it was.")
+        complain("an earlier run was killed; continuing where it stopped.")
         unlock = [*snakemake, "--unlock", *arguments]
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-            # It holds the folder too: one that outlived this process would release the lock of the next run.
+            # It inherits the lock on the folder: if it outlived this process, it would unlock the next run's folder.
             how = {"stdout": subprocess.DEVNULL, "stderr": said, "env": safe_environment(), "pass_fds": hold}
             unlocked = run_to_end(unlock, **how)
             said.seek(0)
@@ -133,44 +133,44 @@ def _asks_for_output(word: str) -> bool:
 
 
 def _workflow(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that lead to the workflow where it is not in this folder.
+    """Return the arguments that name our workflow if this folder does not have one.
 
     Raises
     ------
     ConfigError
-        If there is none, or no config for it.
+        If there is no workflow, or no config for it.
     """
     named = [word for word in arguments if word in ("-s", "--snakefile") or word.startswith("--snakefile=")]
     if named or any(Path(name).is_file() for name in _SNAKEFILES):
         return []
     if not _OURS.is_file():
         raise ConfigError(
-            "there is no workflow (Snakefile) in this folder, and the Python package does not hold it. Run this in a "
-            "clone of blanketflow, or name its Snakefile: blanketflow run --snakefile <clone>/Snakefile --configfile "
-            "my.yaml. Without a clone: blanketflow select and compare need no workflow."
+            "there is no workflow (Snakefile) in this folder, and the Python package does not contain one. Run this "
+            "in a clone of blanketflow, or name its Snakefile: blanketflow run --snakefile <clone>/Snakefile "
+            "--configfile my.yaml. Without a clone, use blanketflow select or compare, which need no workflow."
         )
     is_configured = any(word.startswith("--configfile") for word in arguments) or Path("config.yaml").is_file()
     if not is_configured:
         raise ConfigError(
-            "there is no config.yaml in this folder. Write one by blanketflow init data.csv --target y, then "
-            "blanketflow run --configfile data.yaml."
+            "there is no config.yaml in this folder. Write a config with blanketflow init data.csv --target y, then "
+            "run blanketflow run --configfile data.yaml."
         )
     return ["--snakefile", str(_OURS)]
 
 
 def _check_configs(arguments: Sequence[str]) -> None:
-    """Raise `ConfigError` if a config of our workflow cannot be read: Snakemake would show a traceback of some."""
+    """Raise `ConfigError` if a config of our workflow cannot be read; Snakemake might show a traceback instead."""
     from ..config.file import check_config_files
 
     named = _named(arguments)
     snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES
     used = next((path for path in map(Path, snakefiles) if path.is_file()), None)
-    if used is not None and used.resolve() == _OURS:  # the configs of another workflow are its own affair
+    if used is not None and used.resolve() == _OURS:  # the configs of another workflow are not ours to check
         check_config_files(named.configfile or [Path(named.directory) / "config.yaml"])
 
 
 def _named(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return what Snakemake's arguments say of configs and folders."""
+    """Return the configs and folders that Snakemake's arguments name."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--snakefile", "-s")
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
@@ -180,7 +180,7 @@ def _named(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _output_folder(arguments: Sequence[str]) -> Path:
-    """Return the results folder that Snakemake's arguments lead to."""
+    """Return the results folder that Snakemake's arguments and the config name."""
     import yaml
 
     named, output = _named(arguments), "results"

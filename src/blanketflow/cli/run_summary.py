@@ -1,4 +1,4 @@
-"""What a finished run found, in short: the blanket of every pair, what failed, and where the report is."""
+"""A short summary of a finished run: the blanket of every pair, the failures, and where the report is."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from .terminal import heading, show
 
-#: What is listed of the failures on evaluation splits; the report has them all.
+#: How many failures on evaluation splits are listed; the report has them all.
 _MOST = 5
 
 
 def show_blankets(folder: Path) -> None:
-    """Print the final blanket of every pair in the order of the config, or why there is none; then what else failed."""
+    """Print the final blanket of every pair, or why there is none, in the order of the config; then other failures."""
     from ..data.splits import FINAL
     from ..workflow.read_results import Results
 
@@ -52,7 +52,7 @@ def show_blankets(folder: Path) -> None:
 
 
 def _show_failures(failed: Sequence[tuple[str, ...]]) -> None:
-    """Print what failed on evaluation splits, once a pair and stage: the tables and the report leave it out."""
+    """Print the failures on evaluation splits, one line per pair and stage; the tables leave those splits out."""
     if not failed:
         return
     heading("\nFailed in the evaluation")

@@ -8,8 +8,7 @@ import typer
 
 from ..core.errors import ConfigError
 from ..core.seeds import DEFAULT_SEED
-from .advice import advise_test
-from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
+from .options import AsJson, DataSet, Seed, Table, Target, advise_test, dataset_spec, method_ids, test_ids
 from .terminal import heading, is_terminal, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
 def select(
     table: Table,
     target: Target = None,
-    method: Annotated[str, typer.Option(help="id of blanketflow list", autocompletion=method_ids)] = "hiton-mb",
+    method: Annotated[str, typer.Option(help="an id from blanketflow list", autocompletion=method_ids)] = "hiton-mb",
     ci_test: Annotated[
-        str | None, typer.Option(help="id of blanketflow list (default: the method's own)", autocompletion=test_ids)
+        str | None,
+        typer.Option(help="an id from blanketflow list (default: the method's own)", autocompletion=test_ids),
     ] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="options, such as alpha=0.01 max_k=2")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="options of the method, such as alpha=0.01 max_k=2"),
     ] = None,
     test_options: Annotated[
         list[str] | None, typer.Option("--test-set", metavar="KEY=VALUE", help="options of the CI test")
@@ -34,10 +35,10 @@ def select(
     as_json: AsJson = False,
     to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
 ) -> None:
-    """Find a Markov blanket, now, on all rows.
+    """Find a Markov blanket on all rows.
 
-    --set folds=5 combines the blankets of five folds. For several methods and an honest evaluation use compare, or
-    init and run.
+    --set folds=5 combines the blankets of five folds. To compare several methods on rows that they did not see, use
+    compare, or init and run.
     """
     from ..api.select import select as find
     from ..api.select import settings
@@ -76,7 +77,7 @@ def _draw(found: Selection) -> None:
         if found.more:
             show(found.more)
     else:
-        show("No feature: nothing was found to depend on the target. Try a larger alpha, or another CI test.")
+        show("No feature was found to depend on the target. Try a larger alpha or another CI test.")
     if found.several:
         heading(f"{len(found.blankets)} answers")
         for blanket in found.blankets:

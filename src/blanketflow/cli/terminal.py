@@ -1,4 +1,4 @@
-"""What every command prints with: tables for people, plain text for pipes, JSON for scripts, complaints on stderr."""
+"""Output of all commands: formatted tables in a terminal, plain text for pipes, JSON for scripts, errors on stderr."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from ..core.printable import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Characters that JSON leaves as they are and a terminal obeys.
+#: Characters that JSON does not escape but that may control a terminal.
 _OBEYED = re.compile(r"[^\x20-\x7e\n]")
 
 
 def show_anything() -> None:
-    """Let both streams write characters that their encoding lacks as escapes, instead of failing."""
+    """Make both streams write characters that their encoding lacks as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Whether a person looks on: output is a terminal that can do more than print lines."""
+    """Return whether a stream is a terminal that can do more than print lines. Default: stdout."""
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
-    """Return how many characters a line of running text has: at most 100, fewer in a narrow terminal."""
+    """Return the line length of running text in characters: 100, or less in a narrow terminal."""
     return min(shutil.get_terminal_size().columns, 100) if is_terminal() else 100
 
 
 def complain(message: str) -> None:
-    """Say on stderr, on one line, what is wrong and what to do."""
+    """Print an error on stderr, on one line: what is wrong and what to do."""
     print(f"blanketflow: {printable(message.strip())}", file=sys.stderr)
 
 
 def note(message: str) -> None:
-    """Say something on stderr that is no result."""
+    """Print something on stderr that is not a result."""
     print(printable(message), file=sys.stderr)
 
 
 def show(text: str = "") -> None:
-    """Print lines of text. Names of foreign origin must be `printable` where line breaks in them would mislead."""
+    """Print lines of text. Pass names from data through `printable` first where a line break in them would mislead."""
     print("\n".join(map(printable, text.split("\n"))))
 
 
 def pour(text: str) -> None:
-    """Print what was made for other programs: as it is, but in a terminal without what that would obey."""
+    """Print text for other programs: unchanged, but without control characters in a terminal."""
     if is_terminal():
         show(text.removesuffix("\n"))
     else:
@@ -69,22 +69,22 @@ def heading(text: str) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print JSON; numbers that JSON has not (NaN, infinities) become null."""
+    """Print JSON; numbers that JSON cannot hold (NaN, infinities) become null."""
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
     print(_OBEYED.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
-    """Print a table: drawn in a terminal, else aligned columns.
+    """Print a table: with rich in a terminal, else as aligned columns.
 
     Parameters
     ----------
     columns : sequence of str
         Headings.
     rows : sequence of sequences
-        Cells, as many as columns; shown as `str` shows them.
+        One cell per column in each row, converted by `str`.
     right : sequence of int
-        Positions of columns of numbers, which are aligned to the right.
+        Positions of the columns that are aligned to the right (numbers).
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     if not is_terminal():
@@ -103,12 +103,12 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: 
     for at, name in enumerate(columns):
         table.add_column(Text(name), justify="right" if at in right else "left", overflow="fold")
     for row in cells:
-        table.add_row(*map(Text, row))  # as text: names with brackets are no markup
+        table.add_row(*map(Text, row))  # as text, so that brackets in names are not read as markup
     console().print(table)
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return rich's console on stdout or another stream; it knows NO_COLOR and the terminal's width."""
+    """Return rich's console on stdout or another stream; it respects NO_COLOR and the terminal's width."""
     from rich.console import Console
 
     return Console(file=stream or sys.stdout, highlight=False)

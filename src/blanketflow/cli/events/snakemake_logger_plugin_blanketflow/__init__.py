@@ -1,7 +1,7 @@
-"""Writes Snakemake's events as JSON lines into a file, for the progress display of ``blanketflow run``.
+"""Writes Snakemake's events into a file as JSON lines, for the progress display of ``blanketflow run``.
 
-A logger plug-in is Snakemake's documented way to follow a run. It is found by its name on the search path, which
-``blanketflow run`` extends by the folder that this package lies in; nothing else imports it.
+A logger plug-in is Snakemake's documented way to follow a run. Snakemake finds it by its name on the import path;
+``blanketflow run`` adds the folder of this package to that path. Nothing else imports it.
 """
 
 import json
@@ -12,7 +12,7 @@ from logging import LogRecord
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-#: What is written of each event.
+#: The fields of an event that are written.
 FIELDS = ("jobid", "job_id", "jobs", "rule_name", "wildcards", "log", "stats", "cores", "nodes", "exception")
 
 
@@ -24,7 +24,7 @@ class LogHandlerSettings(LogHandlerSettingsBase):
 
 
 class LogHandler(LogHandlerBase):
-    """Writes one line an event, at once."""
+    """Writes one line per event, without delay."""
 
     writes_to_stream = False
     writes_to_file = False
