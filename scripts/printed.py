@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from blanketflow.data.artefacts import Provenance
-from blanketflow.reporting.printed import beside, judge, read_claims, read_printed
+from blanketflow.reporting.printed import compare_with_printed, judge, read_claims, read_printed
 from blanketflow.workflow import collect
 
 
@@ -21,7 +21,7 @@ def main(
     asked = json.loads(spec)
     provenance = Provenance(spec=spec, seed=asked["seed"])
     run = collect.both_selections(evaluations, optimistic)
-    collect.write_table(parquet, beside(read_printed(printed), run, asked["n_folds"]), provenance)
+    collect.write_table(parquet, compare_with_printed(read_printed(printed), run, asked["n_folds"]), provenance)
     judged = judge(read_claims(printed), run[run["selected_on"] == collect.HONEST], collect.tables(tables))
     collect.write_table(claims, judged, provenance)
 

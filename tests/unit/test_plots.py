@@ -124,7 +124,7 @@ def test_names_without_room_are_left_out_and_counted(scores):
     crowd = pd.concat([crowd, one.assign(mean=[0.1, 0.2, 0.99])])
     chart = plots.size_against_score(crowd, "accuracy", "svm")
     hidden = [row for row in rows_of(chart, "label_y") if not row["side"]]
-    assert hidden and chart.to_dict()["title"]["text"].startswith(f"{len(hidden)} of 63 names have no room")
+    assert hidden and chart.to_dict()["title"]["text"].startswith(f"{len(hidden)} of 63 names do not fit")
 
 
 def test_wide_ranges_of_size_get_a_logarithmic_axis(scores):

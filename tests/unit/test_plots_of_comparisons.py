@@ -13,9 +13,9 @@ import vl_convert
 from blanketflow.core.errors import UnknownNameError
 from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
+from blanketflow.reporting.plots.blanket_graph import ring_places
 from blanketflow.reporting.plots.critical_difference import alike
 from blanketflow.reporting.plots.labels import CHARACTER, LINE
-from blanketflow.reporting.plots.ring import ring_places
 from report_frames import HOSTILE, HOSTILE_FEATURE
 
 NAMES = [HOSTILE, HOSTILE_FEATURE, "a.b[0]", "back\\slash", 'it\'s "quoted"', "datum['x']", "温度", "", "x" * 90]
@@ -304,7 +304,7 @@ def test_stability_is_drawn_with_its_interval_and_one_set_is_named():
     assert list(rows) == selectors(4)[1:]
     assert (rows["selector-2"]["lower"], rows["selector-2"]["index"], rows["selector-2"]["upper"]) == (0.4, 0.5, 0.6)
     assert rows["selector-2"]["size"] == "3.500 ± 0.500"
-    assert any("nothing to compare" in text and "&lt;script" in text for text in texts(chart))
+    assert any("fewer than two sets to compare" in text and "&lt;script" in text for text in texts(chart))
 
 
 @pytest.mark.parametrize(

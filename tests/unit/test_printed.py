@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from blanketflow.core.errors import ConfigError
-from blanketflow.reporting.printed import beside, read_printed
+from blanketflow.reporting.printed import compare_with_printed, read_printed
 from blanketflow.reporting.printed.measures import MEASURES
 from blanketflow.workflow import collect
 
@@ -41,7 +41,7 @@ def only(frame):
 
 
 def test_noise_is_that_of_one_more_partition(tmp_path):
-    row = only(beside(printed(tmp_path), scored([0.8, 0.9, 0.7, 0.8]), n_folds=2))
+    row = only(compare_with_printed(printed(tmp_path), scored([0.8, 0.9, 0.7, 0.8]), n_folds=2))
     assert row["ours"] == pytest.approx(0.8) and row["n_partitions"] == 2  # partitions of 0.85 and 0.75
     # Student's t of 0.975 with one degree of freedom is 12.706; 0.005 is what 0.80 is rounded by
     assert row["noise"] == pytest.approx(12.706205 * math.sqrt(0.005) * math.sqrt(1 + 1 / 2) + 0.005)
@@ -49,23 +49,23 @@ def test_noise_is_that_of_one_more_partition(tmp_path):
 
 
 def test_a_single_partition_has_the_noise_of_its_folds(tmp_path):
-    row = only(beside(printed(tmp_path), scored([0.7, 0.9]), n_folds=2))
+    row = only(compare_with_printed(printed(tmp_path), scored([0.7, 0.9]), n_folds=2))
     assert row["n_partitions"] == 1
     assert row["noise"] == pytest.approx(12.706205 * math.sqrt(0.02) * math.sqrt(1 / 2 + 1 / 2) + 0.005)
 
 
 def test_a_single_split_does_not_tell(tmp_path):
-    row = only(beside(printed(tmp_path), scored([0.9]), n_folds=2))
+    row = only(compare_with_printed(printed(tmp_path), scored([0.9]), n_folds=2))
     assert row["ours"] == 0.9 and row["difference"] == pytest.approx(0.1) and math.isnan(row["noise"])
     assert row["verdict"] == "not comparable" and "a single split" in row["reason"]
 
 
 def test_a_search_that_failed_has_no_number_of_features(tmp_path):
     table = printed(tmp_path, measure="n_features", model=None, rows={"iris": ["2"]})
-    row = only(beside(table, scored([0.8, None, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
+    row = only(compare_with_printed(table, scored([0.8, None, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
     assert row["reason"] == "ours has no value on 1 of 4 splits; cv-2: error, it broke"
     # An empty blanket was found, and scored: it has none.
-    row = only(beside(table, scored([0.8, 0.5, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
+    row = only(compare_with_printed(table, scored([0.8, 0.5, 0.8, 0.8], n_features=[2, 0, 2, 2]), n_folds=2))
     assert row["ours"] == 1.5
 
 
@@ -87,41 +87,41 @@ def test_a_search_that_failed_has_no_number_of_features(tmp_path):
 def test_verdicts_go_by_the_direction_and_unit_of_the_measure(tmp_path, measure, ours, cell, verdict):
     metric = MEASURES[measure.replace("_", "-")].metric
     run = scored([ours] * 4, metric=metric)
-    row = only(beside(printed(tmp_path, measure=measure, rows={"iris": [cell]}), run, n_folds=2))
+    row = only(compare_with_printed(printed(tmp_path, measure=measure, rows={"iris": [cell]}), run, n_folds=2))
     assert row["verdict"] == verdict
 
 
 def test_fewer_features_are_better(tmp_path):
     run = pd.concat([scored([0.8] * 4, n_features=[2, 2, 4, 4]), scored([0.5] * 4, model="svm")])
     table = printed(tmp_path, measure="n_features", model=None, rows={"iris": ["30"]})
-    row = only(beside(table, run, n_folds=2))
+    row = only(compare_with_printed(table, run, n_folds=2))
     assert row["ours"] == 3 and row["difference"] == -27 and row["verdict"] == "better"
 
 
 def test_of_several_selectors_the_best_counts(tmp_path):
     run = pd.concat([scored([0.8] * 4, "gs-5"), scored([0.9] * 4, "gs-10"), scored([0.7] * 4, "gs-15")])
     table = printed(tmp_path, selectors={"gs": ["gs-5", "gs-10", "gs-15"]})
-    row = only(beside(table, run, n_folds=2))
+    row = only(compare_with_printed(table, run, n_folds=2))
     assert (row["selector"], row["ours"]) == ("gs-10", 0.9)
     table = printed(tmp_path, measure="error", selectors={"gs": ["gs-5", "gs-10", "gs-15"]})
-    assert only(beside(table, run, n_folds=2))["selector"] == "gs-10"
+    assert only(compare_with_printed(table, run, n_folds=2))["selector"] == "gs-10"
 
 
 def test_options_of_a_row_name_its_selector(tmp_path):
     table = printed(tmp_path, selectors={"gs": "gs-{m}"}, options={"iris": {"m": 3}})
     assert table[0].candidates("iris", "gs") == ["gs-3"]
-    assert only(beside(table, scored([0.8] * 4, "gs-3"), n_folds=2))["selector"] == "gs-3"
+    assert only(compare_with_printed(table, scored([0.8] * 4, "gs-3"), n_folds=2))["selector"] == "gs-3"
 
 
 def test_each_kind_of_selection_has_its_row(tmp_path):
     run = pd.concat([scored([0.7] * 4), scored([0.8] * 4, selected_on=collect.OPTIMISTIC)])
-    rows = beside(printed(tmp_path), run, n_folds=2).set_index("selected_on")["verdict"]
+    rows = compare_with_printed(printed(tmp_path), run, n_folds=2).set_index("selected_on")["verdict"]
     assert dict(rows) == {"training rows": "worse", "all rows": "reproduced within noise"}
 
 
 def test_what_cannot_be_compared_says_why(tmp_path):
     def verdict(run, **keys):
-        row = only(beside(printed(tmp_path, **keys), run, n_folds=2))
+        row = only(compare_with_printed(printed(tmp_path, **keys), run, n_folds=2))
         return row["verdict"], row["reason"]
 
     good = scored([0.8] * 4)
@@ -131,10 +131,12 @@ def test_what_cannot_be_compared_says_why(tmp_path):
         "ours has no value on 1 of 4 splits; cv-2: error, it broke",
     )
     assert verdict(scored([0.8] * 4, "iamb")) == ("not comparable", "not run")
-    assert verdict(good, rows={"iris": ["-"]}) == ("not comparable", "no number is printed")
+    assert verdict(good, rows={"iris": ["-"]}) == ("not comparable", "the paper prints no number")
     for key in ("iris", "gs", "iris/gs"):
         assert verdict(good, not_comparable={key: "other rows"}) == ("not comparable", "other rows")
-    assert beside(printed(tmp_path, rows={"wine": ["0.8"]}), good, n_folds=2).empty  # a data set that was not run
+    assert compare_with_printed(
+        printed(tmp_path, rows={"wine": ["0.8"]}), good, n_folds=2
+    ).empty  # a data set that was not run
 
 
 @pytest.mark.parametrize(
@@ -152,11 +154,14 @@ def test_cells_keep_their_digits(tmp_path, cell, value, rounding, spread):
         ("a: 1", "must be a list of tables"),
         ("[1]", "must be a list of tables"),
         ("[", "cannot be read"),
-        ("[{measure: accuracy, columns: [a], rows: {b: [1]}}]", "results of no table. Add its number"),
+        ("[{measure: accuracy, columns: [a], rows: {b: [1]}}]", "an entry without a table. Add the table's number"),
         ("[{table: 1, measure: accuracy, rows: {b: [1]}}]", "table 1 has no columns. Add it."),
         ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [1, 2]}}]", "row 'b' must have 1 cells"),
         ("[{table: 1, measure: accuracy, columns: [a], rows: {b: [[1]]}}]", "row 'b' holds .* where a number"),
-        ("[{table: 1, measure: error, columns: [a], rows: {b: [1]}, selectors: {c: d}}]", "names no column: 'c'"),
+        (
+            "[{table: 1, measure: error, columns: [a], rows: {b: [1]}, selectors: {c: d}}]",
+            "names 'c', which is not a column",
+        ),
     ],
 )
 def test_files_that_cannot_be_used_are_refused(tmp_path, text, message):
@@ -190,23 +195,23 @@ def test_of_several_sizes_the_one_that_predicts_best_is_counted(tmp_path):
     run = pd.concat([few, many])
     keys = {"columns": ["mrmr"], "selectors": {"mrmr": ["mrmr-2", "mrmr-4"]}, "measure": "n_features"}
     keys |= {"rows": {"iris": ["2/4"]}, "cells_of": ["svm", "tree"], "chosen_by": "accuracy"}
-    found = beside(printed(tmp_path, **keys), run, n_folds=2)
+    found = compare_with_printed(printed(tmp_path, **keys), run, n_folds=2)
     assert found[["model", "printed", "selector", "ours", "verdict"]].values.tolist() == [
         ["svm", 2.0, "mrmr-2", 2.0, "reproduced within noise"],
         ["tree", 4.0, "mrmr-4", 4.0, "reproduced within noise"],
     ]
     # Without it the fewest would be.
     del keys["chosen_by"]
-    found = beside(printed(tmp_path, **keys), run, n_folds=2)
+    found = compare_with_printed(printed(tmp_path, **keys), run, n_folds=2)
     assert found["selector"].tolist() == ["mrmr-2", "mrmr-2"]
 
 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"cells_of": ["svm", "tree"], "rows": {"iris": ["1/2/3"]}}, "holds '1/2/3', where cells_of names 2 models"),
+        ({"cells_of": ["svm", "tree"], "rows": {"iris": ["1/2/3"]}}, "holds '1/2/3', but cells_of names 2 models"),
         ({"cells_of": "svm"}, "cells_of must be a list of models, but is 'svm'"),
-        ({"chosen_by": "acuracy"}, "chosen_by is no measure: 'acuracy'. Did you mean 'accuracy'"),
+        ({"chosen_by": "acuracy"}, "chosen_by is 'acuracy', which is not a measure. Did you mean 'accuracy'"),
     ],
 )
 def test_cells_of_models_and_the_choice_among_sizes_are_checked(tmp_path, keys, message):
@@ -215,4 +220,4 @@ def test_cells_of_models_and_the_choice_among_sizes_are_checked(tmp_path, keys, 
 
 
 def test_a_run_without_evaluation_has_nothing_to_set_beside_printed_scores(tmp_path):
-    assert beside(printed(tmp_path), collect.both_selections([], []), n_folds=0).empty
+    assert compare_with_printed(printed(tmp_path), collect.both_selections([], []), n_folds=0).empty

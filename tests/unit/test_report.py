@@ -64,7 +64,7 @@ def page(source):
 @pytest.mark.parametrize(
     "phrase",
     [
-        "2 data sets and 3 selectors, each selector judged on 5 splits",
+        "2 data sets and 3 selectors, each selector evaluated on 5 splits",
         "Of 30 features, ppfs keeps",
         "with all features (5 splits).",
         "569",
@@ -78,7 +78,7 @@ def page(source):
         "Recovery of the true blanket",
         "accuracy, mean ± sd over 5 splits",
         "log-loss, mean ± sd over 5 splits",
-        "mean rank, n data sets",
+        "mean rank over n data sets",
         "95 % interval",
         "Agreement between selectors",
         "Do the selectors differ?",
@@ -200,14 +200,14 @@ def test_a_run_in_which_nothing_ended_well_still_has_its_report(run):
 
 def test_a_run_without_failures_says_so(run):
     clean = dataclasses.replace(run, outcomes=run.outcomes[:0], skipped=run.skipped[:0])
-    assert "every stage ended well" in Page(render(clean, {})).text
+    assert "every stage succeeded" in Page(render(clean, {})).text
 
 
 def test_one_data_set_has_no_ranks_and_the_page_says_why():
     alone = report_run(datasets=("one",), models=("svm",))
     assert not [name for name in charts(alone) if name.startswith("across/")]
     assert (
-        "This run has one data set. Ranks, wins and the test whether selectors differ need several."
+        "This run has one data set. Ranks, wins and the test whether selectors differ need at least two."
         in Page(render(alone, {})).text
     )
 
@@ -218,14 +218,14 @@ def test_one_data_set_has_no_ranks_and_the_page_says_why():
         (
             0.001,
             "",
-            "Over 12 data sets the 4 selectors differ (Friedman's χ² = 16.2, p = 0.001). Two of them whose mean ranks "
-            "are closer than 1.35 do not by Nemenyi's test at 5%.",
+            "Over 12 data sets the 4 selectors differ (Friedman's χ² = 16.2, p = 0.001). Two selectors whose mean "
+            "ranks are closer than 1.35 do not differ by Nemenyi's test at the 5% level.",
         ),
         (
             0.2,
             "one lacks b",
-            "the 4 selectors do not differ more than by chance (Friedman's χ² = 16.2, p = 0.200). Mean ranks would "
-            "have to be 1.35 apart by Nemenyi's test at 5%. One lacks b.",
+            "the 4 selectors differ no more than by chance (Friedman's χ² = 16.2, p = 0.200). Mean ranks would "
+            "have to be 1.35 apart by Nemenyi's test at the 5% level. One lacks b.",
         ),
         (float("nan"), "2 data sets are too few", "No test: 2 data sets are too few."),
     ],
@@ -258,7 +258,7 @@ def test_long_blankets_are_cut_and_named_below():
     row = long.tables["blankets"].query("selector == 'ppfs'").iloc[0]
     blanket = pd.DataFrame([row.to_dict() | {"feature": name, "importance": 50.0 - i} for i, name in enumerate(names)])
     page = Page(render(dataclasses.replace(long, tables={**long.tables, "blankets": blanket}), {})).text
-    assert "And 15 features of lesser importance: feature number 32," in page
+    assert "And 15 less important features: feature number 32," in page
 
 
 def test_a_numeric_target_is_described_by_its_range(run):

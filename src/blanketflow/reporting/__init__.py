@@ -1,1 +1,1 @@
-"""From result frames to what people read: tables, plots, the report, exports."""
+"""Turns result frames into what people read: tables, plots, the report and exports."""

@@ -1,4 +1,4 @@
-"""Rows as a data frame of stated column types, also when there are none."""
+"""Data frames with fixed column types, also when they have no rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-#: pandas' types of the type names that `blanketflow.data.artefacts.write_columns` takes.
+#: pandas' type for each type name that `blanketflow.data.artefacts.write_columns` accepts.
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool"}
 
 
@@ -18,9 +18,9 @@ def typed_frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> 
     Parameters
     ----------
     rows : iterable of mappings
-        Each with a value for each column; other keys are left out.
+        Each has a value for every column; other keys are ignored.
     types : mapping of str to {"string", "double", "int64", "bool"}
-        The type of each column, in their order.
+        The type of each column, in the order of the columns.
 
     Examples
     --------

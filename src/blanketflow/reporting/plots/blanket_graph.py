@@ -3,46 +3,52 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import altair as alt
 import pandas as pd
 
 from .labels import CHARACTER
-from .ring import ring_places
 from .theme import BLUE, GREEN, INK, ORANGE, noted, tooltip
 from .words import number, shortened
 
 _WIDTH = 700
-#: Nodes shown at most.
+#: The largest number of features shown.
 MAX_FEATURES = 24
-#: Role, what it is called, its ring, colour and shape.
+#: The label, ring, colour and shape of each role.
 _ROLES = {
     "parent_or_child": ("parent or child", "inner", BLUE, "circle"),
     "member": ("member, role not known", "inner", GREEN, "square"),
     "spouse": ("spouse: shares a child with the target", "outer", ORANGE, "diamond"),
 }
-#: A grey on which white is legible, itself seen on light and on dark.
+#: A grey on which white text is legible and which is visible on light and dark pages.
 _TARGET = "#5A5F66"
 _TARGET_CHARACTERS = 26
-#: Areas of a node in square pixels: the least and the most important.
+#: Areas of a node in square pixels: the least important, the most important, and of unknown importance.
 _SMALL, _LARGE, _UNKNOWN = 70, 330, 130
+#: Smallest and largest distance of two names, and the height that the names of one side share, in pixels.
+_CLOSEST, _WIDEST, _SIDE = 22, 48, 300
+#: Half widths of the rings in pixels.
+_INNER, _OUTER = 150, 215
+#: A line is steeper than the one below it by at least this factor.
+_STEEPER = 0.93
 
 
 def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
     """Draw the target with its parents and children in an inner ring, and its spouses in an outer one.
 
-    Lines to parents and children are solid. Spouses are joined by dashed lines: they depend on the target through a
-    child that both have, and the table does not say which. A larger node is more important. Features whose role the
-    method does not tell are in the inner ring.
+    Lines to parents and children are solid. Lines to spouses are dashed: a spouse depends on the target through a
+    common child, and the table does not say which. A larger node is more important. Features whose role the method
+    does not report are in the inner ring.
 
     Parameters
     ----------
     blanket : DataFrame
-        Columns feature, role, importance, frequency of one selector's blanket, most important first.
+        Columns feature, role, importance and frequency of one selector's blanket, most important first.
     target : str
         The name of the target.
     limit : int
-        Features shown at most, the first ones; a note says how many there are.
+        The largest number of features shown; a note says how many there are.
     """
     nodes = _nodes(blanket[:limit])
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
@@ -128,3 +134,39 @@ def _note(blanket: pd.DataFrame, limit: int) -> str:
     size = "larger: more important" if blanket["importance"].notna().any() else ""
     cut = f"the first {limit} of {len(blanket)} features" if len(blanket) > limit else ""
     return "; ".join(filter(None, (cut, size)))
+
+
+def ring_places(n_inner: int, n_outer: int) -> list[tuple[int, int]]:
+    """Return the positions (x, y) of two rings of nodes in pixels around (0, 0), the inner nodes first.
+
+    The positions are such that no name or line crosses a name. Names are outside their nodes. Nodes alternate between
+    left and right, and each side is filled from its middle, so every node has its own line of text and the outer nodes
+    are above and below the inner ones. The higher a node, the steeper its line to the centre, so no line meets a name.
+    """
+    n = n_inner + n_outer
+    sides = [[node for node in range(n) if node % 2 == side] for side in (0, 1)]
+    places = {node: place for side, nodes in enumerate(sides) for node, place in _side(nodes, n_inner, 1 - 2 * side)}
+    return [places[node] for node in range(n)]
+
+
+def _side(nodes: Sequence[int], n_inner: int, direction: int) -> list[tuple[int, tuple[int, int]]]:
+    step = min(max(_SIDE / max(len(nodes), 1), _CLOSEST), _WIDEST)
+    heights = [step * line for line in _from_the_middle(len(nodes))]
+    top = max(map(abs, heights), default=0.0) + step
+    top_inner = max((abs(h) for node, h in zip(nodes, heights, strict=True) if node < n_inner), default=0.0) + step
+    steepest: dict[bool, float] = {}
+    out = []
+    for node, height in zip(nodes, heights, strict=True):
+        width, reach = (_INNER, top_inner) if node < n_inner else (_OUTER, top)
+        x = width * math.sqrt(1 - (height / reach) ** 2)
+        if height:
+            up = height > 0
+            x = min(x, _STEEPER * steepest.get(up, math.inf) * abs(height))
+            steepest[up] = x / abs(height)
+        out.append((node, (direction * round(x), round(height))))
+    return out
+
+
+def _from_the_middle(n: int) -> list[float]:
+    """Return n consecutive lines around 0, the nearest first."""
+    return sorted((at - (n - 1) / 2 for at in range(n)), key=lambda line: (abs(line), -line))

@@ -1,4 +1,4 @@
-"""Demsar's diagram: mean ranks over data sets, and which of them do not differ.
+"""Demsar's diagram: mean ranks over data sets, and which selectors do not differ.
 
 Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, 1-30.
 """
@@ -16,21 +16,21 @@ from .words import number, rounded
 _WIDTH = 460
 #: Pixels between two names, between two bars, and from the axis to the first bar.
 _ROW, _LANE, _FIRST = 22, 9, 12
-#: Pixels from the axis's ends to the names, where the ranks stand, and from the axis up to the ruler.
+#: Pixels between the ends of the axis and the names, where the ranks are printed, and from the axis up to the ruler.
 _MARGIN, _RULER = 44, 38
-#: Names that a tooltip lists; selectors up to which each rank has its tick.
+#: The number of names in a tooltip; the number of selectors up to which every rank has a tick.
 _MOST_NAMES, _EACH_RANK = 8, 12
 
 
 def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datasets: int) -> alt.LayerChart:
-    """Draw the selectors along an axis of mean ranks, the best left; bars join those that do not differ.
+    """Draw the selectors along an axis of mean ranks, best on the left; bars join selectors that do not differ.
 
     Parameters
     ----------
     ranks : DataFrame
-        Columns selector, mean_rank: over the same data sets for every selector.
+        Columns selector and mean_rank, over the same data sets for every selector.
     critical_difference : float
-        Two mean ranks at least this far apart differ. Missing where there is no test: no bars are drawn.
+        Two mean ranks that are at least this far apart differ. NaN if there is no test; then no bars are drawn.
     n_datasets : int
         The number of data sets.
     """
@@ -53,7 +53,7 @@ def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datas
 
 
 def alike(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Return the first and last place of each largest run of ascending ranks that do not differ.
+    """Return the first and last position of each maximal run of ascending ranks that do not differ.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _ticks(last: int) -> list[int]:
 
 def _nodes(names: Sequence[str], means: Sequence[float], critical_difference: float, first_row: int) -> pd.DataFrame:
     half = (len(names) + 1) // 2
-    rows = [*range(half), *reversed(range(len(names) - half))]  # inner lines go deeper, so that none cross
+    rows = [*range(half), *reversed(range(len(names) - half))]  # inner lines go deeper, so that no lines cross
     return pd.DataFrame(
         {
             "selector": names,
@@ -108,7 +108,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _bars(names: Sequence[str], means: Sequence[float], critical_difference: float) -> pd.DataFrame:
-    """Return a bar for each group, in the first lane where it touches no other."""
+    """Return one bar per group, in the first lane where it does not touch another bar."""
     ends: list[float] = []
     rows = []
     for first, last in alike(means, critical_difference):
@@ -165,6 +165,6 @@ def _ruler(critical_difference: float) -> alt.LayerChart:
 def _note(n_selectors: int, n_datasets: int, critical_difference: float) -> str:
     if not n_selectors:
         return "no data set has a score of every selector"
-    ranks = f"mean ranks over {n_datasets} data set{'s' if n_datasets != 1 else ''}, 1 the best"
+    ranks = f"mean ranks over {n_datasets} data set{'s' if n_datasets != 1 else ''}, 1 is best"
     tested = critical_difference == critical_difference
-    return f"{ranks}; " + ("bars join those that do not differ (Nemenyi, alpha 0.05)" if tested else "not tested")
+    return f"{ranks}; " + ("bars join selectors that do not differ (Nemenyi, alpha 0.05)" if tested else "not tested")

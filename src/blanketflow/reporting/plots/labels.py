@@ -1,4 +1,4 @@
-"""Where the labels of points go, so that none covers another or a point."""
+"""Places the labels of points so that no label covers a point or another label."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from .words import text_width
 
-#: Pixels that a character and a line of a label take, and the gap between a point and its label.
+#: Width of a character, height of a line, and gap between a point and its label, in pixels.
 CHARACTER, LINE, GAP = 6.6, 15.0, 8.0
-#: Lines that a label may be above or below its point.
+#: Heights at which a label may be placed, in lines above or below its point, in order of preference.
 _LINES_AWAY = (0, 0.75, -0.75, 1.5, -1.5, 2.5, -2.5, 3.5, -3.5)
 
 
 class Place(NamedTuple):
-    """Where a label is: beside its point, at this height in pixels."""
+    """The place of a label: the side of its point (left or right) and the height in pixels."""
 
     side: str
     height: float
@@ -38,19 +38,21 @@ class _Box(NamedTuple):
 def place_labels(
     points: Sequence[tuple[float, float, str]], width: float, height: float, longest: float
 ) -> list[Place | None]:
-    """Put each label beside its point, at the nearest place that no other point or label takes.
+    """Put each label next to its point, at the nearest place that no other point or label covers.
 
     Parameters
     ----------
     points : sequence of (x, y, label)
-        In pixels of a panel of `width` by `height`.
+        Positions in pixels in a panel of `width` by `height`.
+    width, height : float
+        Size of the panel in pixels.
     longest : float
-        Pixels that a label is cut to.
+        The length in pixels to which a label is cut.
 
     Returns
     -------
     list of Place or None
-        In the order of `points`; None where no place near the point is free.
+        In the order of `points`; None if no place near the point is free.
     """
     taken = [_Box(x - GAP / 2, x + GAP / 2, y) for x, y, _ in points]
     places: list[Place | None] = []

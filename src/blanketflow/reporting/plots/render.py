@@ -1,4 +1,4 @@
-"""A chart as SVG text, drawn without a browser and without the network, or as the specification of a page's chart."""
+"""Turns a chart into SVG, without a browser or the network, or into the specification that a page holds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...core.printable import visible
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """Return the chart as an SVG element. Equal charts give equal text."""
+    """Return the chart as the text of an SVG element. Equal charts give equal text."""
     return vl_convert.vegalite_to_svg(_unchecked(chart), allowed_base_urls=[])
 
 
 def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the chart as a small Vega-Lite specification, for a page that holds many of them.
+    """Return the chart as a small Vega-Lite specification, for a page with many charts.
 
-    It has neither ``config``, which is `CONFIG` for all charts, nor ``$schema``. Equal charts give equal dicts.
+    It has no ``config``, which is `CONFIG` for all charts, and no ``$schema``. Equal charts give equal dicts.
     """
     full = _unchecked(chart)
     datasets = full.pop("datasets", {})
@@ -29,12 +29,12 @@ def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def _unchecked(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    # Altair's check against the schema takes more than half of the time, and the tests do it for every chart.
+    # Altair's validation takes more than half of the time; the tests validate every chart instead.
     return _visible(chart.to_dict(validate=False))
 
 
 def _visible(node: Any) -> Any:
-    """Return a part of a specification whose texts a page can show: of an SVG file, control characters are no part."""
+    """Return a part of a specification without control characters, which an SVG file may not contain."""
     if isinstance(node, list):
         return [_visible(child) for child in node]
     if isinstance(node, Mapping):
@@ -43,7 +43,7 @@ def _visible(node: Any) -> Any:
 
 
 def _renamed(node: Any, short: Mapping[str, str]) -> Any:
-    """Return a part of a specification with the data that it names by their short names."""
+    """Return a part of a specification with the names of its data replaced by short names."""
     if isinstance(node, list):
         return [_renamed(child, short) for child in node]
     if not isinstance(node, Mapping):

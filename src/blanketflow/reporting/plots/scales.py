@@ -1,4 +1,4 @@
-"""Scales whose positions are known before the chart is drawn, so that labels can be placed."""
+"""Scales whose positions are known before a chart is drawn, so that labels can be placed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from dataclasses import dataclass
 import altair as alt
 import pandas as pd
 
-#: Where the largest value is this many times the smallest, values are drawn on a logarithmic axis.
+#: An axis is logarithmic if the largest value is more than this many times the smallest.
 _LOG_RATIO = 10
-#: Up to so many powers of ten, the numbers between them are marked too.
+#: With at most this many powers of ten, 2 and 5 times them are marked too.
 _FEW_POWERS = 4
-#: 100, 1k, 10k: as short as a tick can be.
+#: Short labels: 100, 1k, 10k.
 _SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
 
 
 def in_order(names: Iterable[str]) -> alt.Scale:
-    """Return the scale of some names in their order.
+    """Return a scale of names that keeps their order.
 
-    By its domain, not by `sort`: that makes an expression of the names, in which Vega cannot read one that is ``if``.
+    The order is set by the domain, because `sort` writes the names into an expression, where Vega cannot parse the
+    name ``if``.
     """
     return alt.Scale(domain=list(dict.fromkeys(names)))
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale, a logarithmic one, or one that is logarithmic above `constant` and reaches 0."""
+    """A scale of `kind` linear, log, or symlog, which is logarithmic above `constant` and reaches 0."""
 
     kind: str
     low: float
@@ -35,7 +36,7 @@ class Scale:
     constant: float = 1.0
 
     def position(self, value: float) -> float:
-        """Return where a value is, 0 at the lower end and 1 at the upper."""
+        """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         low, at, high = (self._even(v) for v in (self.low, value, self.high))
         return (at - low) / (high - low)
 
@@ -45,12 +46,12 @@ class Scale:
         return math.log(value) if self.kind == "log" else math.log1p(value / self.constant)
 
     def of_chart(self) -> alt.Scale:
-        """Return the scale of a chart."""
+        """Return the scale as Altair's."""
         more = {"constant": self.constant} if self.kind == "symlog" else {}
         return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, **more)
 
     def axis(self) -> alt.Axis:
-        """Return its axis: powers of ten where there are many, with 2 and 5 times them where there are few."""
+        """Return its axis. Logarithmic axes mark powers of ten, and 2 and 5 times them if there are few."""
         if self.kind == "linear":
             return alt.Axis(tickCount=6, format="~g")
         lowest = self.constant if self.kind == "symlog" else self.low
@@ -63,7 +64,7 @@ class Scale:
 
 
 def linear(values: pd.Series, at_least: float | None = None) -> Scale:
-    """Return a scale of the values with air around them."""
+    """Return a linear scale of the values with a margin at both ends."""
     if not len(values):
         return Scale("linear", 0.0, 1.0)
     low, high = float(values.min()), float(values.max())
@@ -73,7 +74,7 @@ def linear(values: pd.Series, at_least: float | None = None) -> Scale:
 
 
 def wide(values: pd.Series, always: bool = False) -> Scale:
-    """Return a logarithmic scale where the values, none below 0, need one, or `always`; else a linear one."""
+    """Return a logarithmic scale of values >= 0 if their range is wide or `always` is set, else a linear one."""
     positive = values[values > 0]
     if not len(positive):
         return linear(values, 0.0)

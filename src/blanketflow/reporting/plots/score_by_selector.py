@@ -1,4 +1,4 @@
-"""The score of each selector beside that of all features, a panel for each model."""
+"""The score of each selector and that of all features, one panel per model."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ import altair as alt
 import pandas as pd
 
 from .scales import in_order
-from .score_words import DIFFERENCE, described
 from .theme import BLUE, INK, STEP, WIDTH, themed, tooltip
-from .words import rounded
+from .words import DIFFERENCE, described, rounded
 
 _COLUMNS = 3
-#: Pixels of a row that the names on the y axis and the gaps between panels take.
+#: Width of the names on the y axis and of the gaps between panels, in pixels.
 _MARGIN = 220
 
 
 def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") -> alt.FacetChart:
-    """Draw mean and standard deviation over the splits of one data set.
+    """Draw the mean and standard deviation over the splits of one data set.
 
-    A selector that is pointed at stands out in every panel.
+    Pointing at a selector highlights it in every panel.
 
     Parameters
     ----------
     scores : DataFrame
-        Columns selector, model, metric, mean, sd of one data set, in the order to show; n_splits, n_features and
-        difference, where given, are in the tooltip.
+        Columns selector, model, metric, mean and sd of one data set, in the order to show. If n_splits, n_features and
+        difference are present, they are shown in the tooltip.
     metric : str
         The metric to draw.
     baseline : str
-        The selector that keeps all features: a dashed line.
+        The selector that keeps all features, drawn as a dashed line.
     """
     shown = scores[(scores["metric"] == metric) & scores["mean"].notna()]
     spread = shown["sd"].fillna(0.0)
@@ -55,7 +54,7 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
             "features": "features kept",
         }
     )
-    # Selections and views are named here: Altair's own names count up in each process, and equal charts would differ.
+    # Selections and views are named here, because Altair counts up its own names and equal charts would differ.
     pointed = alt.selection_point(name="pointed", fields=["selector"], on="pointerover", clear="pointerout", empty=True)
     base = alt.Chart().properties(width=(WIDTH - _MARGIN) // columns, height=alt.Step(STEP))
     reference_line = base.mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3])

@@ -1,4 +1,4 @@
-"""Which fold chose which feature, for one selector."""
+"""Which folds chose which features, for one selector."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from .theme import BLUE, INK, ORANGE, STEP, noted, tooltip
 
-#: Features shown at most.
+#: The largest number of features shown.
 MAX_FEATURES = 30
 _CELL = 34
 _KINDS = ("in the final blanket", "not in the final blanket")
@@ -16,26 +16,26 @@ _KINDS = ("in the final blanket", "not in the final blanket")
 def selection_frequency(
     members: pd.DataFrame, folds: pd.DataFrame, blanket: list[str], limit: int = MAX_FEATURES
 ) -> alt.LayerChart:
-    """Draw features by folds, the most often selected on top.
+    """Draw features by folds, with the most often selected feature on top.
 
     Parameters
     ----------
     members : DataFrame
-        Columns fold, feature: the sets of one selector on one split.
+        Columns fold and feature: the sets of one selector on one split.
     folds : DataFrame
-        Column fold: all folds of that split, also those that selected nothing; `chosen`, where given, marks the
-        folds whose set became the blanket.
+        Column fold: all folds of that split, including those that selected nothing. An optional column chosen marks
+        the folds whose set became the blanket.
     blanket : list of str
         The features of the final blanket.
     limit : int
-        Features shown at most; a note says how many there are.
+        The largest number of features shown; a note says how many there are.
     """
     order = sorted(dict.fromkeys(folds["fold"]), key=_fold_number)
     in_blanket = set(blanket)
     chosen_by = members.drop_duplicates(["fold", "feature"]).groupby("feature", sort=False)["fold"].agg(list)
     ranked = sorted(chosen_by.index, key=lambda feature: (-len(chosen_by[feature]), feature not in in_blanket))
     shown = ranked[:limit]
-    # One row a feature, spread over its folds by the chart: a page holds hundreds of these.
+    # One row per feature, which the chart expands to its folds: a page holds hundreds of these charts.
     data = pd.DataFrame(
         {
             "feature": shown,

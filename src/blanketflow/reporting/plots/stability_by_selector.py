@@ -1,4 +1,4 @@
-"""How much the sets of each selector vary from split to split."""
+"""How much the set that each selector chooses varies from split to split."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     stability : DataFrame
-        Columns selector, stability, lower, upper, mean_size, sd_size, n_sets of one data set, in the order to show.
+        Columns selector, stability, lower, upper, mean_size, sd_size and n_sets of one data set, in the order to show.
         Selectors without an index are named in a note.
     """
     shown = stability.dropna(subset=["stability"])
@@ -47,7 +47,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     }
     x = alt.X(
         "lower:Q",
-        title="stability: 1 the same set on every split, 0 as random sets",
+        title="stability: 1 means the same set on every split, 0 means random sets",
         scale=alt.Scale(domain=[min(0.0, *(data["lower"] - _AIR), 0.0), 1.0], nice=False),
         axis=alt.Axis(tickCount=6, format="~g"),
     )
@@ -64,4 +64,4 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x="index:Q")
     left_out = list(stability.loc[stability["stability"].isna(), "selector"])
     chart = alt.layer(zero, intervals, points, data=data).properties(width=WIDTH - _MARGIN, height=alt.Step(STEP))
-    return noted(chart, f"one set or none, nothing to compare: {', '.join(left_out)}" if left_out else "")
+    return noted(chart, f"fewer than two sets to compare: {', '.join(left_out)}" if left_out else "")

@@ -9,14 +9,14 @@ import altair as alt
 
 #: Okabe and Ito's palette, which people with any colour vision can tell apart.
 BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
-#: Text and lines take the colour of the page that a chart stands in, so that it is legible on light and on dark.
+#: Text and lines use the text colour of the page, so that a chart is legible on light and dark pages.
 INK = "currentColor"
 FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
-#: Pixels of a chart that fills the width of a report.
+#: Width in pixels of a chart that fills the width of a report.
 WIDTH = 860
-#: Pixels of one row of a chart with names on its y axis.
+#: Height in pixels of one row of a chart with names on its y axis.
 STEP = 20
-#: The shared looks as a Vega-Lite ``config``.
+#: The shared style as a Vega-Lite ``config``.
 CONFIG: dict[str, Any] = {
     "background": "transparent",
     "font": FONT,
@@ -57,19 +57,19 @@ _Chart = TypeVar("_Chart", bound=alt.TopLevelMixin)
 
 
 def tooltip(titles: Mapping[str, str]) -> list[alt.Tooltip]:
-    """Return what a tooltip says: columns, whose values are shown as they are, with what each is called."""
+    """Return the tooltip that shows some columns unformatted, given the title of each column."""
     return [alt.Tooltip(f"{column}:N", title=title) for column, title in titles.items()]
 
 
 def themed(chart: _Chart) -> _Chart:
-    """Return the chart with the shared looks.
+    """Return the chart with the shared style.
 
-    They are set on the chart and not as Altair's active theme, which would be a global of the process.
+    The style is set on the chart and not as Altair's active theme, which is global state of the process.
     """
     return chart.configure(**CONFIG)
 
 
 def noted(chart: _Chart, note: str) -> _Chart:
-    """Return the chart with the shared looks and a line of plain text above it, if any."""
+    """Return the chart with the shared style, and a note above it unless the note is empty."""
     title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
     return themed(chart.properties(title=title) if note else chart)

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader of a chart wants them."""
+"""Formats numbers, names and scores for the readers of charts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import pandas as pd
 
 NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-#: Significant digits of the numbers that a chart holds: more than a pixel shows.
+#: Title of the difference in tooltips.
+DIFFERENCE = "difference to all features"
+#: Significant digits of the numbers in a chart, finer than a pixel.
 _DIGITS = 6
 
 
 def number(value: Any, decimals: int = 3) -> str:
-    """Return a number with as many decimals as its size asks for.
+    """Return a number with fewer decimals the larger it is.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def signed(value: Any) -> str:
 
 
 def mean_sd(mean: Any, sd: Any) -> str:
-    """Return mean ± standard deviation, or the mean alone where one value has no spread."""
+    """Return mean ± standard deviation, or only the mean if the standard deviation is missing."""
     return number(mean) if sd is None or sd != sd else f"{number(mean)} ± {number(sd)}"
 
 
@@ -63,12 +65,12 @@ def seconds(value: Any) -> str:
 
 
 def rounded(values: pd.Series) -> pd.Series:
-    """Return numbers without the digits that no pixel shows, which would fill a page of many charts."""
+    """Return numbers without the digits that are finer than a pixel, which would enlarge the page."""
     return values.astype("float64").map(lambda value: float(f"{value:.{_DIGITS}g}"))
 
 
 def shortened(name: str, width: int) -> str:
-    """Return a name cut in its middle to `width` characters, because names often differ at their ends.
+    """Return a name shortened in its middle to `width` characters, because names often differ at their ends.
 
     Examples
     --------
@@ -85,5 +87,24 @@ def shortened(name: str, width: int) -> str:
 
 
 def text_width(text: str) -> int:
-    """Return the width of a text in Latin characters: East Asian ones are twice as wide."""
+    """Return the width of a text in Latin characters; East Asian characters count as two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def described(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns selector, model, mean and n_features, and the texts score, difference and features.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns selector, model and mean; the columns sd, n_splits, n_features and difference are optional.
+    """
+    full = scores.reindex(columns=["selector", "model", "mean", "sd", "n_splits", "n_features", "difference"])
+    return pd.DataFrame(full[["selector", "model", "mean", "n_features"]]).assign(
+        score=[
+            mean_sd(mean, sd) + (f" over {int(n)} splits" if n > 1 else "")
+            for mean, sd, n in zip(full["mean"], full["sd"], full["n_splits"], strict=True)
+        ],
+        difference=[signed(value) for value in full["difference"]],
+        features=[number(value, 1) for value in full["n_features"]],
+    )

@@ -1,7 +1,7 @@
-"""Ours beside what a paper printed: its numbers as data, how far ours are from them, and what it claims."""
+"""Compares a run with a paper: with its printed numbers, and with what it claims."""
 
-from .beside import COLUMNS, beside
 from .claims import CLAIM_COLUMNS, OF_TABLES, Claim, judge, read_claims
+from .comparison import COLUMNS, compare_with_printed
 from .tables import PrintedTable, read_printed
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "OF_TABLES",
     "Claim",
     "PrintedTable",
-    "beside",
+    "compare_with_printed",
     "judge",
     "read_claims",
     "read_printed",

@@ -1,4 +1,4 @@
-"""What a paper says of its methods, over data sets, judged by a run: who is better than whom, and is that chance?"""
+"""Judges by a run what a paper claims about pairs of methods: which is better over data sets, and is that chance?"""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import ConfigError, shown
 from ..typed_frames import typed_frame
-from .beside import NOT_COMPARABLE
+from .comparison import NOT_COMPARABLE
 from .measures import MEASURES, measure_of, values_of
 from .tables import entries_of, place_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of the table of claims, in the type names of `blanketflow.data.artefacts.write_columns`.
+#: Columns of the table of claims, with the type names of `blanketflow.data.artefacts.write_columns`.
 CLAIM_COLUMNS: dict[str, str] = {
     "table": "string",
     "claim": "string",
@@ -37,34 +37,36 @@ CLAIM_COLUMNS: dict[str, str] = {
     "reason": "string",
 }
 HOLDS, REVERSED, UNDECIDED, NO_DIFFERENCE = "holds", "the other way round", "undecided", "no difference seen"
-#: Two-sided: how sure a verdict has to be.
+#: Level of the two-sided test behind a verdict.
 ALPHA = 0.05
-#: Measures of a run's other tables: the table, its column, and whether more is better.
+#: Measures from a run's other tables: the table, its column, and whether a larger value is better.
 OF_TABLES = {"seconds": ("runtime", "selection_seconds", False), "f1": ("truth", "f1", True)}
-#: The keys of a claim that name two sides, and what is said of the first.
+#: The keys of a claim: the one for the first method, which is also the claim, and the one for the others.
 _SIDES = {"better": "than", "competitive": "with"}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something said of two methods.
+    """A claim about two methods.
 
     Attributes
     ----------
     table : str
-        Where it is said: a figure, a table or a section.
-    claim, measure : str
-        In words; and in which measure.
+        Where the paper makes it: a figure, a table or a section.
+    claim : str
+        The claim in words.
+    measure : str
+        The measure by which the methods are compared.
     model : str or None
         The model that was scored.
     said : {"better", "competitive", "equivalent"}
-        What is said of the first of the two.
+        What is claimed about the first method.
     method, other : str
-        The two, as the paper's columns are called here.
+        The two methods, under the names of the paper's columns.
     datasets : list of str or None
-        Of which data sets it is said, where ``*`` stands for anything; None for all.
+        The data sets of the claim, where ``*`` matches anything; None means all.
     selectors : dict of str to str or list of str
-        For a method, the ids of the selectors that answer to it.
+        The ids of the selectors that stand for a method.
     """
 
     table: str
@@ -78,25 +80,25 @@ class Claim:
     selectors: dict[str, Any] = field(default_factory=dict)
 
     def candidates(self, method: str) -> list[str]:
-        """Return the ids of the selectors that answer to a method."""
+        """Return the ids of the selectors that stand for a method."""
         named = self.selectors.get(method, method)
         return [named] if isinstance(named, str) else list(named)
 
 
 def read_claims(path: str | Path) -> list[Claim]:
-    """Return the claims of a file of printed results that name two methods and a measure; others are for readers.
+    """Return the claims in a file of printed results that name two methods and a known measure; others are ignored.
 
     Parameters
     ----------
     path : path
-        As `read_printed` takes it. An entry's key ``claims`` is a list of mappings with ``claim``, its words, and
-        either ``better`` and ``than``, ``competitive`` and ``with``, or ``equivalent``, a list of pairs; ``measure``
-        and ``datasets``, a list, where they are not those of the entry; other words there are for readers.
+        A file as for `read_printed`. An entry's key ``claims`` is a list of mappings. Each has ``claim``, its words,
+        and either ``better`` and ``than``, ``competitive`` and ``with``, or ``equivalent``, a list of pairs. It may
+        have ``measure`` and ``datasets`` (a list) if they differ from those of the entry. Other keys are ignored.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read, or a claim is not of this form.
+        If the file cannot be read, or a claim does not have this form.
     """
     found = []
     for entry in entries_of(path):
@@ -127,7 +129,7 @@ def read_claims(path: str | Path) -> list[Claim]:
 
 
 def _pairs(where: str, raw: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Return what is said of which two methods; nothing where a claim names none."""
+    """Yield (what is claimed, method, other) for each pair of methods; nothing if the claim names no methods."""
     for said, key in _SIDES.items():
         if said in raw:
             others = raw.get(key)
@@ -150,20 +152,21 @@ def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[st
     Parameters
     ----------
     claims : sequence of Claim
+        The claims.
     evaluations : DataFrame
-        Columns dataset, selector, split, selected_on, model, metric, value and n_features, of selections inside the
-        training rows.
+        Columns dataset, selector, split, selected_on, model, metric, value and n_features, for selections on training
+        rows only.
     tables : mapping of str to DataFrame
         The run's tables ``runtime``, ``truth`` and ``statuses``.
 
     Returns
     -------
     DataFrame
-        One row a claim and pair of methods. A data set is won by the method with the better mean over its splits; of
-        several selectors of a method the best counts; one with a search that failed does not. ``p_value`` is that of
-        Wilcoxon's signed-rank test over the data sets, two-sided. A claim that one is better holds, or is the other way
-        round, if that is 0.05 at most, and is undecided else; of methods said to be equal no difference is seen, or one
-        of them is better. Which one is the better goes by the ranks that the test sums, too.
+        One row per claim and pair of methods. The method with the better mean over the splits wins a data set. If
+        several selectors stand for a method, the best counts; a selector with a failed search does not count.
+        ``p_value`` is the two-sided p-value of Wilcoxon's signed-rank test over the data sets. If it is at most 0.05,
+        the claim that one method is better holds or is reversed; otherwise it is undecided. For methods claimed to be
+        equal, either no difference is seen or one of them is better. The sums of ranks decide which one is better.
     """
     return typed_frame([_judged(claim, evaluations, tables) for claim in claims], CLAIM_COLUMNS)
 
@@ -190,7 +193,7 @@ def _judged(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.Dat
 
 
 def _values(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> tuple[pd.Series, bool]:
-    """Return the value of each data set and selector, and whether more is better."""
+    """Return the value of each data set and selector, and whether a larger value is better."""
     by = ["dataset", "selector"]
     if claim.measure in OF_TABLES:
         table, column, higher_is_better = OF_TABLES[claim.measure]
@@ -199,14 +202,14 @@ def _values(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.Dat
         failed = ended[(ended["stage"] == "select") & (ended["status"] != "ok")]
         return values.drop(failed.set_index(by).index, errors="ignore"), higher_is_better
     measure = MEASURES[claim.measure]
-    # A mean over the splits that went well would compare other rows.
+    # A mean over only the successful splits would compare the methods on different rows.
     found = values_of(evaluations, measure, claim.model).groupby(by)["value"]
     mean = found.agg(lambda value: value.mean(skipna=False)).dropna()
     return mean.map(measure.of_mean), measure.higher_is_better
 
 
 def _signed_ranks(difference: pd.Series) -> tuple[float, bool]:
-    """Return the p-value of Wilcoxon's signed-rank test, and whether the larger sum of ranks is above zero.
+    """Return the p-value of Wilcoxon's signed-rank test, and whether the positive ranks have the larger sum.
 
     Zero differences are split between the signs.
     """

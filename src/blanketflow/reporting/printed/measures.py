@@ -1,4 +1,4 @@
-"""What papers measure, in terms of what an evaluation does."""
+"""The measures that papers print, expressed by our metrics."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """How a printed measure follows from ours.
+    """How a printed measure is computed from ours.
 
     Attributes
     ----------
     metric : str or None
-        Metric of the evaluation; None for what is measured of the selection.
+        Metric of the evaluation; None for the number of features.
     of_mean : function
-        From the mean of the metric over the parts of one partition to the printed unit.
+        Converts the mean of the metric over the parts of one partition to the printed unit.
     higher_is_better : bool
+        Whether a larger value is better.
     """
 
     metric: str | None
@@ -33,7 +34,7 @@ def _same(value: float) -> float:
     return value
 
 
-#: By the name that a printed table gives its measure.
+#: The measures by their names in files of printed results.
 MEASURES: dict[str, Measure] = {
     "accuracy": Measure("accuracy", _same, True),
     "accuracy-percent": Measure("accuracy", lambda value: 100 * value, True),
@@ -49,14 +50,14 @@ MEASURES: dict[str, Measure] = {
 
 
 def measure_of(entry: Mapping[str, Any]) -> str:
-    """Return the measure of a printed table: what a reader found it to be (`compared_as`), else what is printed."""
+    """Return the measure of a printed table: its key compared_as, else its key measure."""
     return str(entry.get("compared_as", entry.get("measure", ""))).replace("_", "-")
 
 
 def values_of(run: pd.DataFrame, measure: Measure, model: str | None) -> pd.DataFrame:
-    """Return the rows of a run that hold a measure, with it in `value`: one a selector, split and kind of selection.
+    """Return the rows of a run with the measure in `value`: one row per selector, split and kind of selection.
 
-    A search that found no blanket has no value, also where features are counted.
+    A search that found no blanket has no value, even if the measure is the number of features.
     """
     if measure.metric is None:
         one = ["dataset", "selector", "split", "selected_on"]

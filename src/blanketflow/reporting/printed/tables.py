@@ -1,4 +1,4 @@
-"""A paper's tables as data: a YAML file of printed numbers, checked."""
+"""Reads and checks a paper's tables from a YAML file of printed numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ...core.errors import ConfigError, did_you_mean, shown
 from .measures import MEASURES, measure_of
 
 _NUMBER = re.compile(r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:±\s*([0-9]+(?:\.[0-9]+)?))?\s*")
-#: Keys of a table; what else stands there is for readers.
+#: The required keys of a table; unknown keys are ignored.
 _NEEDED = ("measure", "columns", "rows")
-#: What a number may stand in.
+#: The keys that say where in the paper a number is printed.
 _PLACES = ("table", "figure", "text")
 
 
@@ -25,10 +25,11 @@ class PrintedNumber:
     Attributes
     ----------
     value : float
+        The number.
     rounding : float
-        Half a unit of the last digit that is printed.
+        Half a unit of the last printed digit.
     spread : float or None
-        What stands after ±.
+        The number after ±.
     """
 
     value: float
@@ -45,20 +46,20 @@ class PrintedTable:
     table : str
         Its number in the paper, or the figure or section that prints the numbers.
     title, measure : str
-        What it holds; the measure is one of `measures.MEASURES`.
+        Its title, and its measure, one of `measures.MEASURES`.
     model : str or None
-        The model that was scored; None where features were counted.
+        The model that was scored; None if the measure is the number of features.
     cells : dict of (row, column) to PrintedNumber or None
-        Rows are data sets, columns methods; None where no number is printed.
+        Rows are data sets, columns are methods; None if no number is printed.
     selectors : dict of str to str or list of str
-        For a column, the ids of the selectors that answer to it, with ``{key}`` for an option of the row. With several
-        the best counts, as in papers that try a number of sizes. A column that is not here answers to its own name.
+        The ids of the selectors that stand for a column, with ``{key}`` for an option of the row. If there are several,
+        the best counts, as in papers that try several sizes. Any other column stands for the selector of its name.
     options : dict of str to dict
-        What the paper set for a row.
+        The options that the paper set for a row.
     not_comparable : dict of str to str
-        Rows, columns or "row/column" whose numbers are not to be compared, with the reason.
+        Rows, columns or "row/column" whose numbers must not be compared, with the reason.
     chosen_by : str or None
-        The measure, by the table's model, that says which of several selectors is the best; None for the table's own.
+        The measure that decides which of several selectors is best; None for the table's own measure.
     """
 
     table: str
@@ -72,30 +73,30 @@ class PrintedTable:
     chosen_by: str | None = None
 
     def candidates(self, row: str, column: str) -> list[str]:
-        """Return the ids of the selectors that answer to a cell."""
+        """Return the ids of the selectors that stand for a cell."""
         named = self.selectors.get(column, column)
         return [name.format(**self.options.get(row, {})) for name in ([named] if isinstance(named, str) else named)]
 
     def why_not(self, row: str, column: str) -> str | None:
-        """Return why a cell is not to be compared, or None if it is."""
+        """Return why a cell must not be compared, or None if it may be."""
         found = (self.not_comparable.get(key) for key in (f"{row}/{column}", row, column))
         return next(filter(None, found), None)
 
 
 def read_printed(path: str | Path) -> list[PrintedTable]:
-    """Return the tables of a file that can be set beside a run; those of other measures are left out.
+    """Return the tables in a file that can be compared with a run; tables with an unknown measure are left out.
 
     Parameters
     ----------
     path : path
-        A YAML list of tables: table, title, measure, model, columns, rows, and optionally selectors, options,
-        not_comparable, chosen_by, and cells_of: the models whose numbers a cell ``A/B`` holds, in this order. What else
-        stands in a table is for readers.
+        A YAML list of tables. Keys: table, title, measure, model, columns, rows. Optional keys: selectors, options,
+        not_comparable, chosen_by, and cells_of, the models whose numbers a cell ``A/B`` holds, in this order. Other
+        keys are ignored.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read, or a row has other cells than columns.
+        If the file cannot be read, or a row does not have one cell per column.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def read_printed(path: str | Path) -> list[PrintedTable]:
 
 
 def entries_of(path: str | Path) -> list[Mapping[str, Any]]:
-    """Return what a file of printed results holds, texts alone: numbers keep the digits that are printed."""
+    """Return the entries of a file of printed results, with all values as text, so that numbers keep their digits."""
     import yaml
 
     try:
@@ -127,10 +128,10 @@ def entries_of(path: str | Path) -> list[Mapping[str, Any]]:
 
 
 def place_of(path: str | Path, entry: Mapping[str, Any]) -> str:
-    """Return where an entry is printed: the number of a table, or a figure or section, and part of it."""
+    """Return where an entry is printed: the number of the table, or the figure or section, and the part of it."""
     place = next((key for key in _PLACES if key in entry), None)
     if place is None:
-        raise ConfigError(f"printed: {path} has results of no table. Add its number under the key table.")
+        raise ConfigError(f"printed: {path} has an entry without a table. Add the table's number as its key table.")
     named = entry[place] if place == "table" else f"{place} {entry[place]}"
     return f"{named}, {entry['part']}" if "part" in entry else named
 
@@ -150,10 +151,12 @@ def _table(path: str | Path, raw: Mapping[str, Any], model: str | None) -> Print
         cells |= {(row, c): _cell(f"{where}: row {row!r}", v) for c, v in zip(raw["columns"], values, strict=True)}
     for key in raw.get("selectors", {}):
         if key not in raw["columns"]:
-            raise ConfigError(f"{where}: selectors names no column: {shown(key)}. {did_you_mean(key, raw['columns'])}")
+            told = f"selectors names {shown(key)}, which is not a column"
+            raise ConfigError(f"{where}: {told}. {did_you_mean(key, raw['columns'])}")
     chosen_by = raw.get("chosen_by")
     if chosen_by is not None and chosen_by not in MEASURES:
-        raise ConfigError(f"{where}: chosen_by is no measure: {shown(chosen_by)}. {did_you_mean(chosen_by, MEASURES)}")
+        told = f"chosen_by is {shown(chosen_by)}, which is not a measure"
+        raise ConfigError(f"{where}: {told}. {did_you_mean(chosen_by, MEASURES)}")
     return PrintedTable(
         table=place,
         title=raw.get("title", ""),
@@ -168,7 +171,7 @@ def _table(path: str | Path, raw: Mapping[str, Any], model: str | None) -> Print
 
 
 def _models(path: str | Path, raw: Mapping[str, Any]) -> list[str | None]:
-    """Return the models that a table has numbers of."""
+    """Return the models whose numbers a table holds."""
     found = raw.get("cells_of", [raw.get("model")])
     if not isinstance(found, list) or not found:
         raise ConfigError(f"printed: {path}: cells_of must be a list of models, but is {shown(found)}.")
@@ -176,15 +179,15 @@ def _models(path: str | Path, raw: Mapping[str, Any]) -> list[str | None]:
 
 
 def _part(where: str, text: Any, models: list[str], model: str | None) -> Any:
-    """Return what a cell holds for a model: of A/B its own, of a single text that."""
+    """Return a cell's text for a model: its part of ``A/B``, or the whole text if there is only one part."""
     parts = text.split("/") if isinstance(text, str) else [text]
     if len(parts) not in (1, len(models)):
-        raise ConfigError(f"{where} holds {shown(text)}, where cells_of names {len(models)} models.")
+        raise ConfigError(f"{where} holds {shown(text)}, but cells_of names {len(models)} models.")
     return parts[models.index(str(model))] if len(parts) > 1 else text
 
 
 def _cell(where: str, text: Any) -> PrintedNumber | None:
-    """Return a number as printed; None for a dash or anything else that is none."""
+    """Return the printed number; None for a dash or anything else that is not a number."""
     if not isinstance(text, str):
         raise ConfigError(f"{where} holds {shown(text)} where a number should be.")
     found = _NUMBER.fullmatch(text)

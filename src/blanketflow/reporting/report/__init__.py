@@ -1,4 +1,4 @@
-"""The report: tables and charts to one HTML file that opens anywhere, offline. Only the report job imports it."""
+"""The report: one HTML file with tables and charts that opens offline. Only the report job imports this package."""
 
 from .figures import charts
 from .render import render

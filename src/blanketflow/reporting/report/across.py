@@ -1,4 +1,4 @@
-"""What holds over several data sets: ranks, the test between selectors, wins."""
+"""The section on all data sets together: ranks, the test whether selectors differ, and wins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, count, fixed, number, p_value
 
-#: Level at which the test's sentence says that selectors differ; that of Nemenyi's critical difference.
+#: Level at which the sentence says that selectors differ; Nemenyi's critical difference has the same.
 _ALPHA = 0.05
 
 
@@ -24,7 +24,7 @@ class Comparison:
 
 
 def comparisons(run: Run) -> list[Comparison]:
-    """Return the comparisons by the metric that leads most data sets, the model that leads most of them first."""
+    """Return the comparisons by the main metric of most data sets, starting with the main model of most of them."""
     metric, lead = run.lead_metric(), run.lead_model()
     tested = run.rows(run.tables["friedman"], metric=metric) if metric else run.tables["friedman"][:0]
     found = [Comparison(row.metric, row.model, sentence(row)) for row in tested.itertuples()]
@@ -32,28 +32,28 @@ def comparisons(run: Run) -> list[Comparison]:
 
 
 def sentence(test: pd.Series) -> str:
-    """Return Friedman's and Nemenyi's tests in words; `test` is a row of the table ``friedman``."""
+    """Return the results of Friedman's and Nemenyi's tests in words; `test` is a row of the table ``friedman``."""
     if test.statistic != test.statistic:
         return f"No test: {test.note}."
     differ = test.p_value < _ALPHA
     text = f"Over {count(test.n_datasets, 'data set')} the {test.n_selectors} selectors "
-    text += "differ" if differ else "do not differ more than by chance"
+    text += "differ" if differ else "differ no more than by chance"
     text += f" (Friedman's χ² = {number(test.statistic, 2)}, {p_value(test.p_value)}). "
     distance = fixed(test.critical_difference, 2)
     text += (
-        f"Two of them whose mean ranks are closer than {distance} do not"
+        f"Two selectors whose mean ranks are closer than {distance} do not differ"
         if differ
-        else (f"Mean ranks would have to be {distance} apart")
+        else f"Mean ranks would have to be {distance} apart"
     )
     return (
         text
-        + f" by Nemenyi's test at {_ALPHA:.0%}."
+        + f" by Nemenyi's test at the {_ALPHA:.0%} level."
         + (f" {test.note[:1].upper()}{test.note[1:]}." if test.note else "")
     )
 
 
 def tests(run: Run) -> Table:
-    """Return Friedman's test for every metric and model."""
+    """Return a table of Friedman's test for every metric and model."""
     rows = [
         cells(
             row.metric,
@@ -73,7 +73,7 @@ def tests(run: Run) -> Table:
 
 
 def ranks(run: Run) -> list[Table]:
-    """Return a table of mean ranks for each metric, selectors by models, the lead metric first."""
+    """Return one table of mean ranks (selectors by models) per metric, the main metric first."""
     by_metric = run.tables["ranks"].groupby("metric", sort=False)
     parts = sorted(by_metric, key=lambda part: part[0] != run.lead_metric())
     return [_rank_table(run, metric, part) for metric, part in parts]
@@ -96,4 +96,4 @@ def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
                 n = f"n = {rank.n_datasets}"
                 row.append(Cell(fixed(rank.mean_rank, 2), n, best=is_best, value=rank.mean_rank))
         rows.append(row)
-    return Table(["selector", *models], rows, caption=f"{metric}: mean rank, n data sets")
+    return Table(["selector", *models], rows, caption=f"{metric}: mean rank over n data sets")

@@ -1,4 +1,4 @@
-"""The final blankets of one data set: selector by selector, and beside the true one."""
+"""The final blankets of one data set, and how they compare with the true one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .run_frames import Run
 from .table import Cell, Table, cells
 from .text import NONE, fixed, mean_sd, number
 
-#: Features of a blanket that get a row; the others are named below the table.
+#: The largest number of features with a row of their own; the others are named below the table.
 MAX_FEATURES = 30
 _ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "member": "member"}
 
@@ -26,7 +26,7 @@ class BlanketSection:
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
-    """Return the final blanket of each selector, those that are empty too; all features are not listed."""
+    """Return the final blanket of each selector, including empty ones, but not the one that keeps all features."""
     return [_blanket(run, dataset, name) for name in run.ran(dataset) if name != run.baseline]
 
 
@@ -63,7 +63,7 @@ def _folds(frequency: float, n_folds: int) -> Cell:
 
 
 def truth_table(run: Run, dataset: str) -> Table | None:
-    """Return how well the true blanket was found, where the card knows it: on all rows, or else over the splits."""
+    """Return how well the true blanket was found: on all rows, or else over the splits. None if it is not known."""
     known = run.rows(run.tables["truth"], dataset=dataset)
     if known.empty:
         return None

@@ -1,4 +1,4 @@
-"""What the card of a data set says."""
+"""The facts on the card of a data set, as text."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from .text import count, number, plain
 
-#: Names listed for one fact, and classes of a target that are counted one by one.
+#: The largest numbers of names in one fact, and of classes whose rows are counted separately.
 MAX_NAMES, MAX_CLASSES = 30, 12
 
 
 def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what the card says of the data set, as pairs of a term and its text."""
+    """Return the facts on the card as pairs of a term and its text."""
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in card["kinds"].items())
     pairs = [
         ("Source", plain(card.get("source"))),

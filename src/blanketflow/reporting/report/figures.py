@@ -10,7 +10,7 @@ from .. import plots
 from . import across
 from .run_frames import Run
 
-#: What a selector costs, as the table ``runtime`` names it, by the name of its chart.
+#: The cost of a selector: name of the chart to column of the table ``runtime``.
 COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}
 
 
@@ -18,7 +18,7 @@ def charts(run: Run) -> dict[str, Any]:
     """Return every chart as an Altair chart, by name.
 
     Names are ``{dataset}/{kind}``, ``{dataset}/{kind}/{selector}`` and ``across/{kind}/{metric}/{model}``. A chart that
-    would show nothing is left out: scores of no model, folds of a selector that ran on fewer than two.
+    would be empty is left out: scores if nothing was evaluated, folds if a selector ran on fewer than two.
     """
     found = {f"{dataset}/{name}": chart for dataset in run.cards for name, chart in _of_dataset(run, dataset)}
     return found | {f"across/{name}": chart for name, chart in _across(run)}

@@ -1,4 +1,4 @@
-"""How the selectors of one data set score, how stable they are and what they cost."""
+"""Tables of the scores, the stability and the cost of the selectors on one data set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .text import NONE, count, fixed, mean_sd, number, seconds, signed
 
 
 def score_table(run: Run, dataset: str, metric: str) -> Table:
-    """Return selectors by models, mean and standard deviation with the difference to all features below."""
+    """Return a table of selectors by models: mean ± standard deviation, and below it the difference to all features."""
     scores = run.rows(run.scores(dataset), metric=metric)
     models = list(dict.fromkeys(scores["model"]))
     rows = []
@@ -39,7 +39,7 @@ def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
 
 
 def stability(run: Run, dataset: str) -> Table:
-    """Return how much the sets that each selector chooses vary over the evaluation splits."""
+    """Return a table of how much the set that each selector chooses varies over the evaluation splits."""
     rows = []
     for row in run.in_order(run.rows(run.tables["stability"], dataset=dataset)).itertuples():
         interval = f"{fixed(row.lower, 2)} to {fixed(row.upper, 2)}" if row.lower == row.lower else NONE
@@ -58,7 +58,7 @@ def stability(run: Run, dataset: str) -> Table:
 
 
 def runtime(run: Run, dataset: str) -> Table:
-    """Return tests and seconds."""
+    """Return a table of the number of tests and the seconds of each selector."""
     rows = [
         cells(
             row.selector,

@@ -1,4 +1,4 @@
-"""How each selector was set, what its method promises and what is known of its tests."""
+"""The settings of each selector, the guarantee of its method and the known error rate of its test."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...core.cards import Card
 from .run_frames import Run
 from .text import linked, plain
 
-_HIDDEN = ("method", "ci_test", "grain", "options")  # options stand beside the other settings, one by one
-#: False-positive rate of the marginal PPI test by n_repeats, as benchmarks/ppi_false_positives.py measures it.
+_HIDDEN = ("method", "ci_test", "grain", "options")  # options are listed one by one with the other settings
+#: False-positive rate of the marginal PPI test by n_repeats, as measured by benchmarks/ppi_false_positives.py.
 _WILCOXON = {5: "2 to 3 %", 10: "9 to 10 %", 30: "21 to 22 %", 100: "30 to 31 %"}
 _HOW = "at alpha 0.05, n = 100 and 200, target independent of the feature, 1,000 columns each"
 
@@ -73,7 +73,7 @@ def _test_options(ci_test: Any) -> dict[str, Any]:
 
 
 def calibration(options: Mapping[str, Any]) -> str:
-    """Say which significance a PPI test used and how often it errs, as measured."""
+    """Return which significance a PPI test used, and its measured false-positive rate, in words."""
     significance = options.get("significance", "wilcoxon")
     if significance == "corrected-t":
         return f"Significance: corrected-t. Measured false-positive rate {_HOW}: 1 to 5 % for 5 to 100 repeats."
@@ -81,7 +81,7 @@ def calibration(options: Mapping[str, Any]) -> str:
     rates = ", ".join(f"{rate} with B = {b}" for b, rate in _WILCOXON.items())
     own = f" This selector used B = {n_repeats}." if n_repeats is not None else ""
     return (
-        f"Significance: {significance}. Measured false-positive rate {_HOW}: {rates}.{own} The repeats split one "
-        "sample again and again, so they are dependent and more of them make the test more liberal; "
+        f"Significance: {significance}. Measured false-positive rate {_HOW}: {rates}.{own} All repeats split the same "
+        "sample, so they are dependent, and more repeats make the test more liberal; "
         "the corrected-t variant stays at 1 to 5 % for 5 to 100 repeats."
     )

@@ -1,4 +1,4 @@
-"""The first screen: what was asked and what was found, in plain sentences."""
+"""The first screen: what was run and what was found, in sentences."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from .text import NONE, count, fixed, mean_sd, number
 
 
 def asked(run: Run) -> str:
-    """Return what the run was asked to do."""
+    """Return in one sentence what was run."""
     splits = sorted({split for split in run.folds["split"] if split != FINAL})
     models = list(dict.fromkeys(run.tables["scores"]["model"]))
     parts = [f"{count(len(run.cards), 'data set')} and {count(len(run.selectors), 'selector')}"]
     if splits:
-        parts.append(f"each selector judged on {count(len(splits), 'split')} of rows that it had not seen")
+        parts.append(f"each selector evaluated on {count(len(splits), 'split')} with rows that it did not see")
     if models:
         parts.append(f"by {count(len(models), 'model')} ({', '.join(models)})")
     return ", ".join(parts) + "."
 
 
 def sentence(run: Run, dataset: str) -> str:
-    """Return in one sentence what the first configured selector found on a data set."""
+    """Return in one sentence what the first selector of the config found on a data set."""
     n_features = run.cards[dataset]["n_features"]
     selector = lead(run, dataset)
     if selector is None:
@@ -40,7 +40,7 @@ def sentence(run: Run, dataset: str) -> str:
 
 
 def lead(run: Run, dataset: str) -> str | None:
-    """Return the first selector of the config that has a result and is no reference."""
+    """Return the first selector of the config that has a result and is not a reference."""
     scored = set(run.scores(dataset).dropna(subset=["mean"])["selector"])
     present = set(run.ran(dataset)) | scored
     return next((name for name in run.selectors if name in present and not run.is_reference(name)), None)
@@ -54,7 +54,7 @@ def _kept(run: Run, dataset: str, selector: str) -> str:
 
 
 def summary(run: Run) -> Table:
-    """Return main score and blanket size of every selector on every data set."""
+    """Return a table of the main score and the blanket size of every selector on every data set."""
     headers = ["selector", *(_header(run, dataset) for dataset in run.cards)]
     rows = [[Cell(selector), *(_result(run, dataset, selector) for dataset in run.cards)] for selector in run.selectors]
     return Table(headers, rows)
@@ -81,7 +81,7 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
 
 
 def failures(run: Run) -> tuple[Table, Table]:
-    """Return the stages that gave no clean result, and the pairs that were not run, each with its reason."""
+    """Return the stages without a clean result, and the pairs that were not run, each with its reason."""
     ended = [
         cells(row.dataset, row.selector, row.split, row.stage, row.status, row.reason)
         for row in run.outcomes.itertuples()

@@ -1,4 +1,4 @@
-"""The page: the sections filled into the template, with style, scripts and charts inside."""
+"""Fills the sections, the style, the scripts and the charts into the template of the page."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _PAGE = Path(__file__).parent / "page"
 
 
 def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
-    """Return the report as one HTML page that loads nothing.
+    """Return the report as one HTML page that loads nothing from elsewhere.
 
-    Without JavaScript it is complete but for the charts. Equal input gives equal text: the page holds no date.
+    Without JavaScript only the charts are missing. Equal input gives equal text: the page holds no date.
 
     Parameters
     ----------
     run : Run
-        What to report.
+        The results to report.
     charts : mapping of str to altair.Chart, optional
-        The charts, as :func:`charts` returns; made here if not given.
+        The charts, as returned by :func:`charts`. Default: made here.
     title : str
         The page's heading.
     """
     charts = all_charts(run) if charts is None else charts
-    # Names of data sets, features and classes come from people's files: everything is escaped but our own scripts.
+    # Names of data sets, features and classes come from users' files, so everything but our own scripts is escaped.
     environment = Environment(
         loader=FileSystemLoader(_PAGE),
         autoescape=True,

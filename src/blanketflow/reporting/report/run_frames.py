@@ -1,4 +1,4 @@
-"""What a finished run hands to the report, and the few questions that several sections ask of it."""
+"""The results of a finished run that the report shows, and the questions that several sections ask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from ...core.cards import Card
 from ...data.splits import FINAL
 
-#: Metrics that can lead a data set's section, by preference, and their direction.
+#: Metrics that can be the main metric of a data set, in order of preference, with 1 if a larger value is better.
 _MAIN_METRICS = {
     "accuracy": 1, "balanced-accuracy": 1, "roc-auc": 1, "kappa": 1, "r2": 1,
     "error": -1, "log-loss": -1, "mse": -1, "mae": -1,
@@ -26,23 +26,23 @@ class Run:
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        By name, as `blanketflow.reporting.tables` makes them: all that its ``TABLES`` names.
+        The result tables by name: all tables that ``TABLES`` in `blanketflow.reporting.tables` names.
     folds : DataFrame
         Columns dataset, selector, split, fold, size, chosen.
     members : DataFrame
         Columns dataset, selector, split, fold, feature: the set of each fold.
     outcomes : DataFrame
-        Columns dataset, selector, split, stage, status, reason: every stage that was not ``ok``.
+        Columns dataset, selector, split, stage, status, reason: every stage whose status is not ``ok``.
     skipped : DataFrame
         Columns dataset, selector, reason: pairs that were not run.
     cards : mapping of str to mapping
-        Data-set cards by data set, in the order to show.
+        The card of each data set, in the order to show.
     selectors : mapping of str to mapping
-        Specs by selector, in the order to show.
+        The spec of each selector, in the order to show.
     method_cards : mapping of str to Card
         Cards of the methods and CI tests that the specs name.
     provenance : mapping
-        ``blanketflow``, ``python``, ``packages``, ``seed``, ``platform``, ``config`` and what else is known.
+        ``blanketflow``, ``python``, ``packages``, ``seed``, ``platform``, ``config`` and any other known facts.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -61,7 +61,7 @@ class Run:
         return next((name for name, spec in self.selectors.items() if spec.get("method") == "all"), "all")
 
     def is_reference(self, selector: str) -> bool:
-        """Whether a selector is there to compare with: all features, or the true blanket."""
+        """Return whether a selector serves only for comparison: all features, or the true blanket."""
         return self.selectors.get(selector, {}).get("method", selector) in ("all", "true-blanket")
 
     def rows(self, frame: pd.DataFrame, **where: str) -> pd.DataFrame:
@@ -71,7 +71,7 @@ class Run:
         return frame
 
     def scores(self, dataset: str) -> pd.DataFrame:
-        """Return the scores of one data set, selectors in the order of the config."""
+        """Return the scores on one data set, with the selectors in the order of the config."""
         return self.in_order(self.rows(self.tables["scores"], dataset=dataset))
 
     def in_order(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -85,18 +85,18 @@ class Run:
         return [name for name in self.selectors if name in present]
 
     def blanket(self, dataset: str, selector: str) -> pd.DataFrame:
-        """Return the final blanket, most important feature first."""
+        """Return the rows of the final blanket, most important feature first."""
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
 
     def main_metric(self, dataset: str) -> str | None:
-        """Return the metric that leads the data set's section."""
+        """Return the metric that is shown first for a data set; None if there is no score."""
         known = set(self.scores(dataset).dropna(subset=["mean"])["metric"])
         return next((metric for metric in _MAIN_METRICS if metric in known), None)
 
     def main_model(self, dataset: str) -> str | None:
-        """Return the model that predicts best from all features, so that no selector gets to choose it.
+        """Return the model that predicts best from all features, so that no selector influences the choice.
 
-        Without that baseline it is the first model.
+        Without this baseline it is the first model. None if there is no score.
         """
         metric = self.main_metric(dataset)
         if metric is None:
@@ -108,11 +108,11 @@ class Run:
         return baseline.loc[(baseline["mean"] * _MAIN_METRICS[metric]).idxmax(), "model"]
 
     def lead_metric(self) -> str | None:
-        """Return the metric that leads most data sets, by which they are compared."""
+        """Return the main metric of most data sets, by which selectors are compared over data sets."""
         return _most_common(self.main_metric(dataset) for dataset in self.cards)
 
     def lead_model(self) -> str | None:
-        """Return the model that leads most data sets of that metric."""
+        """Return the main model of most data sets that have this metric."""
         metric = self.lead_metric()
         return _most_common(self.main_model(name) for name in self.cards if self.main_metric(name) == metric)
 

@@ -1,4 +1,4 @@
-"""Scripts and data as they may stand inside an HTML page: nothing in them ends the element, and a hash names each."""
+"""Scripts and data in a form that is safe inside an HTML page, and the content security policy with their hashes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 _PAGE = Path(__file__).parent / "page"
 _OWN = ("tables.js", "charts.js", "page.js")
-#: Characters that could end a script element or a line of JavaScript, as JSON strings write them.
+#: Characters that could end a script element or a line of JavaScript, with their escapes in JSON.
 _UNSAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def as_json(value: Any) -> Markup:
-    r"""Return a value as JSON for a script element that holds data.
+    r"""Return a value as JSON for a script element with data.
 
     Examples
     --------
@@ -31,9 +31,9 @@ def as_json(value: Any) -> Markup:
 
 
 def compact(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a chart's specification with its data by columns, repeated values by their place among all of a column.
+    """Return a chart's specification with its data by column, and repeated values as codes into a list of levels.
 
-    A page of many charts has half the size for it; ``rowsOf`` in charts.js makes rows again.
+    This halves the size of a page with many charts. ``rowsOf`` in charts.js restores the rows.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _coded(values: Sequence[Any]) -> Any:
-    written = [json.dumps(value, sort_keys=True) for value in values]  # tells 1 from true, and takes lists
+    written = [json.dumps(value, sort_keys=True) for value in values]  # distinguishes 1 from true, and works for lists
     places = {text: at for at, text in enumerate(dict.fromkeys(written))}
     if 2 * len(places) > len(values):
         return values
@@ -67,7 +67,7 @@ def vega() -> Markup:
 
 
 def vega_versions() -> str:
-    """Return the versions of what :func:`vega` holds."""
+    """Return the versions of the three libraries in :func:`vega`."""
     import vl_convert
 
     lite = vl_convert.get_vegalite_versions()[-1]
@@ -75,14 +75,14 @@ def vega_versions() -> str:
 
 
 def own() -> Markup:
-    """Return the page's own scripts as one."""
+    """Return the page's own scripts as one script."""
     return Markup("\n".join((_PAGE / name).read_text(encoding="utf-8") for name in _OWN))  # noqa: S704 - our files
 
 
 def policy(scripts: Iterable[str]) -> str:
-    """Return the content security policy under which nothing runs but these scripts, and nothing is loaded or sent.
+    """Return the content security policy that allows only these scripts, and no loading or sending of anything.
 
-    Style is free because Vega and the bars of the tables set it element by element.
+    Inline styles are allowed, because Vega and the bars in tables set the style of single elements.
     """
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

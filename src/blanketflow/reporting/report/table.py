@@ -1,4 +1,4 @@
-"""A table as the page shows it: what each cell says, and what it is sorted by."""
+"""A table as the page shows it: the text of each cell, and the value by which it is sorted."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Cell:
     Parameters
     ----------
     text : str
-        What it says.
+        The text of the cell.
     detail : str
-        A second, quieter line.
+        A second, smaller line.
     share : float or None
         Length of a bar in front of the text, 0 to 1.
     best : bool
-        Marked as the best of its column.
+        Whether the cell is marked as the best of its column.
     value : float or None
-        What a column of numbers is sorted by; missing values stand last.
+        The number by which a column is sorted; missing values come last.
     """
 
     text: str
@@ -32,14 +32,14 @@ class Cell:
 
     @property
     def sort_key(self) -> str | None:
-        """The value as JavaScript reads it, None where it is missing."""
+        """The value as text for JavaScript, None if it is missing."""
         missing = self.value is None or self.value != self.value
         return None if missing else f"{float(self.value):.12g}".replace("inf", "Infinity")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Headers and rows; the first `n_text` columns hold text, the others numbers. The first cell heads its row."""
+    """Headers and rows. The first `n_text` columns and `text_columns` hold text, the others numbers."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -48,7 +48,7 @@ class Table:
     text_columns: Sequence[int] = field(default_factory=tuple)
 
     def is_text(self, column: int) -> bool:
-        """Whether a column holds text, which is set flush left and sorted by its letters."""
+        """Return whether a column holds text, which is aligned to the left and sorted alphabetically."""
         return column < self.n_text or column in self.text_columns
 
 

@@ -1,4 +1,4 @@
-"""Numbers and references as a reader wants them."""
+"""Formats numbers and references for the readers of the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\
 
 
 def fixed(value: Any, decimals: int = 3) -> str:
-    """Return a number with a fixed count of decimals, for columns of scores."""
+    """Return a number with a fixed number of decimals, for columns of scores."""
     if value is None or value != value or math.isinf(value) or abs(value) >= 100 or 0 < abs(value) < 10**-decimals / 2:
         return number(value, decimals)
     return f"{value:.{decimals}f}".replace("-", MINUS)
@@ -32,13 +32,13 @@ def signed(value: Any) -> str:
     ('+0.012', '0.000', '±0.000')
     """
     if value is not None and 0 < abs(value) < 0.0005:
-        return "±0.000"  # in a column of differences a power of ten stands out, and it is next to nothing
+        return "±0.000"  # a power of ten would stand out in a column of differences, although it is almost zero
     text = fixed(value)
     return text if text == NONE or text.startswith(MINUS) or not value else "+" + text
 
 
 def p_value(p: float) -> str:
-    """Return a p-value; very small ones as a bound.
+    """Return a p-value as text; a p-value below 0.001 as a bound.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def p_value(p: float) -> str:
 
 
 def mean_sd(mean: Any, sd: Any) -> str:
-    """Return mean ± standard deviation, or the mean alone where one value has no spread."""
+    """Return mean ± standard deviation, or only the mean if the standard deviation is missing."""
     return fixed(mean) if sd is None or sd != sd else f"{fixed(mean)} ± {fixed(sd)}"
 
 
 def count(n: int, thing: str) -> str:
-    """Return a count with its noun, in the plural where it is not one."""
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
@@ -74,7 +74,7 @@ def plain(value: Any) -> str:
 
 
 def linked(reference: str) -> Markup:
-    """Return a reference with its DOIs as links, everything else escaped."""
+    """Return a reference with its DOIs as links and everything else escaped."""
     parts, end = [], 0
     for match in _DOI.finditer(reference):
         parts += [

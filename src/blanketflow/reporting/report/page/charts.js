@@ -1,9 +1,9 @@
-// Charts: drawn when they come into view, or all of them before the page is printed.
+// Draws charts when they come into view, and all charts before the page is printed.
 
 const chartConfig = JSON.parse(document.getElementById("chart-config").textContent);
 const figures = [...document.querySelectorAll("figure.chart")];
 const drawn = new WeakSet();
-// Pixels: of a page on which charts have room, of a panel with its axis, of the names beside a chart, of its least part.
+// Widths in pixels: a page on which all charts fit, a panel with its axis, the names next to a chart, the narrowest chart.
 const [WIDE, PANEL, MARGIN, NARROWEST] = [700, 300, 140, 160];
 const tooltip = element("dl", { class: "tooltip", "aria-hidden": "true", hidden: "" });
 
@@ -44,9 +44,9 @@ function rowsOf(data) {
   return columns[0][1].map((_, at) => Object.fromEntries(columns.map(([name, values]) => [name, values[at]])));
 }
 
-/** Return the chart for a box of this many pixels: fewer panels beside each other, or narrower if it may be. */
+/** Return the chart for a box of this many pixels: fewer panels in a row, or narrower if `mayShrink`. */
 function fitted(spec, width, mayShrink) {
-  if (width === 0 || width >= WIDE) return spec; // not laid out yet, or room enough
+  if (width === 0 || width >= WIDE) return spec; // not laid out yet, or wide enough
   if (spec.facet) spec.columns = Math.max(1, Math.floor(width / PANEL));
   if (mayShrink) spec.width = Math.max(NARROWEST, Math.min(spec.width, width - MARGIN));
   return spec;
@@ -56,7 +56,7 @@ function drawAllCharts() {
   return Promise.all(figures.map(drawChart));
 }
 
-/** Show what Vega says of the mark under the pointer. As text: it may hold names from people's files. */
+/** Show Vega's text for the mark under the pointer. As text, not HTML: it may hold names from users' files. */
 function showTooltip(_handler, event, _item, value) {
   tooltip.hidden = value === null || value === undefined || value === "";
   if (tooltip.hidden) return;

@@ -1,5 +1,5 @@
-// Tables: a button in each header sorts, and a field above a long table searches. The controls are made here, so that
-// a page on which no script runs has none that do nothing.
+// Sorts tables by a button in each header, and searches long tables by a field above them. The controls are made here,
+// so that a page without JavaScript has no controls that do nothing.
 
 const SEARCHED_FROM = 9; // rows
 const NEXT = { none: "ascending", ascending: "descending", descending: "none" };

@@ -1,4 +1,4 @@
-"""Each printed number with ours, the difference, how far partitions alone would move it, and a verdict."""
+"""Compares each printed number with ours: the difference, the noise of the partition, and a verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tables import PrintedNumber, PrintedTable
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns of the table, in the type names of `blanketflow.data.artefacts.write_columns`.
+#: Columns of the table, with the type names of `blanketflow.data.artefacts.write_columns`.
 COLUMNS: dict[str, str] = {
     "table": "string",
     "dataset": "string",
@@ -35,27 +35,27 @@ REPRODUCED, BETTER, WORSE, NOT_COMPARABLE = "reproduced within noise", "better",
 CONFIDENCE = 0.95
 
 
-def beside(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: int) -> pd.DataFrame:
-    """Set a run's results beside printed ones.
+def compare_with_printed(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: int) -> pd.DataFrame:
+    """Compare a run's results with printed ones.
 
     Parameters
     ----------
     tables : sequence of PrintedTable
-        What was printed.
+        The printed tables.
     evaluations : DataFrame
         Columns dataset, selector, split, model, metric, value, n_features, status, reason and selected_on, as
         `collect.both_selections` returns them.
     n_folds : int
-        Parts of a partition: splits ``cv-1`` .. ``cv-n_folds`` are those of the first, and so on.
+        Number of parts of a partition: the splits ``cv-1`` .. ``cv-n_folds`` form the first partition, and so on.
 
     Returns
     -------
     DataFrame
-        One row a printed cell of a data set that was run and a kind of selection. ``ours`` is the mean over the
-        partitions. ``noise`` is half the width of the interval in which the number of one more partition would lie
-        with a probability of 95 %, widened by what the print rounds off: Student's t, with the standard deviation over
-        partitions, or, of a single one, over its folds, which overlap in their training rows. A printed number inside
-        it is reproduced; outside it ours is better or worse.
+        One row per printed cell of a data set that was run and per kind of selection. ``ours`` is the mean over the
+        partitions. ``noise`` is half the width of the interval that would contain the number of one more partition
+        with a probability of 95 %, plus the rounding of the print. The interval is Student's t with the standard
+        deviation over the partitions; with a single partition, over its folds, whose training rows overlap. A printed
+        number within the interval is reproduced; otherwise ours is better or worse.
     """
     run = evaluations.reset_index(drop=True)
     run = run.assign(partition=_partition(run["split"], n_folds))
@@ -76,7 +76,7 @@ def _partition(splits: pd.Series, n_folds: int) -> pd.Series:
 def _of_cell(
     table: PrintedTable, dataset: str, method: str, printed: PrintedNumber | None, run: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Return the rows of a cell: one for each kind of selection that the run has of it."""
+    """Return the rows of a cell: one for each kind of selection in the run."""
     measure = MEASURES[table.measure]
     cell = {"table": table.table, "dataset": dataset, "method": method, "measure": table.measure}
     cell |= {"model": table.model or "", "selected_on": "", "selector": "", "ours": math.nan, "n_partitions": 0}
@@ -98,7 +98,7 @@ def _of_cell(
 
 
 def _best(values: pd.DataFrame, measure: Measure) -> str | None:
-    """Return the selector of the best mean; None if none has a value."""
+    """Return the selector with the best mean; None if no selector has a value."""
     sign = 1 if measure.higher_is_better else -1
     means = values.groupby("selector", sort=False)["value"].mean().map(measure.of_mean, na_action="ignore").dropna()
     return None if means.empty else str((sign * means).idxmax())
@@ -129,14 +129,14 @@ def _compared(
         return {**found, "reason": f"ours has no value on {lacking.sum()} of {len(ours)} splits; {said}"}
     found["noise"] = _noise(by_partition, ours["value"].map(measure.of_mean))
     if printed is None:
-        return {**found, "reason": "no number is printed"}
+        return {**found, "reason": "the paper prints no number"}
     found["noise"] += printed.rounding
     found["difference"] = found["ours"] - printed.value
     why_not = table.why_not(dataset, method)
     if why_not:
         return {**found, "reason": why_not}
     if math.isnan(found["noise"]):
-        return {**found, "reason": "a single split does not tell how far another would be"}
+        return {**found, "reason": "the noise cannot be estimated from a single split"}
     if abs(found["difference"]) <= found["noise"]:
         return {**found, "verdict": REPRODUCED, "reason": ""}
     return {**found, "verdict": BETTER if sign * found["difference"] > 0 else WORSE, "reason": ""}
@@ -150,5 +150,5 @@ def _noise(by_partition: pd.Series, by_fold: pd.Series) -> float:
     n = len(values)
     if n < 2:
         return math.nan
-    more = 1 if len(by_partition) > 1 else 1 / n  # another partition, or the mean over the folds of another
+    more = 1 if len(by_partition) > 1 else 1 / n  # one more partition, or the mean over the folds of one
     return float(t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) * math.sqrt(more + 1 / n))

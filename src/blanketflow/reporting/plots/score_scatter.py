@@ -1,0 +1,156 @@
+"""The score of selectors against the size of their blankets or against their cost: selectors as named points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import altair as alt
+import pandas as pd
+
+from ...core.errors import UnknownNameError, did_you_mean
+from .labels import GAP, Place, place_labels
+from .scales import Scale, linear, wide
+from .theme import BLUE, INK, ORANGE, WIDTH, noted, tooltip
+from .words import DIFFERENCE, described, number, rounded, seconds
+
+_WIDTH, _HEIGHT = WIDTH - 90, 320
+#: Largest length of a label in pixels.
+_LONGEST = 260
+#: The title of the axis of each cost.
+_AXES = {"n_tests": "tests, all splits and folds", "selection_seconds": "seconds of selection, all splits and folds"}
+
+
+def size_against_score(scores: pd.DataFrame, metric: str, model: str, baseline: str = "all") -> alt.LayerChart:
+    """Draw the mean score of each selector on one data set against its mean blanket size.
+
+    Selectors at the same point share one label.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns selector, model, metric, mean and n_features of one data set. If sd, n_splits and difference are
+        present, they are shown in the tooltip.
+    metric, model : str
+        The metric and the model to draw.
+    baseline : str
+        The selector that keeps all features, drawn in its own colour.
+    """
+    shown = described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
+    points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
+    titles = {"score": f"{metric} ({model})", "difference": DIFFERENCE, "features": "features kept"}
+    return _scatter(
+        points, wide(points["x"]), "features kept, mean over splits", f"{metric} ({model})", titles, baseline
+    )
+
+
+def cost_against_score(
+    scores: pd.DataFrame,
+    runtime: pd.DataFrame,
+    metric: str,
+    model: str,
+    cost: str = "selection_seconds",
+    baseline: str = "all",
+) -> alt.LayerChart:
+    """Draw the mean score of each selector on one data set against the cost of selection, on a logarithmic axis.
+
+    The axis reaches 0 if a selector costs nothing, such as one that makes no tests.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns selector, model, metric and mean of one data set. If sd, n_splits, n_features and difference are
+        present, they are shown in the tooltip.
+    runtime : DataFrame
+        Columns selector, n_tests and selection_seconds of the same data set.
+    metric, model : str
+        The metric and the model to draw.
+    cost : {"selection_seconds", "n_tests"}
+        The cost on the horizontal axis.
+    baseline : str
+        The selector that keeps all features, drawn in its own colour.
+
+    Raises
+    ------
+    UnknownNameError
+        If `cost` has another value.
+    """
+    if cost not in _AXES:
+        raise UnknownNameError(f"no cost {cost!r} to draw. {did_you_mean(cost, _AXES)}")
+    shown = described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
+    shown = shown.merge(runtime[["selector", "n_tests", "selection_seconds"]], on="selector")
+    points = shown.assign(
+        x=shown[cost],
+        y=shown["mean"],
+        tests=[number(n) for n in shown["n_tests"]],
+        time=[seconds(value) for value in shown["selection_seconds"]],
+    ).dropna(subset=["x", "y"])
+    titles = {
+        "score": f"{metric} ({model})",
+        "difference": DIFFERENCE,
+        "features": "features kept",
+        "tests": "tests",
+        "time": "time to select",
+    }
+    return _scatter(points, wide(points["x"], always=True), _AXES[cost], f"{metric} ({model})", titles, baseline)
+
+
+def _scatter(
+    points: pd.DataFrame, x_scale: Scale, across: str, up: str, titles: Mapping[str, str], baseline: str
+) -> alt.LayerChart:
+    """Draw one point per position, with the names of its selectors next to it.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Columns selector, x, y, and the text columns of `titles`; no value is missing.
+    x_scale : Scale
+        The scale of x.
+    across, up : str
+        Titles of the horizontal and the vertical axis.
+    titles : mapping of str to str
+        The columns of the tooltip besides the names, with their titles.
+    baseline : str
+        The selector drawn in its own colour.
+    """
+    shown = points.assign(x=rounded(points["x"]), y=rounded(points["y"]), is_baseline=points["selector"] == baseline)
+    texts = dict.fromkeys(titles, _each_once)
+    shown = shown.groupby(["x", "y"], as_index=False).agg({"selector": ", ".join, "is_baseline": "any", **texts})
+    y_scale = linear(shown["y"])
+    places = _places(shown, x_scale, y_scale)
+    shown = shown.assign(
+        side=[place.side if place else "" for place in places],
+        label_y=rounded(pd.Series([_value(place, y_scale) for place in places], dtype="float64")),
+    )
+    title = across + ("" if x_scale.kind == "linear" else " (logarithmic)")
+    x = alt.X("x:Q", title=title, scale=x_scale.of_chart(), axis=x_scale.axis())
+    base = alt.Chart().encode(x=x, tooltip=tooltip({"selector": "selector", **titles}))
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(
+        y=alt.Y("y:Q", title=up, scale=y_scale.of_chart(), axis=y_scale.axis()),
+        color=alt.condition("datum.is_baseline", alt.value(ORANGE), alt.value(BLUE)),
+    )
+    labels = [
+        base.transform_filter(f"datum.side == '{side}'")
+        .mark_text(align=align, dx=dx, color=INK, fontSize=12, limit=_LONGEST)
+        .encode(y=alt.Y("label_y:Q", scale=y_scale.of_chart()), text="selector:N")
+        for side, align, dx in (("right", "left", GAP), ("left", "right", -GAP))
+    ]
+    chart = alt.layer(dots, *labels, data=shown).properties(width=_WIDTH, height=_HEIGHT)
+    hidden = places.count(None)
+    note = f"{hidden} of {len(places)} names do not fit: point at the dots to read them"
+    return noted(chart, note if hidden else "")
+
+
+def _each_once(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
+
+
+def _places(points: pd.DataFrame, x_scale: Scale, y_scale: Scale) -> list[Place | None]:
+    rows = [
+        (x_scale.position(row.x) * _WIDTH, y_scale.position(row.y) * _HEIGHT, row.selector)
+        for row in points.itertuples()
+    ]
+    return place_labels(rows, _WIDTH, _HEIGHT, _LONGEST)
+
+
+def _value(place: Place | None, scale: Scale) -> float:
+    return float("nan") if place is None else scale.low + place.height / _HEIGHT * (scale.high - scale.low)
