@@ -85,7 +85,7 @@ def test_tests_without_permutations_and_repeats_have_no_least_p_value():
 def test_four_repeats_at_5_percent():
     reason = why_not({"n_repeats": 4})
     assert reason == (
-        "ppi gives no p-value below 0.062, so that ppfs at alpha 0.05 admits no feature, which takes 0.05 at most. Set "
+        "ppi gives no p-value below 0.062, so ppfs at alpha 0.05 admits no feature, which needs 0.05 or less. Set "
         "n_repeats to at least 5 (it is 4), or significance: corrected-t"
     )
     assert why_not({"n_repeats": 5}) is None
@@ -95,7 +95,7 @@ def test_four_repeats_at_5_percent():
 
 @pytest.mark.parametrize("name", ["gs", "iamb", "hiton-mb", "mmpc", "pc-simple", "stmb", "res", "tie-star"])
 def test_any_method_with_an_alpha_is_told(name):
-    assert f"so that {name} at alpha 0.05 admits no feature" in why_not({"n_repeats": 4}, name)
+    assert f"so {name} at alpha 0.05 admits no feature" in why_not({"n_repeats": 4}, name)
     assert why_not({"n_repeats": 5}, name) is None
     reason = why_not({"name": "mi-permutation", "n_permutations": 99}, name, alpha=0.005)
     assert reason.endswith("Set n_permutations to at least 199 (it is 99)")
@@ -114,8 +114,8 @@ def test_bonferroni_on_a_wide_table():
     advised = next(b for b in range(14, 60) if 0.5 * math.erfc(math.sqrt(0.75 * b * (b + 1) / (2 * b + 1))) <= 5e-7)
     assert (least, advised) == (24, 32)
     assert reason == (
-        "ppi gives no p-value below 0.031, so that ppfs with correction: bonferroni at alpha 0.05 admits none of "
-        f"100,000 features, which takes 5e-07 at most. Set n_repeats to at least {advised} (it is 5), or significance: "
+        "ppi gives no p-value below 0.031, so ppfs with correction: bonferroni at alpha 0.05 admits none of "
+        f"100,000 features, which needs 5e-07 or less. Set n_repeats to at least {advised} (it is 5), or significance: "
         "corrected-t, or correction: none, or correction: bh"
     )
     assert why_not({"n_repeats": least - 1}, n_features=100_000, correction="bonferroni")
@@ -126,7 +126,7 @@ def test_bh_is_never_out_of_reach_where_alpha_is_but_by_is_on_wide_tables():
     assert why_not({"n_repeats": 5}, n_features=10**6, correction="bh") is None
     assert why_not({"n_repeats": 5}, n_features=2, correction="by") is None  # 0.05 / (1 + 1/2) = 0.033
     reason = why_not({"n_repeats": 5}, n_features=3, correction="by")  # 0.05 / (1 + 1/2 + 1/3) = 0.027
-    assert "admits none of 3 features, which takes 0.027 at most. Set n_repeats to at least 6 (it is 5)" in reason
+    assert "admits none of 3 features, which needs 0.027 or less. Set n_repeats to at least 6 (it is 5)" in reason
     assert reason.endswith("or correction: none, or correction: bh")
     reason = why_not({"n_repeats": 4}, n_features=3, correction="by")  # no correction helps
     assert reason.endswith("or significance: corrected-t")
@@ -137,7 +137,7 @@ def test_sets_of_features_count_each():
     sets = 50 + math.comb(50, 2) + math.comb(50, 3)
     for name in ("gs-m", "rgs-mk"):
         reason = why_not(mi, name, n_features=50, m=3)
-        assert f"admits none of {sets:,} sets of features, which takes {0.05 / sets:.2g} at most" in reason
+        assert f"admits none of {sets:,} sets of features, which needs {0.05 / sets:.2g} or less" in reason
         assert reason.endswith(f"at least {20 * sets - 1} (it is 1000), or correction: none")
         assert why_not({**mi, "n_permutations": 20 * sets - 1}, name, n_features=50, m=3) is None
         assert why_not(mi, name, n_features=50, m=3, correction="none") is None
@@ -150,10 +150,10 @@ def test_sets_of_features_count_each():
 def test_fit_refuses_before_any_work():
     X, y = np.arange(60.0).reshape(20, 3), np.arange(20) % 2
     for selector in (bf.PPFS(n_repeats=4), bf.HITONMB(ci_test=bf.get_ci_test("ppi", n_repeats=4), n_folds=2)):
-        with pytest.raises(ParameterError, match=r"admits no feature, which takes 0.05 at most. Set n_repeats to at"):
+        with pytest.raises(ParameterError, match=r"admits no feature, which needs 0.05 or less. Set n_repeats to at"):
             selector.fit(X, y)
     with pytest.raises(ParameterError, match=r"correction: by .* of 3 features, .* none, or correction: bh"):
         bf.PPFS(n_repeats=5, correction="by").fit(X, y)
-    with pytest.raises(ParameterError, match=r"so that iamb at alpha 0.05 admits no feature"):
+    with pytest.raises(ParameterError, match=r"so iamb at alpha 0.05 admits no feature"):
         bf.blankets(X, "iamb", bf.get_ci_test("mi-permutation", n_permutations=18))
     assert bf.PPFS(n_repeats=5).fit(X, y).status_ == "ok"

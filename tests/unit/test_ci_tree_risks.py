@@ -6,12 +6,11 @@ from scipy import sparse
 
 import blanketflow as bf
 from blanketflow.ci import column_lists
-from blanketflow.ci.backward_elimination import BackwardElimination
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.ci.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
-from blanketflow.search.backward import remove_in_one_pass
+from blanketflow.search.backward import BackwardElimination, remove_in_one_pass
 from blanketflow.search.steps import MOST_LISTED, Step
 from literal import LiteralCart, LiteralRegression, ppi_risks
 

@@ -36,7 +36,7 @@ def random_table(rng, n, levels):
 def counting(monkeypatch, way):
     """Force one way of counting: lists of rows, bit sets, or sorting."""
     monkeypatch.setattr(contingency, "MOST_CELLS", 0 if way == "sorting" else 2**40)
-    monkeypatch.setattr(contingency, "CELLS_A_ROW", 0 if way == "sorting" else 16)
+    monkeypatch.setattr(contingency, "CELLS_PER_ROW", 0 if way == "sorting" else 16)
 
 
 @pytest.mark.parametrize("kind", ["g2", "chi2"])

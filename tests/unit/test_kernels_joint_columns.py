@@ -5,8 +5,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.ci import contingency
-from blanketflow.ci.coded_columns import CodedColumns
-from blanketflow.ci.joint_columns import JointColumns
+from blanketflow.ci.coded_columns import CodedColumns, JointColumns
 from blanketflow.core.table import Column, Table
 
 SETS = [(0, 1), (3,), (0, 2, 3), (4, 5), (0, 1, 2, 3, 4, 5), (1, 4)]
@@ -48,7 +47,7 @@ def test_each_set_is_coded_as_its_combinations(n):
 def test_tests_of_sets_equal_tests_of_joint_columns(monkeypatch, kind, codes_at_a_time, most_cells):
     monkeypatch.setattr(contingency, "MOST_JOINT_CODES", codes_at_a_time)
     monkeypatch.setattr(contingency, "MOST_CELLS", most_cells)
-    monkeypatch.setattr(contingency, "CELLS_A_ROW", 0)
+    monkeypatch.setattr(contingency, "CELLS_PER_ROW", 0)
     rng = np.random.default_rng(5)
     X, others = levels_of(rng, 700), rng.integers(0, 3, size=(700, 3))
     others[:, 0] = (others[:, 0] + (X[:, 0] + X[:, 1]) % 2) % 3

@@ -300,11 +300,11 @@ def test_a_test_too_coarse_for_its_selector_is_skipped_before_any_job(tmp_path):
     with pytest.raises(ConfigError) as refused:
         plan(ci_test="few")
     assert str(refused.value) == (
-        "config: no selector can run on data set 'study' (p: ppi gives no p-value below 0.062, so that ppfs at alpha "
-        "0.05 admits no feature, which takes 0.05 at most. Set n_repeats to at least 5 (it is 4), or significance: "
+        "config: no selector can run on data set 'study' (p: ppi gives no p-value below 0.062, so ppfs at alpha "
+        "0.05 admits no feature, which needs 0.05 or less. Set n_repeats to at least 5 (it is 4), or significance: "
         "corrected-t)."
     )
-    with pytest.raises(ConfigError, match=r"admits none of 2 features, which takes 0.025 at most. .* at least 6 \(it"):
+    with pytest.raises(ConfigError, match=r"admits none of 2 features, which needs 0.025 or less. .* at least 6 \(it"):
         plan(ci_test="five", correction="bonferroni")
 
 

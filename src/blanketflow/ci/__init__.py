@@ -1,4 +1,4 @@
-"""Conditional-independence tests and dependence measures: one a file, one interface."""
+"""Conditional-independence tests and dependence measures, one per file, with one interface."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def get_ci_test(name: str, **options: Any) -> CITest:
     Parameters
     ----------
     name : str
-        Such as ``"g2"``, or ``"package.module:Class"`` for a test of your own (this imports that module).
+        An id such as ``"g2"``, or ``"package.module:Class"`` for a test of your own, whose module is then imported.
     **options
-        Options of the test; `blanketflow.list_ci_tests` shows them with their ranges.
+        Options of the test; `blanketflow.list_ci_tests` lists them with their ranges.
 
     Returns
     -------
     CITest
-        Bind it to a table to ask it.
+        The configured test. Call its `bind` with a table, then ask the bound test.
 
     Raises
     ------
     UnknownNameError
-        If there is no such test.
+        If there is no test with this id.
     ParameterError
         If an option is unknown or out of range.
     ConfigError

@@ -1,4 +1,4 @@
-"""The interface of every CI test: configure, then bind to a table once; the bound test answers (bound.py)."""
+"""The interface of every CI test: configure it, bind it to a table once, then ask the bound test (bound.py)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["BoundTest", "CITest", "constant_results"]
 
 @dataclass
 class CITest(Configurable):
-    """A configured CI test. A subclass adds a `card`, declared options and `prepare`.
+    """A configured CI test. A subclass defines a `card`, its options and `prepare`.
 
     Attributes
     ----------
     card : Card
-        What the test is, what it takes and what is known of its p-values.
+        Describes the test, the columns that it accepts and the guarantee of its p-values.
 
     Examples
     --------
@@ -45,40 +45,40 @@ class CITest(Configurable):
         Parameters
         ----------
         table : Table
-            Columns that the card allows, without missing cells.
+            Columns of the kinds that the card allows, without missing cells.
         seed : int
-            Where random numbers come from.
+            Seed of the random numbers.
         target : int or None
-            The column that a method is to explain, where that is known.
+            Position of the column that a method explains, if it is known.
         """
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether swapping X and Y changes nothing, with this test's options; a card speaks of the default ones."""
+        """Whether swapping X and Y changes nothing, with the options of this test (the card describes the defaults)."""
         return self.card.symmetric
 
     def smallest_p(self) -> float:
-        """Return the least p-value that this test can give with its options; 0 where they set no limit."""
+        """Return the smallest p-value that this test can give with its options; 0 if there is no limit."""
         return 0.0
 
     def saturated_p(self) -> float:
-        """Return the least p-value that strong effects have as a rule, at least `smallest_p`."""
+        """Return the smallest p-value that strong effects usually have, at least `smallest_p`."""
         return self.smallest_p()
 
     def to_reach(self, level: float) -> str:
-        """Return in words what to do for p-values as low as `level`; asked only where `smallest_p` is above it."""
+        """Return in words how to get p-values as low as `level`. Called only if `smallest_p` is above `level`."""
         return "choose another test"
 
     def why_not(self, method: Configurable, n_features: int) -> str | None:
-        """Return why a method can admit no feature, whatever the data, since no p-value is as low; None if it can."""
+        """Return why a method can never admit a feature because no p-value is small enough; None if it can."""
         return why_nothing_is_admitted(self, method, n_features)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
-        """Return the mutual information behind some results, in nats; only tests whose card lists that measure can."""
+        """Return the mutual information of some results in nats, if the test's card lists this measure."""
         raise UnsupportedError(f"{self.card.id} does not measure mutual information. Use g2 or fisher-z.")
 
     def supports(self, column: Column) -> str | None:
-        """Return why this test cannot take a column, or None if it can."""
+        """Return why this test does not accept a column, or None if it does."""
         limit = self.card.max_classes
         if column.kind in self.card.kinds or (column.kind == CATEGORICAL and limit and len(column.levels) <= limit):
             return None
@@ -86,7 +86,7 @@ class CITest(Configurable):
         return f"column {column.name!r} is {column.kind}{levels}"
 
     def accepted(self) -> str:
-        """Return in words which columns this test takes."""
+        """Return in words which kinds of columns this test accepts."""
         limit = self.card.max_classes
         return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
 
@@ -96,21 +96,21 @@ class CITest(Configurable):
         Parameters
         ----------
         X : Table, DataFrame, ndarray or scipy sparse matrix of shape (n, d)
-            Without missing cells. Text, boolean and categorical columns are discrete.
+            A table without missing cells. Text, boolean and categorical columns are discrete.
         seed : int, default=0
-            Where a resampling test takes its random numbers from.
+            Seed of the random numbers of a resampling test.
         target : str or int, optional
-            The column that is to be explained; only supervised binning (``mdlp``) needs it.
+            The column to be explained; only supervised binning (``mdlp``) needs it.
 
         Returns
         -------
         BoundTest
-            It answers questions about this table's columns.
+            The test of this table's columns.
 
         Raises
         ------
         UnsupportedError
-            If the test cannot take a column; the message names it.
+            If the test does not accept a column; the message names the column.
         DataError
             If cells are missing or infinite.
         ParameterError
@@ -144,7 +144,7 @@ class CITest(Configurable):
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:
-    """Return the answer of a test that has nothing to compare: statistic 0, p = 1, no degrees of freedom."""
+    """Return the results of a test with nothing to compare: statistic 0, p = 1, no degrees of freedom."""
     zeros = np.zeros(n_candidates)
     return CIResults(
         zeros, zeros + 1.0, zeros.copy(), zeros.copy(), np.full(n_candidates, n_rows), np.ones(n_candidates, dtype=bool)

@@ -1,4 +1,4 @@
-"""From columns to level codes: how discrete tests see numeric columns. Fitted on the rows of the table at hand."""
+"""Turns columns into level codes for discrete tests. Bins are fitted on the rows of the table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..core.cards import INTEGER
 from ..core.errors import ParameterError
 from ..core.table import Column, Table
 
-#: Whole-number columns with at most this many distinct values are discrete as they are.
+#: Integer columns with at most this many distinct values are not binned.
 FEW_VALUES = 10
-#: Whole numbers of a smaller range are counted, which is faster than sorting them.
+#: Integers with a smaller range than this are counted, which is faster than sorting them.
 COUNTED = 2**12
 BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 
@@ -25,9 +25,9 @@ def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray 
     values : ndarray of shape (n,)
         Training values.
     bins : int
-        Number of bins wanted, at least 2; fewer come out where values are tied. Not used by ``mdlp``.
+        Number of bins, at least 2; ties may give fewer. Not used by ``mdlp``.
     binning : {"quantile", "uniform", "kmeans", "mdlp"}
-        Equal counts, equal widths, nearest centre of one-dimensional k-means (from equal widths on), or minimal
+        Equal counts, equal widths, nearest centre of one-dimensional k-means (started from equal widths), or minimum
         description length of the classes.
     classes : int ndarray of shape (n,), optional
         The target's codes, for ``mdlp``.
@@ -59,14 +59,14 @@ def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray 
 
 
 def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarray:
-    """Return borders with which the codes of many columns are those of `level_codes`.
+    """Return borders for many columns that give the same codes as `level_codes`.
 
     Parameters
     ----------
     values : float64 ndarray of shape (k, n)
-        One column a row.
+        Each row holds one column.
     bins, binning
-        As for `cut_points`; ``quantile`` or ``uniform``.
+        As in `cut_points`; only ``quantile`` or ``uniform``.
 
     Returns
     -------
@@ -86,21 +86,21 @@ def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarra
 def borders_by_order(
     order_statistics: Callable[[np.ndarray], np.ndarray], n_rows: int, bins: int, binning: str
 ) -> np.ndarray:
-    """Return the borders of many columns by the few of their values that these depend on.
+    """Return the borders of many columns from the few order statistics that they depend on.
 
     Parameters
     ----------
     order_statistics : callable
-        Returns what stands at some places of each column in ascending order, shape (k, number of places).
+        Returns the values at some positions of each sorted column, shape (k, number of positions).
     n_rows : int
-        Rows of the table.
+        Number of rows of the table.
     bins, binning
-        As for `cut_points`; ``quantile`` or ``uniform``.
+        As in `cut_points`; only ``quantile`` or ``uniform``.
 
     Returns
     -------
     ndarray of shape (k, bins - 1)
-        Ascending in each row, with repetitions; to the last bit those of `cut_points`.
+        Ascending in each row, with repetitions; equal to `cut_points` to the last bit.
     """
     if binning == "uniform":
         low, high = order_statistics(np.array([0, n_rows - 1])).T
@@ -109,14 +109,14 @@ def borders_by_order(
     before = np.floor(at).astype(np.int64)
     found = order_statistics(np.concatenate([before, np.minimum(before + 1, n_rows - 1)]))
     pairs = found.reshape(len(found), 2, bins - 1)
-    # A quantile of two values is what numpy puts between two neighbours, to the last bit.
+    # The quantile of two neighbours equals numpy's quantile of all values, to the last bit.
     between = [np.quantile(pairs[:, :, j], share, axis=1) for j, share in enumerate(at - before)]
     return np.ascontiguousarray(np.transpose(between))
 
 
 def _equal_widths(low: np.ndarray, high: np.ndarray, bins: int) -> np.ndarray:
     """Return the inner borders of bins of equal widths, shape (k, bins - 1)."""
-    # Where a width underflows numpy computes otherwise, and if that is so in one column then in all of a call.
+    # If a width underflows in one column, numpy uses another formula for all columns of the call.
     regular = (high - low) / bins != 0
     borders = np.empty((len(low), bins - 1))
     borders[regular] = np.linspace(low[regular], high[regular], bins + 1, axis=1)[:, 1:-1]
@@ -139,10 +139,10 @@ def _between_centres(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | None = None) -> tuple[np.ndarray, int]:
-    """Return the codes 0 .. r - 1 of a column's levels that are present, and r.
+    """Return the codes 0 .. r - 1 of the levels that occur in a column, shape (n,), and r.
 
-    Discrete columns, whole-number columns of few values, and numbers of no more values than bins keep their levels; all
-    others are binned, as `cut_points` says. Only ``mdlp`` may join levels of numbers.
+    Discrete columns, integer columns with few values, and numbers with no more values than bins keep their levels; all
+    others are binned by `cut_points`. Only ``mdlp`` may merge levels of numbers.
     """
     if column.is_discrete or column.kind == INTEGER:
         codes, n_levels = ranks(whole_numbers(column))
@@ -157,16 +157,16 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
 
 
 def whole_numbers(column: Column) -> np.ndarray:
-    """Return the values of a discrete or whole-number column as they are held, shape (n,)."""
+    """Return the values of a discrete or integer column with their own type, shape (n,)."""
     held = column.values
     return held if isinstance(held, np.ndarray) else held.dense(held.values.dtype)
 
 
 def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the ranks of whole numbers among those that occur, and how many occur."""
+    """Return the ranks of integers among the distinct values, shape (n,), and the number of distinct values."""
     low = values.min()
     if float(values.max()) - float(low) < COUNTED:
-        # Differences of small signed types overflow, and large unsigned numbers have no place among the signed ones.
+        # Differences of small signed types overflow, and large unsigned numbers do not fit signed types.
         codes = (values - low if values.dtype.kind == "u" else values.astype(np.int64) - int(low)).astype(np.int64)
         is_present = np.bincount(codes) > 0
         n_levels = int(np.count_nonzero(is_present))
@@ -185,9 +185,9 @@ class Coder:
     table : Table
         The rows on which bins are fitted.
     bins, binning
-        As for `cut_points`.
+        As in `cut_points`.
     target : int or None
-        The column whose classes ``mdlp`` describes; a numeric one is binned by quantiles.
+        Position of the column whose classes ``mdlp`` uses; a numeric column is binned by quantiles first.
     """
 
     def __init__(self, table: Table, bins: int, binning: str, target: int | None) -> None:

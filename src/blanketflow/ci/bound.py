@@ -1,4 +1,4 @@
-"""A CI test bound to one table. Counting and caching of tests happen here only."""
+"""A CI test bound to one table. Tests are counted and cached only here."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ..core.foreign import is_foreign
 from ..core.limits import Allowance
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from .checked import CheckedEngine
+from .checked_engine import CheckedEngine
 from .engines import Candidate, Columns
 
 if TYPE_CHECKING:
     from .base import CITest
 
-#: Results that a bound test remembers at most, some 200 bytes each.
+#: The largest number of results in the cache of a bound test, about 200 bytes each.
 REMEMBERED = 2_000_000
 
-#: From targets to candidates to results, or to where a result stands among those of its query.
+#: Target to candidate to its result, given as the result itself or as its position in the results of a query.
 Memory = dict[int, dict[Candidate, CIResult | tuple[CIResults, int]]]
 
 
 class BoundTest:
-    """A test bound to one table: answers, counts and remembers.
+    """A test bound to one table. It answers queries, counts the tests and caches the results.
 
-    The memory lives and dies with this object, so it can never mix tests, options or tables. A pair is unordered in it
-    only where the test, as it is configured, is symmetric. It starts anew when it holds `REMEMBERED` results.
+    The cache belongs to this object, so it can never mix tests, options or tables. It treats a pair as unordered only
+    if the test is symmetric with its options. It is emptied when it holds `REMEMBERED` results.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ class BoundTest:
     table : Table
         The table.
     seed : int, default=0
-        Where a resampling test takes its random numbers from.
+        Seed of the random numbers of a resampling test.
     target : int, optional
-        Position of the column that is to be explained, for supervised binning.
+        Position of the column to be explained, for supervised binning.
 
     Attributes
     ----------
     n_tests : int
-        Tests computed so far; answers from memory do not count.
+        Number of tests computed so far; results from the cache do not count.
     allowance : Allowance or None
-        What may still be computed; without it there is no limit.
+        The time and the tests that are left; None means no limit.
     engine : Engine
-        What the test prepared for the table.
+        The engine that the test prepared for the table.
 
     Examples
     --------
@@ -73,37 +73,37 @@ class BoundTest:
         self._is_symmetric = test.is_symmetric
         prepared = test.prepare(table, seed, target)
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
-        # Of a table that can be tested, where what is not reliable says nothing; not less by what rounding takes.
+        # The largest table for which a test says anything, with room for rounding.
         says_nothing = self.unreliable in ("auto", "undecided")
         self._most_cells = getattr(prepared, "most_reliable_cells", math.inf) * (1 + 1e-9) if says_nothing else math.inf
         self._memory: dict[tuple[int, ...], Memory] = {}
-        # Results not yet in the memory: those of all features at once are often never asked for again.
+        # Results that are not yet in the cache: results for all features at once are often never asked for again.
         self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
         self._n_remembered = 0
 
     def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
-        """Test X independent of Y given a conditioning set.
+        """Test whether X is independent of Y given a conditioning set.
 
         Parameters
         ----------
         x : str, int, or a list, tuple or set of these
             A column, by name or position; or a set of columns, tested as one joint variable.
         y : str or int
-            A column. Where the test is not symmetric, `y` is the target that is predicted.
-        given : iterable of str or int
+            A column. If the test is not symmetric, `y` is the target that is predicted.
+        given : iterable of str or int, default=()
             The conditioning set.
 
         Returns
         -------
         CIResult
-            Statistic, p-value, log p, degrees of freedom, rows, reliable.
+            Statistic, p-value, log p, degrees of freedom, number of rows, reliable. Costs one test unless cached.
 
         Raises
         ------
         ParameterError
             If a column occurs twice in one query, or a set of columns is empty.
         UnsupportedError
-            If `x` is a set and the test's card does not say `column_sets`.
+            If `x` is a set and the test's card does not have `column_sets`.
 
         Examples
         --------
@@ -129,21 +129,22 @@ class BoundTest:
         Parameters
         ----------
         xs : iterable of str, int, or sets of these
-            The candidates, m of them, each as `test` takes it.
+            The m candidates, each as in `test`.
         y : str or int
-            A column, the target.
-        given : iterable of str or int
+            The target column.
+        given : iterable of str or int, default=()
             The conditioning set.
 
         Returns
         -------
         CIResults
-            Arrays of shape (m,) in the order of `xs`, which the memory shares: they cannot be written to.
+            Arrays of shape (m,) in the order of `xs`. They are read-only, because the cache shares them. Costs one test
+            per candidate that is not cached.
 
         Raises
         ------
         ParameterError, UnsupportedError
-            As `test` does.
+            As in `test`.
 
         Examples
         --------
@@ -170,7 +171,7 @@ class BoundTest:
         return CIResults.from_rows(known[c] for c in candidates)
 
     def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test different columns while nothing is remembered: at first all features, of which there may be many."""
+        """Test different columns while the cache is empty: the first query is for all features, which may be many."""
         self._spend_on(positions, (target, *conditions))
         asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
         results = self.engine.evaluate(asked, target, conditions)
@@ -178,9 +179,9 @@ class BoundTest:
         return results.locked()
 
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
-        """Take over what this test has answered elsewhere on the same rows, given nothing: the ci_test stage's results.
+        """Add marginal results of this test on the same rows to the cache, such as those of the ci_test stage.
 
-        They count neither as tests nor against the allowance.
+        They do not count as tests, nor against the allowance.
         """
         candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
         self._remember(candidates, self.table.position(y), (), results.locked())
@@ -188,14 +189,14 @@ class BoundTest:
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
         """Return the mutual information of many candidates with one target given one conditioning set.
 
-        Each counts as a test. Unlike those of `test_many` these answers are not remembered, and cost no p-values.
+        Each candidate counts as a test. The results are not cached, and no p-values are computed.
 
         Parameters
         ----------
         xs : int ndarray of shape (m,)
             Positions of columns.
         y : str or int
-            A column.
+            The target column.
         given : iterable of str or int
             The conditioning set.
 
@@ -209,7 +210,7 @@ class BoundTest:
         ParameterError
             If a column occurs twice in one query.
         UnsupportedError
-            If the test's card does not say that it measures mutual information.
+            If the test's card does not list mutual information as a measure.
 
         Examples
         --------
@@ -227,9 +228,9 @@ class BoundTest:
         return compute(xs, target, conditions)
 
     def entropy(self, xs: np.ndarray, given: Iterable[str | int] = ()) -> np.ndarray:
-        """Return the joint entropy of each candidate with some columns, H(X, Z), in nats, shape (m,).
+        """Return the joint entropy H(X, Z) of each candidate with some columns, in nats, shape (m,).
 
-        Counts and raises as `mutual_information` does; the card must say that the test measures entropy.
+        Counts and raises like `mutual_information`; the card must list entropy as a measure.
         """
         if "entropy" not in self.card.measures:
             raise UnsupportedError(f"{self.card.id} does not measure entropy. Use g2.")
@@ -243,13 +244,13 @@ class BoundTest:
         self.spend(len(xs))
 
     def spend(self, n_tests: int) -> None:
-        """Count tests, and take them from the allowance; raises `LimitReached` where it is used up."""
+        """Count tests and take them from the allowance; raises `LimitReached` if it is used up."""
         if self.allowance is not None:
             self.allowance.spend(n_tests)
         self.n_tests += n_tests
 
     def samples_per_cell(self, x: str | int, y: str | int, given: Iterable[str | int] = ()) -> float:
-        """Return rows per cell of the joint table of X, Y and the conditioning set; infinite where a test has no cells.
+        """Return the rows per cell of the joint table of X, Y and the conditioning set; infinite without cells.
 
         No test is computed.
         """
@@ -258,11 +259,11 @@ class BoundTest:
         return math.inf if count is None else self.table.n_rows / count(columns)
 
     def answerable(self, xs: Sequence[str], y: str, given: Sequence[str] = ()) -> list[str]:
-        """Return those of some columns whose tests have rows enough to say anything in a search; no test is computed.
+        """Return the columns whose tests have enough rows to say anything in a search; no test is computed.
 
-        Others are not reliable, and the test's rule for these is that they neither admit nor separate (``auto``,
-        ``undecided``). Given more columns there are fewer rows a cell: what is not answerable given a set is not
-        answerable given a larger one.
+        Tests of the other columns are not reliable, and by the test's rule for these (``auto``, ``undecided``) they
+        neither admit nor separate. With a larger conditioning set there are fewer rows per cell, so a test that is not
+        answerable given a set is not answerable given a larger set.
 
         Parameters
         ----------
@@ -276,8 +277,8 @@ class BoundTest:
         Returns
         -------
         list of str
-            Of `xs`, in its order: all of them unless the test counts cells (``g2``, ``chi2``) and leaves its own
-            unreliable results undecided.
+            A part of `xs` in the same order. It is all of `xs` unless the test counts cells (``g2``, ``chi2``) and
+            leaves unreliable results undecided.
 
         Raises
         ------
@@ -300,13 +301,13 @@ class BoundTest:
         most = self._most_cells / math.prod(levels(position(column)) for column in (y, *given))
         found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
         if not found:
-            self.spend(0)  # looking on takes time, too
+            self.spend(0)  # checks the time limit, since searching on takes time too
         return found
 
     def _remembered(
         self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
     ) -> dict[Candidate, CIResult]:
-        """Return the results that are known; of either direction where the test has none."""
+        """Return the cached results, of either direction if the test is symmetric."""
         known: dict[Candidate, CIResult] = {}
         if self._unread:
             self._read_up()
@@ -322,7 +323,7 @@ class BoundTest:
         return known
 
     def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
-        """Test candidates that are not in the memory."""
+        """Test candidates that are not in the cache."""
         if self.allowance is not None:
             self.allowance.spend(len(candidates))
         results = self._evaluate(candidates, target, conditions)
@@ -377,7 +378,7 @@ class BoundTest:
             return self.table.position(x)
         positions = tuple(sorted({self.table.position(column) for column in x}))
         if not positions:
-            raise ParameterError("a test needs at least one column as X, but the set given is empty.")
+            raise ParameterError("a test needs at least one column as X, but the set is empty.")
         if len(positions) > 1 and not self.card.column_sets:
             raise UnsupportedError(
                 f"{self.card.id} tests one column at a time, not a set. Tests for sets have column_sets in "

@@ -1,4 +1,4 @@
-"""The levels of many sparse columns at once, from the cells they hold: those of `level_codes`, zero first."""
+"""Codes many sparse columns at once from their stored cells, like `level_codes` but with zero first."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def code_cells(
     columns : SparseColumns
         The table's columns.
     start, stop : int
-        Which of them, k in all.
+        The range of k columns.
     bins, binning
-        As for `binning.cut_points`.
+        As in `binning.cut_points`.
     most_levels : int
-        Most bins of a column that is coded here, at most 255.
+        The largest number of bins of a column that is coded here, at most 255.
 
     Returns
     -------
     codes : uint8 ndarray of shape (cells,)
-        Of the cells that these columns hold. Zero has code 0 where it occurs.
+        Codes of the stored cells of these columns. Zero has code 0 if it occurs.
     n_levels : int32 ndarray of shape (k,)
-        Levels of each column; 0 for columns that are not coded here, but one by one: those with a `binning` that looks
-        at more than a few of a column's values, or with too many `bins`.
+        Number of levels of each column; 0 for columns that must be coded one by one, because `binning` depends on more
+        than a few order statistics or `bins` is too large.
     """
     from ..kernels import packed_cells
 
@@ -59,7 +59,7 @@ def code_cells(
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Return whole numbers that are equal where the values are, and 0 for zero."""
+    """Return integers that are equal for equal values, and 0 for zero."""
     if values.dtype.kind == "f":
-        return (values.astype(np.float64, copy=False) + 0.0).view(np.int64)  # which leaves one zero of the two
+        return (values.astype(np.float64, copy=False) + 0.0).view(np.int64)  # the sum turns -0.0 into 0.0
     return values.astype(np.int64, copy=False)

@@ -1,19 +1,20 @@
-"""The columns of a table as lists of rows by level, coded when first asked for; what the contingency kernels read."""
+"""The columns of a table as lists of rows per level, coded when first needed, for the contingency kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
-#: Columns of more levels have no bit sets, which would take more memory than anything else.
+#: Columns with more levels have no bit sets, which would need too much memory.
 MOST_BIT_SETS = 64
-#: From a column's position to its codes 0 .. r - 1 and r.
+#: Returns the codes 0 .. r - 1 of the column at a position, and r.
 Code = Callable[[int], tuple[np.ndarray, int]]
 
 
 class CodedColumns:
-    """Coded columns, in the form that kernels/strata.py describes.
+    """Coded columns, in the layout described in kernels/strata.py.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ class CodedColumns:
     """
 
     def __init__(self, n_rows: int, n_columns: int, code: Code) -> None:
-        from ..kernels.strata import list_levels, stratify  # numba costs half a second: only jobs that count pay it
+        from ..kernels.strata import list_levels, stratify  # numba takes half a second to import: only if needed
 
         self._list_levels, self._stratify = list_levels, stratify
         self._code = code
@@ -40,20 +41,20 @@ class CodedColumns:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """What the kernels read: rows, where each level starts, each column's first level and levels, bit sets."""
+        """The kernels' arrays: rows, start of each level, first level and number of levels per column, bit sets."""
         return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits, self.first_bits
 
     def ensure(self, positions: Iterable[int]) -> None:
-        """Code the columns at these positions, unless they are."""
+        """Code the columns at these positions, unless they are coded already."""
         if not self._coded.issuperset(positions):
             for position in positions:
                 if position not in self._coded:
                     self._add(position, *self._code(position))
 
     def stratify(self, positions: Sequence[int], target: int = -1) -> tuple[np.ndarray, int, float]:
-        """Return each row's stratum by some columns, the number of strata, and of combinations of levels.
+        """Return each row's stratum by some columns, the number of strata, and the number of combinations of levels.
 
-        With a target, its cells in the strata instead, as `kernels.strata.stratify` says.
+        With a target, return its cells in the strata instead; see `kernels.strata.stratify`.
         """
         self.ensure(positions if target < 0 else (*positions, target))
         columns = np.array(positions, dtype=np.int32)
@@ -82,8 +83,33 @@ class CodedColumns:
         self._coded.add(position)
 
 
+class JointColumns(CodedColumns):
+    """One coded column per set of columns, whose levels are the combinations that occur. All sets are coded at once.
+
+    Parameters
+    ----------
+    columns : CodedColumns
+        The single columns.
+    sets : sequence of tuple of int
+        Positions in `columns`.
+    """
+
+    def __init__(self, columns: CodedColumns, sets: Sequence[tuple[int, ...]]) -> None:
+        from ..kernels.joint_columns import join_columns
+
+        super().__init__(columns.n_rows, len(sets), lambda i: (self.codes(i), int(self.n_levels[i])))
+        members = np.fromiter(chain.from_iterable(sets), dtype=np.int32)
+        set_start = np.zeros(len(sets) + 1, dtype=np.int64)
+        np.cumsum([len(one) for one in sets], out=set_start[1:])
+        columns.ensure(np.unique(members).tolist())
+        self.rows, self.level_start, self.first_level, self.n_levels = join_columns(
+            members, set_start, columns.rows, columns.level_start, columns.first_level, columns.n_levels, self.n_rows
+        )
+        self._coded.update(range(len(sets)))
+
+
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """Return the array, or a copy of twice its length filled up with zeros."""
+    """Return the array if it is long enough, else a copy of at least twice its length, padded with zeros."""
     if length <= len(array):
         return array
     larger = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)

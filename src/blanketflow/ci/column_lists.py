@@ -1,4 +1,4 @@
-"""Columns of a table as lists of rows in ascending order of value, in blocks: what trees are grown from."""
+"""Columns of a table as lists of rows in ascending order of value, in blocks, from which trees are grown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.matrix_columns import MatrixColumns
 from ..core.sparse_columns import SparseColumns
 from ..core.table import SparseValues, Table
 
-#: Cells of columns that are read in one go; a sparse column counts as `FEWEST` at least, for what is found about it.
+#: The number of cells read at once; a sparse column counts as at least `FEWEST` cells, for its overhead.
 CELLS, FEWEST = 2**20, 16
 
 
@@ -22,8 +22,11 @@ class ColumnLists:
     Attributes
     ----------
     starts : int64 ndarray of shape (d + 1,)
+        Where each column starts in `rows` and `values`, and where the last one ends.
     rows : int32 ndarray of shape (m,)
+        The listed rows.
     values : float64 ndarray of shape (m,)
+        Their values.
     """
 
     starts: np.ndarray
@@ -32,10 +35,10 @@ class ColumnLists:
 
 
 def column_lists(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray, ColumnLists]]:
-    """Yield the lists of some columns of a table in blocks of bounded size, each with their places among `columns`.
+    """Yield the lists of some columns in blocks of bounded size, each with the indices of its columns in `columns`.
 
-    Sparse columns are not made dense. A block of dense columns lists all rows, those of equal values in any order; of
-    sparse ones the rows of zero are not listed, and those of equal values ascend.
+    Sparse columns are not made dense. A block of dense columns lists all rows, and rows with equal values have any
+    order. A block of sparse columns omits rows with zeros, and rows with equal values ascend.
     """
     wide = table.columns
     n_wide = len(wide.names) if isinstance(wide, MatrixColumns | SparseColumns) else 0
@@ -88,7 +91,7 @@ def _of_sparse(
 
 
 def _sorted(starts: np.ndarray, rows: np.ndarray, values: np.ndarray) -> ColumnLists:
-    """Return lists of cells, without zeros, in ascending order of values."""
+    """Return lists of cells without zeros, in ascending order of values."""
     if not values.all():
         kept = values != 0
         starts = np.concatenate([[0], np.cumsum(kept)])[starts]
@@ -103,7 +106,7 @@ def _sorted(starts: np.ndarray, rows: np.ndarray, values: np.ndarray) -> ColumnL
 
 
 def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
-    """Return ascending neighbours as a slice, which copies nothing."""
+    """Return consecutive positions as a slice, which avoids a copy; other positions unchanged."""
     if len(columns) and columns[-1] - columns[0] == len(columns) - 1 and (np.diff(columns) == 1).all():
         return slice(int(columns[0]), int(columns[-1]) + 1)
     return columns

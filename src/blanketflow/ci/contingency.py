@@ -1,4 +1,4 @@
-"""What the tests on contingency tables share: their options, and the engine that codes and counts."""
+"""The common part of the tests on contingency tables: their options, and the engine that codes and counts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest
 from .binning import BINNINGS, Coder
-from .coded_columns import CodedColumns
-from .joint_columns import JointColumns
+from .coded_columns import CodedColumns, JointColumns
 from .tails import chi2_tail
 
 if TYPE_CHECKING:
     from .packed_columns import PackedColumns
 
 DOF_RULES = ("adjusted", "nominal", "observed")
-#: Tables of more cells than this, and this many times the rows, are counted by sorting.
-MOST_CELLS, CELLS_A_ROW = 2**17, 16
-#: Questions about so many columns at once are answered from bit sets of all.
+#: Tables with more cells than this, and more than this many cells per row, are counted by sorting.
+MOST_CELLS, CELLS_PER_ROW = 2**17, 16
+#: Queries for at least this many columns are answered from bit sets of all columns.
 MANY = 256
-#: Sets of columns are coded together up to so many codes, of 4 bytes.
+#: The largest number of codes (4 bytes each) for which sets of columns are coded at once.
 MOST_JOINT_CODES = 2**22
 #: c log c is tabulated up to this count.
 MOST_TERMS = 2**20
@@ -35,7 +34,7 @@ MOST_TERMS = 2**20
 
 @dataclass
 class DiscreteTest(CITest):
-    """A test on level codes, with the options that say what the levels of a numeric column are."""
+    """A test on level codes, with the options that define the levels of a numeric column."""
 
     bins: int = integer(
         5, "Bins of a numeric column; one of no more different values keeps them.", at_least=2, at_most=10_000
@@ -50,7 +49,7 @@ class DiscreteTest(CITest):
 
 @dataclass
 class ContingencyTest(DiscreteTest):
-    """A statistic of contingency tables that is chi-square distributed in large samples."""
+    """A test whose statistic of contingency tables has a chi-square distribution in large samples."""
 
     dof: str = choice(
         "adjusted",
@@ -90,7 +89,7 @@ class ContingencyEngine:
         self.columns = CodedColumns(table.n_rows, len(table), self._coder.codes)
         self._levels: dict[int, float] = {}
         self._n = np.empty(0, dtype=np.int64)
-        self.most_cells = max(MOST_CELLS, CELLS_A_ROW * table.n_rows)
+        self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * table.n_rows)
         terms, self.scale = fixed_point_terms(table.n_rows)
         self._rules = (
             terms,
@@ -117,7 +116,7 @@ class ContingencyEngine:
         return results if fits else self._thin_tests(columns, asked, target, given)
 
     def _test_many_marginally(self, candidates: np.ndarray, target: int) -> CIResults:
-        """Test candidates given nothing, where the options ask for no more than the number of levels that occur."""
+        """Test candidates with an empty conditioning set, for which only the number of occurring levels matters."""
         statistic = self._g2(candidates, target, ())
         n_x, n_y = self.packed.n_levels[candidates], float(self.packed.n_levels[target])
         dof = (n_x - 1.0) * (n_y - 1.0)
@@ -129,13 +128,13 @@ class ContingencyEngine:
 
     @cached_property
     def packed(self) -> PackedColumns:
-        """All columns as bit sets, for questions about many of them."""
+        """All columns as bit sets, for queries about many columns."""
         from .packed_columns import PackedColumns
 
         return PackedColumns(self._coder)
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        """Return I(X;Y|Z) of each candidate, plug-in on the levels that occur."""
+        """Return the plug-in estimate of I(X;Y|Z) of each candidate in nats."""
         return self._g2(candidates, target, given) / (2.0 * self.n_rows)
 
     def _g2(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
@@ -160,7 +159,7 @@ class ContingencyEngine:
         return np.maximum(2.0 * (sums / self.scale), 0.0), counted
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) of each candidate."""
+        """Return H(X, Z) of each candidate in nats."""
         found, sums = self.packed.cells(given), np.empty(len(candidates))
         counted = self.packed.is_packed(candidates) & (found is not None)
         if counted.any():
@@ -190,7 +189,7 @@ class ContingencyEngine:
 
     @property
     def most_reliable_cells(self) -> float:
-        """The most cells of a table for which there are rows enough."""
+        """The largest number of cells for which a test has enough rows to be reliable."""
         return self.n_rows / self.test.min_samples_per_cell if self.test.min_samples_per_cell else math.inf
 
     def n_levels(self, column: int) -> float:
@@ -210,7 +209,7 @@ class ContingencyEngine:
 
     @property
     def fixed_point(self) -> tuple[np.ndarray, float]:
-        """What the sums of c log c are made of: its values in whole steps, and the steps in 1."""
+        """The values of c log c in fixed point, and the number of steps per unit."""
         return self._rules[0], self.scale
 
     def _empty_results(self, m: int) -> CIResults:
@@ -222,7 +221,7 @@ class ContingencyEngine:
     def _thin_tests(
         self, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> CIResults:
-        """Test candidates in tables of far more cells than rows."""
+        """Test candidates in tables with far more cells than rows."""
         from ..kernels.thin_contingency import thin_table_statistic
 
         strata, n_strata, n_combinations = self.columns.stratify(given)
@@ -248,8 +247,8 @@ def _outputs(results: CIResults) -> tuple[np.ndarray, ...]:
 
 
 def fixed_point_terms(n_rows: int) -> tuple[np.ndarray, float]:
-    """Return c log c in fixed point for c = 0, 1, ..., and the steps in 1, such that sums over n rows fit 63 bits."""
+    """Return c log c in fixed point for c = 0, 1, ..., and the steps per unit, so that sums over n rows fit 63 bits."""
     scale = 2.0 ** math.floor(61 - math.log2(n_rows * max(math.log(max(n_rows, 1)), 1.0) + 1))
     counts = np.arange(min(n_rows + 1, MOST_TERMS), dtype=np.float64)
-    counts[0] = 1.0  # 0 log 0 is 0, as 1 log 1
+    counts[0] = 1.0  # 0 log 0 is 0, like 1 log 1
     return np.rint(counts * np.log(counts) * scale).astype(np.int64), scale

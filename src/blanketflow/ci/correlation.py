@@ -1,4 +1,4 @@
-"""The correlations of a table's columns: each is computed when first asked for, and kept while there is room."""
+"""The correlations of a table's columns, computed when first needed and kept while there is room."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 from ..core.table import Table
 from .least_squares import standardised
 
-#: Multiplications up to which the whole matrix is made at once: some 20 ms.
+#: The whole matrix is computed at once if it takes at most this many multiplications (about 20 ms).
 WHOLE_MATRIX = 2**28
-#: Cells of a block of columns that is standardised at a time: 8 MiB.
+#: Number of cells of the columns that are standardised at once: 8 MiB.
 BLOCK_CELLS = 2**20
-#: Cells kept for the columns that were correlated with others: 128 MiB.
+#: Number of cells kept for pivots: 128 MiB.
 KEPT_CELLS = 2**24
 
 
 class Correlations:
     """Correlations of the columns of one table, 0 for a constant column.
 
-    A wide table never has its d x d matrix made. Kept are the standardised column and the row of correlations of each
-    pivot (a target, a member of a conditioning set), the pivots used last, at most `KEPT_CELLS` in all.
+    The d x d matrix of a wide table is never computed. Instead the standardised column and the row of correlations of
+    each pivot (a target or a member of a conditioning set) are kept, for the most recent pivots, up to `KEPT_CELLS`.
 
     Parameters
     ----------
     table : Table
-        Columns without missing cells.
+        A table without missing cells.
     """
 
     def __init__(self, table: Table) -> None:
@@ -45,14 +45,14 @@ class Correlations:
         return columns
 
     def blocks(self, positions: np.ndarray) -> list[np.ndarray]:
-        """Cut positions into blocks of at most `BLOCK_CELLS` cells, one column at least."""
+        """Split positions into blocks of at most `BLOCK_CELLS` cells, but at least one column."""
         size = max(1, BLOCK_CELLS // max(1, self.table.n_rows))
         return [positions[start : start + size] for start in range(0, len(positions), size)]
 
     def between(self, pivots: Sequence[int], columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the correlations of pivots with columns, shape (pivots, columns), and the columns' variances, 0 or 1.
 
-        Each is the product of two standardised columns, whatever was asked before.
+        Each is the product of two standardised columns, and does not depend on earlier queries.
         """
         if self._is_narrow:
             if self._matrix is None:
@@ -71,11 +71,11 @@ class Correlations:
         return found, self._variances[columns]
 
     def _pivot(self, position: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return a pivot's standardised column and its row of correlations, NaN where not yet known."""
+        """Return a pivot's standardised column and its row of correlations, NaN if not yet computed."""
         pivot = self._pivots.pop(position, None)
         if pivot is None:
             pivot = self.standardised([position])[0], np.full(len(self.table), np.nan)
-        self._pivots[position] = pivot  # the one used last stands last
+        self._pivots[position] = pivot  # the most recent pivot is last
         if len(self._pivots) > self._n_kept:
             del self._pivots[next(iter(self._pivots))]
         return pivot

@@ -1,4 +1,4 @@
-"""The conditional predictive impact (CPI): does a model's loss grow when a knockoff takes the place of X?"""
+"""The conditional predictive impact (CPI): does a model's loss grow when X is replaced by a knockoff?"""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from .significance import DECIMALS, corrected_t
 if TYPE_CHECKING:
     from .learner import Learner
 
-#: Share of a sum of differences below which another sum is the same, but for rounding.
+#: Two sums of differences that differ by less than this share are equal except for rounding.
 SAME = 1e-9
-#: Cells of a matrix of signs at most, 32 MB.
+#: The largest number of cells of a matrix of signs, 32 MB.
 BLOCK = 2**22
 
 
 @dataclass
 class CPI(CITest):
-    """CPI test: a model learns the target from X and Z; does its loss grow where a knockoff takes the place of X?
+    """CPI test: a model learns the target from X and Z; does its loss grow when X is replaced by a knockoff?
 
-    The rows are held out once each, in `n_splits` parts, of like classes where the target has classes. A row's
-    difference is its loss (log-loss or squared error) with the knockoff less that with X; the test of a mean above 0 is
-    one-sided. The statistic is the mean difference, rounded to 1e-12. Squared errors are divided by the target's
-    variance, so that it has no unit.
+    Each row is held out once, in `n_splits` parts, which are stratified if the target has classes. The difference of a
+    row is its loss (log-loss or squared error) with the knockoff minus its loss with X. A one-sided test asks whether
+    the mean difference is above 0. The statistic is the mean difference, rounded to 1e-12. Squared errors are divided
+    by the target's variance, so the statistic has no unit.
 
-    Unlike the PPI test's permuted column, the knockoff keeps the relation of X to Z: it is second-order Gaussian, with
-    the least-squares regression of X on Z over all rows (the target plays no part in it).
+    Unlike the permuted column of the PPI test, the knockoff keeps the relation of X to Z: it is second-order Gaussian,
+    from the least-squares regression of X on Z over all rows, which does not use the target.
 
-    Two things here are not in the paper. A boolean or categorical X is drawn from P(level | Z), the least-squares
-    regression of each level's indicator on Z. Given nothing the knockoff is X in another order, which is right for
-    columns of any distribution. Categorical members of Z enter as indicators.
+    Two things are not in the paper. A boolean or categorical X is drawn from P(level | Z), the least-squares regression
+    of each level's indicator on Z. With an empty conditioning set the knockoff is a permutation of X, which is valid
+    for columns of any distribution. Categorical members of Z enter as indicators.
 
     Notes
     -----
-    docs/ci-tests.md has the measured rates: right for Gaussian columns, also where X is nearly a function of Z; too
-    many false positives for levels that do not depend on Z linearly. Nor does the knockoff know of other relations
-    that are not linear: X = Z^2 + noise is rejected in 95 % of samples of 100 rows where T depends on Z^2 too.
+    docs/ci-tests.md has the measured error rates. They are right for Gaussian columns, even if X is nearly a function
+    of Z. There are too many false positives for levels that do not depend on Z linearly, and for other non-linear
+    relations: X = Z^2 + noise is rejected in 95 % of samples of 100 rows if T depends on Z^2 too.
 
-    Among the models the default has the most power: a linear effect on two classes, given eight columns at 200 rows, is
-    found in 75 % of samples, by lightgbm in 65 %, knn 22 %, tree 20 %. ``model: tree`` is thirty times as fast for
-    classes. The cost of svm grows with the square of the rows: for classes lightgbm is faster from 1000 rows on.
+    The default model has the most power: a linear effect on two classes, given eight columns, at 200 rows, is found in
+    75 % of samples, with lightgbm in 65 %, knn 22 %, tree 20 %. ``model: tree`` is thirty times as fast for classes.
+    The cost of svm grows with the square of the rows: for classes lightgbm is faster from 1000 rows on.
 
     Examples
     --------
@@ -87,11 +87,11 @@ class CPI(CITest):
         return _CPIEngine(self, table, seed)
 
     def smallest_p(self) -> float:
-        """Return the least p-value of so many sign flips; 0 for ``t``."""
+        """Return the smallest p-value of `n_permutations` sign flips; 0 for ``t``."""
         return 1.0 / (1.0 + self.n_permutations) if self.significance == "fisher" else 0.0
 
     def to_reach(self, level: float) -> str:
-        """Return how many sign flips it takes, and what has no such limit."""
+        """Return in words how many sign flips are needed, and which option has no limit."""
         return f"{more_permutations(level, self.n_permutations)}, or significance: t"
 
 
@@ -100,7 +100,7 @@ class _CPIEngine:
         self.test, self.table, self.seed = test, table, seed
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Test each candidate; all share the parts that are held out."""
+        """Test each candidate; all candidates share the held-out parts."""
         from .learner import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]
@@ -122,7 +122,7 @@ class _CPIEngine:
     def differences(
         self, x: int, target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
     ) -> np.ndarray:
-        """Return the loss with the knockoff less the loss with X of each held-out row, shape (n,)."""
+        """Return the loss with the knockoff minus the loss with X of each held-out row, shape (n,)."""
         from ..models.encode import design
         from ..models.magnitudes import moderate
         from .knockoffs import knockoff
@@ -147,7 +147,7 @@ class _CPIEngine:
 
 
 def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the part, 0 .. n_splits - 1, that each row is held out in; classes are dealt out in turn.
+    """Return the part, 0 .. n_splits - 1, in which each row is held out, shape (n,); stratified for classes.
 
     Examples
     --------
@@ -166,9 +166,9 @@ def draw_parts(target: Column, n_splits: int, rng: np.random.Generator) -> np.nd
 
 
 def sign_flip_test(differences: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Return p of each row of differences, shape (m, n): how often does a sum of random signs reach that of the row?
+    """Return the p-value of each row of differences, shape (m, n): how often do random signs reach the row's sum?
 
-    Fisher's exact test of paired differences, by sampling: p = (1 + exceedances) / (1 + n_draws).
+    This is Fisher's exact test of paired differences, by sampling: p = (1 + exceedances) / (1 + n_draws).
     """
     total = differences.sum(axis=1)
     reached = total - SAME * np.abs(differences).sum(axis=1)

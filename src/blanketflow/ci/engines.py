@@ -1,4 +1,4 @@
-"""What a test prepares once a table: an engine, which answers queries by column position."""
+"""The interfaces of engines: a CI test prepares one engine per table, which answers queries by column position."""
 
 from __future__ import annotations
 
@@ -60,48 +60,48 @@ class Engine(Protocol):
 
 
 class ResampledEngine(Engine, Protocol):
-    """The engine of a test that judges one risk difference a repeat; more repeats extend the differences of fewer."""
+    """The engine of a test that judges one risk difference per repeat; more repeats only append differences."""
 
     def marginal_differences(
         self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
     ) -> np.ndarray:
-        """Return the differences of each candidate given nothing, of the repeats from `first_repeat` on.
+        """Return the marginal differences of each candidate for the repeats from `first_repeat` on.
 
-        Shape (m, B - first_repeat). Those of a repeat depend on the seed and on its number only, not on how many there
-        are.
+        Shape (m, B - first_repeat). The differences of a repeat depend only on the seed and the number of the repeat,
+        not on how many repeats there are.
         """
         ...
 
     def judge(self, differences: np.ndarray) -> CIResults:
-        """Return what follows from the differences of all repeats, shape (m, B).
+        """Return the results for the differences of all repeats, shape (m, B).
 
-        ``judge(marginal_differences(candidates, target))`` is what `evaluate` answers given nothing.
+        ``judge(marginal_differences(candidates, target))`` equals `evaluate` with an empty conditioning set.
         """
         ...
 
 
 class MemberTests(Protocol):
-    """Tests of each member of a set given the others, while members leave."""
+    """Tests of each member of a set given the others, while members are dropped."""
 
     def test(self, column: int) -> CIResult:
         """Test a member (position) given the others."""
         ...
 
     def drop(self, column: int) -> None:
-        """Take a member away."""
+        """Remove a member."""
         ...
 
 
 class EliminationEngine(Engine, Protocol):
-    """The engine of a test that keeps what it knows of a set, so that testing each member given the others is cheap."""
+    """The engine of a test that keeps facts about a set, so that testing each member given the others is cheap."""
 
     def backward_elimination(self, members: Sequence[int], target: int) -> MemberTests:
-        """Return the tests of a set (ascending positions)."""
+        """Return the tests of the members of a set (ascending positions)."""
         ...
 
 
 class InformationEngine(Engine, Protocol):
-    """The engine of a test that measures mutual information without testing."""
+    """The engine of a test that computes mutual information without p-values."""
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return I(X;Y|Z) in nats for each candidate (positions), shape (m,)."""
@@ -113,7 +113,7 @@ class InformationEngine(Engine, Protocol):
 
 
 class SetEngine(Engine, Protocol):
-    """The engine of a test whose card says `column_sets`."""
+    """The engine of a test whose card has `column_sets`."""
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of two or more columns (ascending positions) as one joint variable."""

@@ -1,4 +1,4 @@
-"""Risks of any scikit-learn estimator as the PPI test's model: one a repeat, fitted anew only when it would differ."""
+"""Risks of any scikit-learn estimator as the PPI test's model: one per repeat, refitted only if it would differ."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from .significance import risk_differences
 class _Fit(NamedTuple):
     estimator: Any
     features: frozenset[int]  # what it was fitted on
-    used: frozenset[int]  # what it depends on, as far as its model can tell
-    columns: np.ndarray  # of the design matrix, those of its features
+    used: frozenset[int]  # the features that it depends on, as far as its model can tell
+    columns: np.ndarray  # the columns of its features in the design matrix
     risk: float
 
 
 class EstimatorRisks:
-    """One model a repeat on the columns of a set, and its risk before and after one column is permuted.
+    """One model per repeat on a set of columns, and its risk before and after one column is permuted.
 
-    All features of a set share its models. A model that can tell which features it depends on, U, of those that it was
-    offered, C, is the model of every set between U and C, and a feature outside U has a risk difference of exactly
-    zero. So it is fitted again only when a feature of U has been dropped. See `blanketflow.models.base.Model.certify`.
+    All features of a set share its models. Some models can tell that they depend only on U, a subset of the features C
+    on which they were fitted. Such a model is the model of every set between U and C, and a feature outside U has a
+    risk difference of exactly zero. So it is refitted only when a feature of U has been dropped. See
+    `blanketflow.models.base.Model.certify`.
 
     Attributes
     ----------
     n_fits : int
-        Models fitted so far.
+        Number of models fitted so far.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats, seed: int, model: Any) -> None:
@@ -46,7 +47,7 @@ class EstimatorRisks:
         self._fits: list[_Fit | None] = [None] * len(repeats.is_train)
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
-        """Return permuted less original risk of a model on each column alone, rounded to 1e-12, shape (m, B)."""
+        """Return permuted minus original risk of a model on each column alone, rounded to 1e-12, shape (m, B)."""
         pairs = [self.conditional(column, ()) for column in columns.tolist()]
         return risk_differences(np.array([risks for risks, _ in pairs]), np.array([permuted for _, permuted in pairs]))
 
@@ -56,12 +57,12 @@ class EstimatorRisks:
         return self.of(column)
 
     def offer(self, columns: Iterable[int]) -> None:
-        """Turn to a set of columns of the table."""
+        """Set the columns of the models."""
         self._members = frozenset(columns)
         self._encode(self._members)
 
     def drop(self, column: int) -> None:
-        """Take a column away from the set."""
+        """Remove a column from the set."""
         self._members -= {column}
 
     def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +76,7 @@ class EstimatorRisks:
         return risks, permuted
 
     def _encode(self, members: frozenset[int]) -> None:
-        """Hold the members' design matrix; a smaller set uses that of the larger one."""
+        """Keep the members' design matrix; a smaller set uses the one of the larger set."""
         if not members <= set(self._encoded):
             self._encoded = tuple(sorted(members))
             encoded = design(moderate(self.table.select(self._encoded)))
@@ -84,7 +85,7 @@ class EstimatorRisks:
             self._fits = [None] * len(self._fits)
 
     def _fit(self, members: frozenset[int]) -> None:
-        """Fit the models that are not those of a set."""
+        """Fit the models that are not valid for a set."""
         stale = [b for b, f in enumerate(self._fits) if f is None or not f.used <= members <= f.features]
         if not stale:
             return
@@ -101,7 +102,7 @@ class EstimatorRisks:
             self.n_fits += 1
 
     def _risk(self, estimator: Any, b: int, columns: np.ndarray, permuted: slice | None = None) -> float:
-        """Return the mean loss of a repeat's test rows, some columns of the design matrix permuted."""
+        """Return the mean loss of a repeat's test rows, with some columns of the design matrix permuted."""
         rows = self.repeats.test_rows[b]
         X = self._matrix[rows]
         if permuted is not None:

@@ -1,4 +1,4 @@
-"""Fisher's z test of a vanishing partial correlation, and the F test of its multiple counterpart."""
+"""Fisher's z test of a zero partial correlation, and the F test of a zero multiple partial correlation."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .correlation import Correlations
 from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .tails import f_greater, normal_two_sided
 
-#: A share of variance left over, from which the correlation matrix is worked on. It squares condition numbers: rounding
-#: errors of 1e-15 in the correlations grow by at most the inverse of two such shares. Below it the rows are used.
+#: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
+#: The matrix squares condition numbers: rounding errors of 1e-15 grow by at most the inverse of two such shares.
 WELL_CONDITIONED = 1e-3
-#: A share of variance left over that is 0 but for rounding errors.
+#: An unexplained share of variance up to this is 0 except for rounding errors.
 VANISHING = 1e-11
 
 
 @dataclass
 class FisherZ(CITest):
-    """Partial correlation r of X and Y given Z, transformed to a standard normal z.
+    """Fisher's z test: the partial correlation r of X and Y given Z, transformed to a standard normal z.
 
-    z = arctanh(r) sqrt(n - rank(Z) - 3), two-sided. Discrete columns of two levels enter as 0 and 1. Collinear members
-    of the conditioning set count once. A column that is constant, or a linear function of the conditioning set, is
-    independent of everything given that set.
+    z = arctanh(r) sqrt(n - rank(Z) - 3), two-sided. Discrete columns with two levels enter as 0 and 1. Collinear
+    members of the conditioning set count once. A column that is constant, or a linear function of the conditioning set,
+    is independent of everything given that set.
 
-    A set of columns as X is tested by the exact F test of nested regressions: the squared multiple partial correlation
-    R^2 of Y with the q columns of the set that are linearly independent given Z vanishes, with
-    F = R^2 / (1 - R^2) (n - 1 - rank(Z) - q) / q on q and n - 1 - rank(Z) - q degrees of freedom; `statistic` is F,
-    `dof` is q (Anderson (2003) An Introduction to Multivariate Statistical Analysis, 3rd ed., Wiley, section 4.4). That
+    A set of columns as X is tested by the exact F test of nested regressions. It tests whether R^2 is 0, the squared
+    multiple partial correlation of Y with the q columns of the set that are linearly independent given Z:
+    F = R^2 / (1 - R^2) (n - 1 - rank(Z) - q) / q with q and n - 1 - rank(Z) - q degrees of freedom; `statistic` is F,
+    `dof` is q (Anderson (2003) An Introduction to Multivariate Statistical Analysis, 3rd ed., Wiley, section 4.4). This
     reads the rows, in O(n (|Z| + q)^2).
 
     Examples
@@ -72,7 +72,7 @@ class FisherZ(CITest):
         return _FisherZEngine(table)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
-        """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2; X must be a single column."""
+        """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2, for single columns as X."""
         scale = np.sqrt(np.maximum(results.dof, 1.0))
         return np.log(np.cosh(results.statistic / scale))
 
@@ -104,16 +104,16 @@ class _FisherZEngine:
     def _sweep(
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
-        """Return partial correlations, whether they are sound, and the rank of the given columns; None if in doubt.
+        """Return partial correlations, whether each is accurate, and the rank of the given columns; None if none is.
 
-        Gauss's elimination of the given columns from the rows of the correlation matrix that belong to them and to the
-        target; what it leaves of a column's variance is that column's share not explained by the given ones.
+        Eliminates the given columns by Gauss's method from their rows and the target's row of the correlation matrix.
+        The variance of a column that is left is the share that the given columns do not explain.
         """
         n_given, rank = len(given), 0
         matrix, shares = self.correlations.between([*given, target], np.array([*given, target, *columns]))
         for i in range(n_given):
             share = float(shares[i])
-            if share <= VANISHING:  # a linear function of those before it
+            if share <= VANISHING:  # a linear function of the columns before it
                 continue
             if share < WELL_CONDITIONED:
                 return None
@@ -134,7 +134,7 @@ class _FisherZEngine:
     def _from_rows(
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Return partial correlations r, log(1 - r^2) and the rank of the given columns, from residuals of the rows."""
+        """Return partial correlations r, log(1 - r^2) and the rank of the given columns, from the residuals."""
         basis, y = self._regressed(target, given)
         found = [
             pair_relations(y, residuals(self.correlations.standardised(block), basis))

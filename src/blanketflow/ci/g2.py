@@ -16,7 +16,7 @@ from .contingency import ContingencyTest
 class G2(ContingencyTest):
     """G2 test on the contingency tables of X and Y in each stratum of the conditioning set.
 
-    Numeric columns are binned on the rows of the table bound. A set of columns as X is one variable whose levels are
+    Numeric columns are binned on the rows of the bound table. A set of columns as X is one variable whose levels are
     the combinations that occur.
 
     Examples

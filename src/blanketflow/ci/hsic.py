@@ -1,4 +1,4 @@
-"""The Hilbert-Schmidt independence criterion (HSIC), and the kernel conditional independence test (KCI) given Z."""
+"""The Hilbert-Schmidt independence criterion (HSIC) and, given Z, the kernel conditional independence test (KCI)."""
 
 from __future__ import annotations
 
@@ -22,39 +22,41 @@ from .kernel_features import cross_of_joint, kernel_features, residual_of
 from .kernel_without_each import cross_without_each
 from .resolution import more_permutations
 
-#: Bytes of features that an engine keeps.
+#: Largest size in bytes of the features that an engine keeps.
 KEPT_BYTES = 2**28
-#: Share of k(x, x) = 1 below which a variance is rounding, and of a statistic below which a difference is.
+#: A variance below this share of k(x, x) = 1, or a difference below this share of a statistic, is rounding.
 CONSTANT, SAME = 1e-12, 1e-9
-#: Fewest rows of a test, which the variance over permutations needs; most rows whose pairs give the one given Z.
+#: The fewest rows of a test (for the variance over permutations), and the most rows for the variance given Z.
 FEWEST_ROWS, PAIRED_ROWS = 4, 2000
 
 
 @dataclass
 class HSIC(CITest):
-    """Kernel test of (conditional) independence: detects any kind of dependence, for any kind of column.
+    """Kernel test of (conditional) independence: detects any kind of dependence between any kinds of columns.
 
     The statistic is the biased HSIC, tr(K H L H) / (m - 1)^2, for m rows, kernel matrices K of X and L of the target,
     and H = I - 11'/m. A kernel is exp(-d^2 / (2 sigma^2)) on standardised numeric columns, with sigma the median
     non-zero distance, and the delta kernel on categorical and boolean ones. A set of columns has one kernel on its
     joint vector: one Gaussian on all its numeric columns, times a delta on all its discrete ones.
 
-    Given Z the statistic is tr(Kr Lr) / (m - 1)^2, where Kr = R H K H R and Lr are what kernel ridge regression on Z
-    leaves, R = ridge (H M H + ridge I)^-1 with the kernel matrix M of Z; K is then the kernel of (X, Z), L of (T, Z).
+    Given Z the statistic is tr(Kr Lr) / (m - 1)^2, where Kr = R H K H R and Lr are the residuals of kernel ridge
+    regression on Z, R = ridge (H M H + ridge I)^-1, and M is the kernel matrix of Z. K is then the kernel of (X, Z) and
+    L that of (T, Z).
 
-    Tables of more than `n_landmarks` different rows are approximated (Nystroem), so that no m x m matrix is held. The
-    landmarks of all columns are the first different ones in one random order of the rows.
+    Tables with more than `n_landmarks` different rows are approximated (Nystroem), so no m x m matrix is stored. The
+    landmarks of all columns are the first different rows in the same random order.
 
     Notes
     -----
-    ``null: gamma`` has the exact mean and variance over all permutations of the rows (Kazi-Aoual et al. 1995): at ten
-    rows the moments of Gretton et al. reject 8 % of true nulls at alpha 0.05, these 5 %. Given Z it has those of Zhang
-    et al. ``permutation`` permutes rows; given Z it multiplies residuals by normal numbers (a wild bootstrap), because
-    permuted residuals lose their relation to Z, and reject 16 % of true nulls at 50 rows and three columns in Z.
-    docs/ci-tests.md has the rates of both.
+    ``null: gamma`` uses the exact mean and variance over all permutations of the rows (Kazi-Aoual et al. 1995). At ten
+    rows the moments of Gretton et al. reject 8 % of true nulls at alpha 0.05, the exact ones 5 %. Given Z it uses the
+    moments of Zhang et al. ``permutation`` permutes rows. Given Z it multiplies residuals by normal numbers (a wild
+    bootstrap), because permuted residuals lose their relation to Z and reject 16 % of true nulls at 50 rows with three
+    columns in Z. docs/ci-tests.md has the rates of both.
 
-    Zhang et al. join Z to X only. Joined to both sides the test is symmetric, and better at dependence that changes
-    its sign with Z: T = 0.6 sign(Z) X + noise is found in 23 % of samples of 50 rows, with Z at X only in 15 %.
+    Zhang et al. join Z to X only. If Z is joined to both sides, the test is symmetric and better at dependence that
+    changes its sign with Z: T = 0.6 sign(Z) X + noise is found in 23 % of samples of 50 rows, and with Z joined to X
+    only in 15 %.
 
     Examples
     --------
@@ -98,20 +100,20 @@ class HSIC(CITest):
         return _HSICEngine(self, table, seed)
 
     def smallest_p(self) -> float:
-        """Return the least p-value of so many draws; 0 for ``gamma``."""
+        """Return the smallest p-value of `n_permutations` draws; 0 for ``gamma``."""
         return 1.0 / (1.0 + self.n_permutations) if self.null == "permutation" else 0.0
 
     def to_reach(self, level: float) -> str:
-        """Return how many draws it takes, and what has no such limit."""
+        """Return in words how many draws are needed, and which option has no limit."""
         return f"{more_permutations(level, self.n_permutations)}, or null: gamma"
 
     def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None) -> BoundHSIC:
-        """Bind the test to a table, as every test; what is returned also measures without p-values."""
+        """Bind the test to a table, as in `CITest.bind`; the bound test can also measure without p-values."""
         return BoundHSIC(self, super().bind(X, seed=seed, target=target).table, seed)
 
 
 class BoundHSIC(BoundTest):
-    """A bound test that also gives statistics alone: of a set of columns, the p-value costs most."""
+    """A bound test that can also give statistics alone, because the p-value of a set of columns costs the most."""
 
     engine: _HSICEngine
 
@@ -122,7 +124,7 @@ class BoundHSIC(BoundTest):
     def statistics(self, xs: Iterable[str | int | Columns], y: str | int) -> np.ndarray:
         """Return the HSIC of many candidates with one column: the statistics of `test_many`, without p-values.
 
-        Each that was not known counts as a test. Raises as `test_many` does.
+        Each candidate that is not cached counts as a test. Raises like `test_many`.
 
         Returns
         -------
@@ -141,10 +143,10 @@ class BoundHSIC(BoundTest):
         return np.array([known[c] for c in candidates])
 
     def statistics_without_each(self, xs: Sequence[str | int], y: str | int) -> np.ndarray:
-        """Return the HSIC of a set of columns less one of them, for each one of them, with one column.
+        """Return the HSIC of a set of columns without one of them, for each in turn, with one column.
 
-        These are the `statistics` of all these sets for little more than the exponentials of their kernels. Each counts
-        as a test. Raises as `test_many` does.
+        These are the `statistics` of all these sets, for little more than the exponentials of their kernels. Each set
+        counts as a test. Raises like `test_many`.
 
         Parameters
         ----------
@@ -160,7 +162,7 @@ class BoundHSIC(BoundTest):
         """
         columns, target = [self.table.position(x) for x in xs], self.table.position(y)
         if len(set(columns)) < max(2, len(columns)):
-            raise ParameterError("leaving out one column at a time needs two or more different columns.")
+            raise ParameterError("leaving out one column at a time needs at least two different columns.")
         _check_differ([tuple(columns)], target)
         self.spend(len(columns))
         return self.engine.statistics_without_each(columns, target)
@@ -193,7 +195,7 @@ class _HSICEngine:
         self._sides: dict[tuple[int, ...], _Side] = {}
 
     def side(self, columns: tuple[int, ...]) -> _Side:
-        """Return the features of the joint kernel of some columns; this remembers them."""
+        """Return the features of the joint kernel of some columns, and cache them."""
         if columns not in self._sides:
             if sum(kept.features.nbytes for kept in self._sides.values()) > KEPT_BYTES:
                 self._sides = {}
@@ -201,7 +203,7 @@ class _HSICEngine:
         return self._sides[columns]
 
     def statistic(self, candidate: Candidate, target: int) -> float:
-        """Return the HSIC of a column, or of a set of columns, of which no features are made, with the target."""
+        """Return the HSIC of a column, or of a set of columns (without computing their features), with the target."""
         if self.table.n_rows < FEWEST_ROWS:
             return 0.0
         target_side = self.side((target,))
@@ -213,7 +215,7 @@ class _HSICEngine:
         return self._scaled(null.cross(side.features, target_side.features)) if are_varying else 0.0
 
     def statistics_without_each(self, columns: Sequence[int], target: int) -> np.ndarray:
-        """Return the HSIC of all columns but one with the target, for each one."""
+        """Return the HSIC of all columns but one with the target, leaving out each in turn."""
         if self.table.n_rows < FEWEST_ROWS:
             return np.zeros(len(columns))
         crosses = cross_without_each(self._columns(columns), self.test.n_landmarks, self.side((target,)).features)
@@ -224,7 +226,7 @@ class _HSICEngine:
         return cross / (self.table.n_rows - 1) ** 2
 
     def _columns(self, columns: Sequence[int]) -> list[Column]:
-        """Return columns sorted by name, so that their order in the table does not matter, rows in random order."""
+        """Return columns with rows in random order, sorted by name so that their order in the table does not matter."""
         return [self.table[name].take(self._order) for name in self._names(columns)]
 
     def _names(self, columns: Sequence[int]) -> list[str]:
@@ -240,7 +242,7 @@ class _HSICEngine:
 
         def side(columns: tuple[int, ...]) -> _Side:
             if all(self.table[position].is_constant() for position in columns):
-                # A ridge regression leaves something even of a constant and Z.
+                # The residuals of a ridge regression are not zero, even for a constant and Z.
                 return _Side(np.zeros((self.table.n_rows, 1)))
             whole = self.side(tuple(sorted(columns + given)))
             return _Side(residual(whole.features)) if residual else whole
@@ -248,7 +250,7 @@ class _HSICEngine:
         targets = side((target,))
         answers = []
         for candidate in candidates:
-            # Only the second of the two is permuted: one order of them, so that swapping them changes nothing.
+            # Only the second one is permuted, so the order is fixed by name and swapping them changes nothing.
             is_first = self._names(candidate) < self._names((target,))
             pair = (side(candidate), targets) if is_first else (targets, side(candidate))
             answers.append(self._answer(*pair, is_given=bool(given)))

@@ -1,4 +1,4 @@
-"""What the HSIC would be by chance: moments and draws of ||A' B||^2 for two centred feature matrices A and B."""
+"""The null distribution of the HSIC: moments and draws of ||A' B||^2 for two centred feature matrices A and B."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 from .tails import chi2_tail
 
-#: A variance below this share of the squared mean is rounding: the statistic is the same whatever the rows' order.
+#: A variance below this share of the squared mean is rounding: the order of the rows does not change the statistic.
 NO_VARIANCE = 1e-12
-#: Entries of a working matrix at most, 32 MB.
+#: The largest number of entries of a working matrix, 32 MB.
 BLOCK = 2**22
 
 
@@ -19,7 +19,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def gamma_tail(statistic: float, mean: float, variance: float) -> tuple[float, float]:
-    """Return p and log p of a statistic under the gamma distribution of this mean and variance."""
+    """Return p and log p of a statistic under the gamma distribution with this mean and variance."""
     if variance <= NO_VARIANCE * mean**2:
         return 1.0, 0.0
     rate = mean / variance
@@ -36,7 +36,7 @@ def traces(a: np.ndarray) -> tuple[float, float, float]:
 def permutation_moments(a: tuple[float, float, float], b: tuple[float, float, float], n: int) -> tuple[float, float]:
     """Return mean and variance of ||A' P B||^2 over all n! permutations P of the rows, from the `traces` of A and B.
 
-    Kazi-Aoual, Hitier, Sabatier, Lebreton (1995), 10.1016/0167-9473(94)00064-2. They need n >= 4.
+    Kazi-Aoual, Hitier, Sabatier, Lebreton (1995), 10.1016/0167-9473(94)00064-2. Needs n >= 4.
     """
     mean = a[0] * b[0] / (n - 1)
     spread_a, spread_b = ((n - 1) * squares - trace**2 for trace, squares, _ in (a, b))
@@ -51,8 +51,8 @@ def permutation_moments(a: tuple[float, float, float], b: tuple[float, float, fl
 def residual_moments(a: np.ndarray, b: np.ndarray, pairs: np.ndarray) -> tuple[float, float]:
     """Return mean and variance of ||A' B||^2 for residuals given Z, by the gamma approximation of Zhang et al. (2011).
 
-    With M the elementwise product of A A' and B B' they are tr M and 2 tr M^2. In the latter the pairs among some
-    rows, `pairs`, stand for all pairs of different rows.
+    They are tr M and 2 tr M^2, where M is the elementwise product of A A' and B B'. In tr M^2 all pairs of different
+    rows are estimated from the pairs among some rows, `pairs`.
     """
     diagonal = np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b)
     share = len(pairs) * (len(pairs) - 1) / (len(a) * (len(a) - 1))

@@ -1,7 +1,7 @@
-"""Kernel features of columns: a matrix Phi with Phi Phi' = K, exact or from landmark rows, so that K is never held.
+"""Kernel features of columns: a matrix Phi with Phi Phi' = K, exact or from landmark rows, so that K is never stored.
 
-Everywhere rows are in random order, so that the first ones are a sample, the same for all columns: what is compared is
-compared on the same rows.
+All rows are in random order, so the first rows are a random sample. It is the same for all columns, so that comparisons
+use the same rows.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import numpy as np
 from ..core.table import Column
 from .least_squares import standardised
 
-#: A landmark that the others span up to this share of k(x, x) = 1 adds nothing.
+#: A landmark is left out if the others span it up to this share of k(x, x) = 1.
 SPANNED = 1e-10
-#: Most rows that the median distance is taken from.
+#: The largest number of rows for the median distance.
 MEDIAN_ROWS = 1000
-#: Entries of a working matrix at most, 32 MB.
+#: The largest number of entries of a working matrix, 32 MB.
 BLOCK = 2**22
 
 
 class JointKernel:
-    """One kernel on the joint vector of some columns: Gaussian on the numbers, times delta on the discrete ones.
+    """One kernel on the joint vector of some columns: Gaussian on numeric columns, times delta on discrete ones.
 
-    The Gaussian exp(-d^2 / (2 sigma^2)) takes Euclidean distances d of standardised columns; sigma is the median
-    non-zero distance of the first `MEDIAN_ROWS` rows. The delta kernel is 1 where all discrete columns (categorical,
+    The Gaussian is exp(-d^2 / (2 sigma^2)) with Euclidean distances d of standardised columns; sigma is the median
+    non-zero distance of the first `MEDIAN_ROWS` rows. The delta kernel is 1 if all discrete columns (categorical,
     boolean) agree, else 0.
 
     Parameters
     ----------
     columns : sequence of Column
-        At least one, without missing cells, rows in random order.
+        At least one column, without missing cells, with rows in random order.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -45,7 +45,7 @@ class JointKernel:
         """Return the kernel between rows and other rows, shape (number of rows, number of others)."""
         from scipy.spatial.distance import cdist
 
-        kernel = cdist(self.numbers[rows], self.numbers[others], "sqeuclidean")  # zeros where there are no columns
+        kernel = cdist(self.numbers[rows], self.numbers[others], "sqeuclidean")  # zeros if there are no columns
         kernel *= -0.5 / self.sigma**2
         np.exp(kernel, out=kernel)
         if self.codes.shape[1]:
@@ -63,7 +63,7 @@ def vectors(columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of each kind of equal rows, ascending, shape (m,), and each row's kind, shape (n,).
+    """Return the first row of each group of equal rows, ascending, shape (m,), and each row's group, shape (n,).
 
     Examples
     --------
@@ -78,9 +78,9 @@ def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def landmark_rows(values: np.ndarray, n_landmarks: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the first `n_landmarks` distinct rows, and each row's place among them if these are all there are."""
+    """Return the first `n_landmarks` distinct rows, and each row's index among them, or None if there are more rows."""
     if len(values) > n_landmarks and len(np.unique(values[:n_landmarks], axis=0)) == n_landmarks:
-        return np.arange(n_landmarks), None  # the usual case, without a look at the other rows
+        return np.arange(n_landmarks), None  # the usual case, which needs no other rows
     first, kinds = distinct_rows(values)
     return (first, kinds) if len(first) <= n_landmarks else (first[:n_landmarks], None)
 
@@ -88,15 +88,15 @@ def landmark_rows(values: np.ndarray, n_landmarks: int) -> tuple[np.ndarray, np.
 def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
     """Return centred features of the joint kernel of some columns.
 
-    Landmarks are the first distinct rows; the features are those of Nystroem's approximation, which is exact where
-    every distinct row is a landmark. A pivoted Cholesky decomposition leaves out what others span.
+    Landmarks are the first distinct rows. The features are those of Nystroem's approximation, which is exact if every
+    distinct row is a landmark. A pivoted Cholesky decomposition leaves out landmarks that others span.
 
     Parameters
     ----------
     columns : sequence of Column
-        The joint variable, rows in random order.
+        The joint variable, with rows in random order.
     n_landmarks : int
-        Most landmarks. Memory is O(n n_landmarks + n_landmarks^2).
+        The largest number of landmarks. Memory is O(n n_landmarks + n_landmarks^2).
 
     Returns
     -------
@@ -119,20 +119,20 @@ def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
 
 
 def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> float:
-    """Return ||Phi' B||^2 of the `kernel_features` Phi of some columns, without holding Phi.
+    """Return ||Phi' B||^2 of the `kernel_features` Phi of some columns, without storing Phi.
 
     Parameters
     ----------
     columns, n_landmarks
-        As for `kernel_features`.
+        As in `kernel_features`.
     b : ndarray of shape (n, s)
         Centred features of another variable.
 
     Returns
     -------
     float
-        The HSIC of both times (n - 1)^2. The cost is that of n n_landmarks kernels, and n_landmarks^3 / 3 operations
-        where it is not exact.
+        The HSIC of both, times (n - 1)^2. It costs n n_landmarks evaluations of the kernel, and n_landmarks^3 / 3
+        operations if it is not exact.
     """
     kernel = JointKernel(columns)
     landmarks, places = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)
@@ -149,18 +149,18 @@ def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -
 
 
 def sums_by_kind(b: np.ndarray, places: np.ndarray, n_kinds: int) -> np.ndarray:
-    """Return the sums of the rows of each kind, shape (n_kinds, s): equal rows have equal kernels."""
+    """Return the sums of each group of equal rows, shape (n_kinds, s), since equal rows have equal kernels."""
     return np.column_stack([np.bincount(places, column, n_kinds) for column in b.T])
 
 
 def squared_by_landmarks(between: np.ndarray, to_landmarks: np.ndarray) -> float:
-    """Return tr(C' W^+ C) of the kernel W between landmarks, which is overwritten, and C, shape (m, s)."""
+    """Return tr(C' W^+ C) for the kernel W between landmarks, which is overwritten, and C of shape (m, s)."""
     upper, pivots = factor(between)
     return float(np.sum(whitened(upper, to_landmarks[pivots]) ** 2))
 
 
 def factor(kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return U with U'U = K at some rows, which span the others, and these rows; K is overwritten."""
+    """Return U with U'U = K at rows that span the others, and these rows; K is overwritten."""
     from scipy.linalg.lapack import dpstrf
 
     upper, pivots, rank, _ = dpstrf(kernel.T, tol=SPANNED, overwrite_a=True)
@@ -168,16 +168,17 @@ def factor(kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whitened(upper: np.ndarray, to_chosen: np.ndarray) -> np.ndarray:
-    """Return U'^-1 C, of which only the upper triangle of U is read; C may be overwritten."""
+    """Return U'^-1 C. Only the upper triangle of U is read; C may be overwritten."""
     from scipy.linalg import solve_triangular
 
     return solve_triangular(upper, to_chosen, trans="T", overwrite_b=True)
 
 
 def residual_of(features: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what takes from other features, shape (n, s), their kernel ridge regression on these, shape (n, r).
+    """Return a function from other features, shape (n, s), to the residuals of their regression on `features` (n, r).
 
-    With K = Phi Phi' it multiplies by R = ridge (K + ridge I)^-1 = I - Phi (Phi' Phi + ridge I)^-1 Phi'.
+    Kernel ridge regression: it multiplies by R = ridge (K + ridge I)^-1 = I - Phi (Phi' Phi + ridge I)^-1 Phi', where
+    K = Phi Phi'.
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -199,7 +200,7 @@ def median_distance(numbers: np.ndarray) -> float:
 
 
 def median_root(squares: np.ndarray) -> float:
-    """Return the median of the roots of the positive ones of some numbers, none negative; 1 if all are zero."""
+    """Return the median of the square roots of the positive numbers among non-negative ones; 1 if all are zero."""
     n_positive = np.count_nonzero(squares)
     if n_positive == 0:
         return 1.0

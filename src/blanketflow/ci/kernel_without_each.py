@@ -1,8 +1,8 @@
-"""The HSIC of a set of columns without each of them in turn, for about the cost of a few evaluations a column.
+"""The HSIC of a set of columns without each of them in turn, for about the cost of a few evaluations per column.
 
 Squared distances are sums over columns. The sum over all columns but one is built by halving: the columns of one half
-share the sum over the other half. That takes log2(d) additions a column instead of d - 1, and unlike a subtraction it
-loses no digits, so that rows which are equal without a column have a distance of exactly 0.
+share the sum over the other half. This takes log2(d) additions per column instead of d - 1. Unlike a subtraction it
+loses no digits, so rows that are equal without a column have a distance of exactly 0.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from .kernel_features import (
     vectors,
 )
 
-#: Entries of a working matrix at most, 4 MB; some log2(d) of them are held.
+#: The largest number of entries of a working matrix, 4 MB; about log2(d) of them exist at a time.
 BLOCK = 2**19
-#: Bytes of products with landmarks that are held.
+#: Size in bytes of the products with landmarks that are stored.
 HELD_BYTES = 2**26
 
-#: Which rows of a table.
+#: A choice of rows of a table.
 Rows = np.ndarray | slice
 
 
 def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> np.ndarray:
-    """Return `cross_of_joint` of all columns but one, for each one.
+    """Return `cross_of_joint` of all columns but one, leaving out each in turn.
 
     Parameters
     ----------
     columns : sequence of Column
-        At least two, rows in random order.
+        At least two columns, with rows in random order.
     n_landmarks : int
-        Most landmarks.
+        The largest number of landmarks.
     b : ndarray of shape (n, s)
         Centred features of another variable.
 
     Returns
     -------
     ndarray of shape (d,)
-        In the order of the columns. Memory is O(log2(d) n_landmarks^2), and `HELD_BYTES`.
+        In the order of the columns. Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
     """
     table = _LeaveOneOut(columns)
     landmarks, places = landmark_rows(table.values, n_landmarks)
@@ -56,7 +56,7 @@ def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarra
     parts = [range(start, min(len(columns), start + size)) for start in range(0, len(columns), size)]
     crosses = [cross for part in parts for cross in _by_landmarks(table, part, landmarks, b)]
     for i, cross in enumerate(crosses):
-        if np.isnan(cross):  # without this column some landmarks are equal: it has others
+        if np.isnan(cross):  # without this column some landmarks are equal, so it needs other landmarks
             crosses[i] = cross_of_joint([*columns[:i], *columns[i + 1 :]], n_landmarks, b)
     return np.array(crosses)
 
@@ -67,7 +67,7 @@ class _LeaveOneOut:
     Attributes
     ----------
     values : ndarray of shape (n, d)
-        Standardised numbers, and codes.
+        Standardised numbers, and codes of discrete columns.
     sigmas : ndarray of shape (d,)
         The median distance without each column.
     """
@@ -88,14 +88,14 @@ class _LeaveOneOut:
             self.sigmas[numeric] = [median_root(rest) for rest in _without_each(every, len(every), squares)]
 
     def kernels(self, part: range, rows: Rows, others: Rows | None = None) -> Iterator[np.ndarray]:
-        """Yield the kernel without each column of a part: of rows and others, or of each unordered pair of rows."""
+        """Yield the kernel without each column of a part, between rows and others, or for each pair of rows."""
         rests = _without_each(part, len(self.sigmas), lambda members: self.squares(members, rows, others))
         for i, rest in zip(part, rests, strict=True):
             weights = rest * (-0.5 / self.sigmas[i] ** 2)
             yield np.exp(weights, out=weights)
 
     def squares(self, members: Sequence[int], rows: Rows, others: Rows | None = None) -> np.ndarray:
-        """Return squared distances in some columns, infinite where levels differ."""
+        """Return squared distances in some columns, infinite if levels differ."""
         from scipy.spatial.distance import cdist, pdist
 
         def between(columns: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ class _LeaveOneOut:
 
 
 def _without_each(part: range, n: int, sum_over: Callable[[Sequence[int]], np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the sum over all of n columns but one, for each one of a part of them."""
+    """Yield the sum over all n columns but one, leaving out each column of a part in turn."""
 
     def visit(members: range, rest: np.ndarray) -> Iterator[np.ndarray]:
         if len(members) == 1:
@@ -127,7 +127,7 @@ def _without_each(part: range, n: int, sum_over: Callable[[Sequence[int]], np.nd
 
 
 def _exact(table: _LeaveOneOut, rows: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Return sum_ij K_ij (B B')_ij over distinct rows, B summed over equal ones, without each column."""
+    """Return sum_ij K_ij (B B')_ij over distinct rows without each column, with B summed over equal rows."""
     from scipy.spatial.distance import squareform
 
     products = sums @ sums.T
@@ -137,7 +137,7 @@ def _exact(table: _LeaveOneOut, rows: np.ndarray, sums: np.ndarray) -> np.ndarra
 
 
 def _by_landmarks(table: _LeaveOneOut, part: range, landmarks: np.ndarray, b: np.ndarray) -> Iterator[float]:
-    """Yield Nystroem's approximation without each column of a part; NaN if landmarks are then equal."""
+    """Yield Nystroem's approximation without each column of a part; NaN if landmarks become equal."""
     m = len(landmarks)
     to_landmarks, step = np.zeros((len(part), m, b.shape[1])), max(1, BLOCK // m)
     for start in range(0, len(b), step):

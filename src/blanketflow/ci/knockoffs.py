@@ -1,4 +1,4 @@
-"""Knockoffs of one column given others: copies that relate to Z as the column does, and to nothing else."""
+"""Knockoffs of one column given others: copies with the column's relation to Z and no relation to anything else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .least_squares import COLLINEAR, orthonormal_basis, standardised
 def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
     """Return a knockoff of a column given Z, a matrix of shape (n, q).
 
-    Given nothing it is the column in another order; else a Gaussian knockoff, or sampled levels of a discrete column.
+    If Z has no columns, it is a permutation of the column; else it is a Gaussian knockoff, or sampled levels of a
+    discrete column.
     """
     if not Z.shape[1]:
         return column.take(rng.permutation(len(Z)))
@@ -27,12 +28,12 @@ def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
 def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return a second-order Gaussian knockoff of numbers, shape (n,) (Candes et al. 2018, 10.1111/rssb.12265).
 
-    Its mean, its variance and its covariance with Z are those of x. With E[x|Z] and lambda = Var(x|Z) by least squares,
-    and s = min(Var(x), 2 lambda), the largest s that is possible, it is
+    It has the mean, the variance and the covariance with Z of x. With E[x|Z] and lambda = Var(x|Z) from least squares,
+    and s = min(Var(x), 2 lambda), the largest possible s, it is
 
         x - (s / lambda) (x - E[x|Z]) + sqrt(2 s - s^2 / lambda) noise,     where Cov(x, knockoff) = Var(x) - s.
 
-    Numbers that are a linear function of Z are their own knockoff.
+    If x is a linear function of Z, the knockoff is x itself.
     """
     noise = rng.normal(size=len(x))
     expected, rank = regression(x, Z)
@@ -48,8 +49,8 @@ def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) ->
 def sampled_levels(codes: np.ndarray, n_levels: int, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return levels drawn from P(level | Z), for codes 0 .. n_levels - 1 of shape (n,).
 
-    P is the least-squares regression of each level's indicator on Z, negative values set to 0, the rest divided by its
-    sum. Drawn from Z and chance alone, the copy is independent of the column given Z.
+    P is the least-squares regression of each level's indicator on Z, with negative values set to 0, then normalised.
+    The copy depends only on Z and chance, so it is independent of the column given Z.
     """
     draws = rng.random(len(codes))
     probability = np.maximum(regression(np.eye(n_levels)[codes], Z)[0], 0.0)
@@ -58,7 +59,7 @@ def sampled_levels(codes: np.ndarray, n_levels: int, Z: np.ndarray, rng: np.rand
 
 
 def regression(y: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the least-squares fit of y, one column or more, on Z with an intercept; and its rank."""
+    """Return the least-squares fit of y (one or more columns) on Z with an intercept, and its rank."""
     basis = orthonormal_basis(standardised(Z.T))
     mean = y.mean(axis=0)
     return mean + basis.T @ (basis @ (y - mean)), len(basis) + 1

@@ -1,35 +1,38 @@
-"""A model of one target column: fitted on some rows, it gives the loss of each of some others."""
+"""A model of one target column, fitted on some rows, and its loss on other rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..core.cards import CLASSIFICATION, REGRESSION
-from ..core.table import Column
+from ..core.seeds import derive_rng, seed_32
+from ..core.table import Column, Table
 from ..models import Model, get_model
-from ..models.magnitudes import moderated
+from ..models.encode import design
+from ..models.magnitudes import moderate, moderated
 from ..models.predictions import predicted, probabilities
 from .target_arrays import unit_of_errors
 
 SMALLEST_PROBABILITY = 1e-15
-#: Folds that the probabilities of a model without its own are calibrated in.
+#: Number of folds for calibrating a model that has no probabilities.
 CALIBRATION_FOLDS = 5
 
 
 class Learner:
-    """Fits a model of a target. Losses are log-loss for classes, for numbers squared error over the target's variance.
+    """Fits a model of a target. The loss is log-loss for classes, and squared error over the variance for numbers.
 
     Parameters
     ----------
     column : Column
         The target, without missing cells.
     model : str, mapping, Model or scikit-learn estimator
-        As `models.get_model` takes it.
+        As in `models.get_model`.
     certified : bool, default=False
-        Whether estimators shall tell which columns they depend on where the model has such a setting: `used_columns`.
+        Whether to use the model's setting, if it has one, in which `used_columns` is known.
     """
 
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:
@@ -40,11 +43,11 @@ class Learner:
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """Every class of the target."""
+        """All classes of the target, ascending."""
         return np.unique(self.target)
 
     def fit(self, X: np.ndarray, rows: np.ndarray, seed: int) -> Any:
-        """Return the estimator fitted on some rows (positions or mask) of X; it has probabilities of classes."""
+        """Return the estimator fitted on some rows (positions or mask) of X; classifiers have `predict_proba`."""
         y = self.target[rows]
         if self.task == REGRESSION:
             return self._estimator(seed).fit(X[rows], y)
@@ -56,7 +59,7 @@ class Learner:
             from sklearn.calibration import CalibratedClassifierCV
 
             every = np.arange(len(y))
-            # A class of a single row cannot be held out.
+            # A class with a single row cannot be held out.
             folds = min(CALIBRATION_FOLDS, smallest) if smallest > 1 else [(every, every)]
             estimator = CalibratedClassifierCV(estimator, cv=folds, ensemble=False)
         return estimator.fit(X[rows], y)
@@ -70,20 +73,20 @@ class Learner:
         return self._model.certify(estimator) if self.certified else estimator
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns that a fitted estimator depends on, ascending; None where that may be any.
+        """Return the columns on which a fitted estimator depends, ascending; None if that is not known.
 
-        Fitted again without some of the others, on the same rows with the same seed, it would be the same.
+        Refitted without any other columns, on the same rows with the same seed, the estimator would be the same.
         """
         if isinstance(fitted, OnlyClass):
             return np.zeros(0, dtype=np.int64)
         return self._model.used_columns(fitted)
 
     def losses(self, fitted: Any, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the loss of each of some rows, shape (len(rows),), when they have the features X, same length."""
+        """Return the loss of some rows, shape (len(rows),), whose features are the rows of X."""
         y = self.target[rows]
         if self.task == REGRESSION:
             return (predicted(fitted, X) - y) ** 2 / self._unit
-        probability = np.zeros(len(y))  # a class that the training rows lack has probability 0
+        probability = np.zeros(len(y))  # a class without training rows has probability 0
         found, classes = probabilities(fitted, X, self.classes)
         for k, label in enumerate(classes):
             probability[y == label] = found[y == label, k]
@@ -91,11 +94,31 @@ class Learner:
 
 
 class OnlyClass:
-    """What training rows of one class teach: that class, always."""
+    """A classifier that always predicts one class, for training rows with a single class."""
 
     def __init__(self, label: int) -> None:
         self.classes_ = np.array([label])
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return probability 1 of the only class, shape (n, 1)."""
+        """Return the probability 1 of the only class, shape (n, 1)."""
         return np.ones((len(X), 1))
+
+
+def held_out_losses(
+    table: Table, columns: Sequence[str], target: str, model: Any, n_folds: int, seed: int
+) -> np.ndarray:
+    """Return the loss (log-loss or squared error) of each row by a model fitted on the other folds, shape (n,).
+
+    The folds depend only on `seed` and the number of rows, so the losses for two sets of columns are paired. Without
+    columns the prediction is the share of each class, or the mean. Costs `n_folds` model fits.
+    """
+    learner = Learner(table[target], model)
+    part = derive_rng(seed, "held-out", "folds").permutation(table.n_rows) % n_folds
+    # One constant column replaces an empty set: from it a model learns only the shares of the classes or the mean.
+    matrix = design(moderate(table.select(columns))).matrix if columns else np.zeros((table.n_rows, 1))
+    losses = np.empty(table.n_rows)
+    for fold in range(n_folds):
+        rows = np.flatnonzero(part == fold)
+        fitted = learner.fit(matrix, part != fold, seed_32(seed, "held-out", fold))
+        losses[rows] = learner.losses(fitted, matrix[rows], rows)
+    return losses

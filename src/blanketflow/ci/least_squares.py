@@ -1,25 +1,25 @@
-"""Least squares on centred columns of unit length, as rows of an array (m, n): bases, residuals, shares explained.
+"""Least squares on centred columns of length 1, stored as rows of an array (m, n): bases, residuals, explained shares.
 
-Every number is a sum over one pair of columns, so that a column's answer is the same to the last bit alone and among
-others, and for X and Y swapped.
+Every number is a sum over one pair of columns. So the result for a column is the same to the last bit whether it is
+computed alone or with others, and for X and Y swapped.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-#: Share of a column's variance below which it counts as explained: such a column is collinear with the others.
+#: A column whose unexplained share of variance is at most this is collinear with the others.
 COLLINEAR = 1e-10
-#: Share left unexplained by a perfect relation; keeps statistics finite.
+#: The unexplained share of a perfect relation, which keeps statistics finite.
 SMALLEST_SHARE = 2e-15
 
 
 def standardised(columns: np.ndarray) -> np.ndarray:
-    """Return columns, shape (m, n), with mean 0 and length 1; zeros where a column is constant."""
+    """Return columns, shape (m, n), with mean 0 and length 1; zeros if a column is constant."""
     _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
-    # Powers of two scale without rounding, and keep the squares of huge and tiny values finite.
+    # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range.
     centred = columns * np.ldexp(1.0, -np.maximum(exponents, -1000))[:, np.newaxis]
-    for _ in range(2):  # the second time for the rounding error of a mean that is large against the spread
+    for _ in range(2):  # the second pass removes the rounding error of a mean that is much larger than the spread
         centred -= centred.mean(axis=1, keepdims=True)
     length = np.sqrt(np.vecdot(centred, centred))
     varies = length > 1e-14 * np.sqrt(columns.shape[1])
@@ -27,7 +27,7 @@ def standardised(columns: np.ndarray) -> np.ndarray:
 
 
 def residuals(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Return columns, shape (m, n) or (n,), less their projections on an orthonormal basis of shape (rank, n)."""
+    """Return columns, shape (m, n) or (n,), minus their projections on an orthonormal basis of shape (rank, n)."""
     for direction in basis:
         columns = columns - np.vecdot(columns, direction)[..., np.newaxis] * direction
     return columns
@@ -36,7 +36,8 @@ def residuals(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
 def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis, shape (rank, n), of columns of length 1 or of their residuals, shape (m, n).
 
-    Gram and Schmidt's way, the column with the largest rest next; a rest of at most `COLLINEAR` adds nothing.
+    Uses the Gram-Schmidt method, taking the column with the largest residual next and leaving out residuals of at most
+    `COLLINEAR`.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
         largest = int(np.argmax(variance))
         if variance[largest] <= COLLINEAR:
             break
-        direction = residuals(columns[largest], basis[:rank])  # again, for what rounding left
+        direction = residuals(columns[largest], basis[:rank])  # repeated because of rounding
         basis[rank] = direction / np.sqrt(np.vecdot(direction, direction))
         columns = residuals(columns, basis[rank : rank + 1])
         rank += 1
@@ -61,7 +62,7 @@ def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
 def pair_relations(y: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the correlations r of centred y, shape (n,), with columns, shape (m, n), and log(1 - r^2).
 
-    A column that the others explain (squared length at most `COLLINEAR`) has r = 0.
+    A column that others explain (squared length at most `COLLINEAR`) has r = 0.
     """
     y_variance, variances = np.vecdot(y, y), np.vecdot(columns, columns)
     correlations, log_unexplained = np.zeros(len(columns)), np.zeros(len(columns))
@@ -71,7 +72,7 @@ def pair_relations(y: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.n
         r = np.vecdot(columns, y)
         log_share = np.log1p(-np.minimum(r * r, 0.75))
         near = np.flatnonzero(r * r > 0.5)
-        if len(near):  # 1 - r^2 has few digits there, but 1 - |r| is half the squared distance
+        if len(near):  # 1 - r^2 loses digits there, but 1 - |r| is half the squared distance
             gap = columns[near] - np.sign(r[near])[:, np.newaxis] * y
             gap = np.vecdot(gap, gap) / 2.0
             log_share[near] = np.log(np.maximum(gap * (2.0 - gap), SMALLEST_SHARE))
@@ -84,7 +85,7 @@ def log_unexplained_share(y: np.ndarray, basis: np.ndarray) -> float:
     total = np.vecdot(y, y)
     if total <= COLLINEAR or not len(basis):
         return 0.0
-    if len(basis) == 1:  # y and the one column may be swapped
+    if len(basis) == 1:  # symmetric in y and the column
         return float(pair_relations(y, basis)[1][0])
     explained = np.sum(np.vecdot(basis, y) ** 2) / total
     if explained <= 0.5:

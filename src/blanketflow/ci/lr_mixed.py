@@ -1,4 +1,4 @@
-"""Likelihood-ratio test between nested regressions, for any mixture of numeric and categorical columns."""
+"""Likelihood-ratio test of nested regressions, for any mixture of numeric and categorical columns."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from .tails import chi2_tail, f_greater
 
 @dataclass
 class LRMixed(CITest):
-    """Likelihood-ratio test between nested regressions of X and of Y, for any mixture of columns.
+    """Likelihood-ratio test of nested regressions of X and of Y, for any mixture of columns.
 
-    A numeric response has linear regressions, with statistic n log(RSS0 / RSS1) and as degrees of freedom the rank q
-    that the tested column adds to the given ones. A categorical or boolean one of r levels has multinomial logistic
-    regressions, with the fall of the deviance and (r - 1) q. Numbers enter as they are, categorical columns as
-    indicators of their levels. Collinear predictors count once; a column that the conditioning set explains is
-    independent.
+    For a numeric response the regressions are linear. The statistic is n log(RSS0 / RSS1), and the degrees of freedom
+    are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
+    the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
+    are (r - 1) q. Numeric columns enter unchanged, categorical columns as indicators of their levels. Collinear
+    predictors count once; a column that the conditioning set explains is independent.
 
-    X on Y and Z, and Y on X and Z, are both fitted and give p1 and p2; the answer is
-    p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction whose p that is; if
-    p1 = p2, of the larger statistic. For two numbers both directions are the same. With ``directions: target`` only Y
-    on X and Z is fitted: half the work, but X and Y may not be swapped.
+    The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
+    p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
+    if p1 = p2, of the larger statistic. For two numeric columns both directions are the same. With
+    ``directions: target`` only Y on X and Z is fitted: half the work, but the test is not symmetric.
 
-    A numeric response has by default the exact p-value of the F test, of which n log(RSS0 / RSS1) is a function: at 50
-    rows and three given columns, F rejected true independence at 0.05 in 5.0 % of 10,000 samples, the chi-square in
-    6.6 %. Logistic regressions have the chi-square only: 6 % with ten rows an estimated parameter, up to 9 % with five.
+    By default a numeric response has the exact p-value of the F test, whose F is a function of n log(RSS0 / RSS1). At
+    50 rows and three given columns, F rejected true independence at 0.05 in 5.0 % of 10,000 samples, the chi-square in
+    6.6 %. Logistic regressions have only the chi-square: 6 % with ten rows per parameter, up to 9 % with five.
 
-    A test one of whose chi-square approximations has fewer rows an estimated parameter than
-    ``min_samples_per_parameter``, or not more rows than parameters, is not reliable; nor is one with fewer rows a level
-    of a column. It is fitted only under ``unreliable: use``, and never without more rows than parameters and levels;
-    not fitted, its statistic is 0 and p = 1.
+    A test is not reliable if a chi-square approximation has fewer rows per estimated parameter than
+    ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. Such a test
+    is fitted only with ``unreliable: use``, and never without more rows than parameters and levels. If it is not
+    fitted, its statistic is 0 and p = 1.
 
-    A set of columns as X is tested in one direction, Y on Z and all columns of the set.
+    A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class LRMixed(CITest):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether both directions are fitted."""
+        """Whether both directions are fitted, which makes the test symmetric."""
         return self.directions == "both"
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _LRMixedEngine:
@@ -100,14 +100,14 @@ class LRMixed(CITest):
 
 
 class _Direction(NamedTuple):
-    """What one direction found; `rest` are the F test's residual degrees of freedom, 0 for the chi-square's p-value."""
+    """The result of one direction; `rest` are the F test's residual degrees of freedom, 0 for the chi-square."""
 
     statistic: float
     dof: float
     rest: float
 
 
-#: What is found where there is nothing to compare.
+#: The result if there is nothing to compare.
 NOTHING = _Direction(0.0, 0.0, 0.0)
 
 
@@ -116,7 +116,7 @@ class _LRMixedEngine:
         self.test, self.table, self.n_rows = test, table, table.n_rows
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Regress the target on each candidate and, unless only the target is asked for, the other way round."""
+        """Regress the target on each candidate and, unless ``directions`` is ``target``, the other way round."""
         singles = [(candidate,) for candidate in candidates]
         return self._test_each(singles, target, given, is_symmetric=self.test.is_symmetric)
 
@@ -144,7 +144,7 @@ class _LRMixedEngine:
     def _compare(
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
     ) -> tuple[_Direction, _Direction, bool]:
-        """Regress the first of each pair on the second, given `rank` predictors; say whether that is reliable."""
+        """Regress the first of each pair on the second, given `rank` predictors; also return whether it is reliable."""
         if not all(len(variable.added) for variable in pairs[0]):
             return NOTHING, NOTHING, self._is_reliable(n_levels)  # explained by the given columns
         is_exact = [self.test.linear == "f" and response.is_numeric for response, _ in pairs]
@@ -162,7 +162,7 @@ class _LRMixedEngine:
         return directions[0], directions[-1], self._is_reliable(needed)
 
     def _n_levels(self, position: int) -> int:
-        """Return the number of levels of a discrete column, 0 for numbers; not the absent ones where they matter."""
+        """Return the number of levels of a discrete column, 0 for numbers; only present levels if that matters."""
         column = self.table[position]
         if not column.is_discrete:
             return 0
@@ -184,7 +184,7 @@ class _LRMixedEngine:
         if len(is_f):
             f = np.expm1(statistic[is_f] / n) * rest[is_f] / dof[is_f]
             p_value[is_f], log_p[is_f] = f_greater(f, dof[is_f], rest[is_f])
-        # Ties in p go by statistic and degrees of freedom, not by which column is called X.
+        # Ties in p are broken by statistic and degrees of freedom, not by which column is called X.
         keys = [values.reshape(m, 2) for values in (dof, statistic, log_p)]
         smaller, larger = np.lexsort(keys, axis=1).T + 2 * np.arange(m)
         is_doubled = np.log(2.0) + log_p[smaller] < log_p[larger]

@@ -6,17 +6,17 @@ import numpy as np
 
 
 def mdlp_cut_points(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the cut points of a column that describe the classes most briefly, ascending.
+    """Return the cut points of a column with the minimum description length of the classes, ascending.
 
-    The cut of least class entropy splits the rows; it is kept while its gain in information pays for the cut, and so on
-    within both parts. Cuts lie halfway between two values.
+    The rows are split at the cut with the least class entropy if its information gain pays for the cut; then both parts
+    are split in the same way. Cuts lie halfway between two values.
 
     Parameters
     ----------
     values : float ndarray of shape (n,)
         Training values.
     classes : int ndarray of shape (n,)
-        Class codes, 0 or larger.
+        Class codes, at least 0.
 
     References
     ----------
@@ -44,7 +44,7 @@ def mdlp_cut_points(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def _best_cut(values: np.ndarray, above: np.ndarray, start: int, stop: int) -> int | None:
-    """Return the first row of the upper part of the best cut, None if no cut pays for itself."""
+    """Return the first row above the best cut, or None if no cut pays for itself."""
     cuts = start + 1 + np.flatnonzero(values[start + 1 : stop] > values[start : stop - 1])
     if not len(cuts):
         return None

@@ -1,4 +1,4 @@
-"""Mutual information with a p-value by permutation of the target within the strata of the conditioning set."""
+"""Mutual information with a p-value from permutations of the target within the strata of the conditioning set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .contingency import ContingencyEngine, DiscreteTest
 from .g2 import G2
 from .resolution import more_permutations
 
-#: Most cells of a table, 4 bytes each.
+#: The largest number of cells of a table, 4 bytes each.
 MOST_CELLS = 2**27
 
 
@@ -27,12 +27,12 @@ MOST_CELLS = 2**27
 class MIPermutation(DiscreteTest):
     """Permutation test of the plug-in mutual information, for samples too small for the chi-square distribution.
 
-    The target is permuted within each stratum of the conditioning set, which leaves its relation to Z as it is and
-    breaks the one to X. The p-value is exact under independence, whatever the sample size: (1 + b) / (1 + B) for b
-    exceedances in all B permutations, h / l when the h-th exceedance comes at permutation l already (Besag, Clifford).
+    The target is permuted within each stratum of the conditioning set. This keeps its relation to Z and breaks its
+    relation to X. Under independence the p-value is exact for any sample size: (1 + b) / (1 + B) with b exceedances
+    in all B permutations, or h / l if the h-th exceedance occurs already at permutation l (Besag, Clifford).
 
-    The statistic is G2 = 2 n I, its degrees of freedom the adjusted ones, so that candidates whose p-value is the
-    smallest possible keep an order.
+    The statistic is G2 = 2 n I with adjusted degrees of freedom, so that candidates with the smallest possible p-value
+    can still be ordered.
 
     Examples
     --------
@@ -69,11 +69,11 @@ class MIPermutation(DiscreteTest):
         return _MIPermutationEngine(self, table, seed, target)
 
     def smallest_p(self) -> float:
-        """Return the p-value where no permutation is as dependent as the data."""
+        """Return the p-value if no permutation is as dependent as the data."""
         return 1.0 / (1.0 + self.n_permutations)
 
     def to_reach(self, level: float) -> str:
-        """Return how many permutations it takes."""
+        """Return in words how many permutations are needed."""
         return more_permutations(level, self.n_permutations)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
@@ -103,25 +103,25 @@ class _MIPermutationEngine:
         return self._with_p(results, self.statistics.joint(candidates), range(len(candidates)), target, given)
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        """Return I(X;Y|Z) of each candidate; nothing is permuted."""
+        """Return I(X;Y|Z) of each candidate in nats, without permutations."""
         return self.statistics.information(candidates, target, given)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) of each candidate."""
+        """Return H(X, Z) of each candidate in nats."""
         return self.statistics.entropy(candidates, given)
 
     def _with_p(
         self, results: CIResults, columns: CodedColumns, candidates: Sequence[int], target: int, given: tuple[int, ...]
     ) -> CIResults:
-        """Replace the p-values of G2 by those of the permutations."""
+        """Replace the p-values of G2 by p-values from permutations."""
         columns.ensure(candidates)
         exceedances, n_drawn = (np.empty(len(results), dtype=np.int64) for _ in range(2))
         cells, n_strata, _ = self.statistics.columns.stratify(given, target)
         names, n_y = self.table.names, int(self.statistics.columns.n_levels[target])
         if n_strata * n_y * int(columns.n_levels.max()) > MOST_CELLS:
             raise DataError(
-                f"mi-permutation: {names[target]!r} and the columns it is tested with have too many levels. "
-                "Drop columns that name rows, or lower bins."
+                f"mi-permutation: {names[target]!r} and the columns that it is tested with have too many levels. "
+                "Drop columns that identify rows, or lower bins."
             )
         identity = (self.seed, "mi-permutation", names[target], *sorted(names[z] for z in given))
         self._exceedances(

@@ -1,4 +1,4 @@
-"""Corrections for testing many hypotheses at once, on log p, so that p-values that underflow keep their order."""
+"""Corrections for testing many hypotheses. They use log p, so that p-values that underflow keep their order."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any
 
 import numpy as np
 
-#: How a family of tests keeps its error rate: not at all, the false discovery rate by two rules, any false rejection.
+#: The corrections: none, two that control the false discovery rate, one that controls any false rejection.
 NONE, BH, BY, BONFERRONI = "none", "bh", "by", "bonferroni"
 CORRECTIONS = (NONE, BH, BY, BONFERRONI)
-#: Levels are sums of logarithms: a p-value equal to its level stays so by this allowance, a part in 10^12 of p.
+#: Tolerance, relative to p: levels are sums of logarithms, and a p-value equal to its level must not exceed it.
 ROUNDING = 1e-12
 
 
 def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
-    """Return log of the level that the k-th smallest of some p-values has to meet.
+    """Return the logarithm of the level for the k-th smallest p-value.
 
     Parameters
     ----------
     rank : int or int ndarray
-        k, of 1 .. n_tests.
+        k, from 1 to n_tests.
     n_tests : int
-        How many p-values there are.
+        Number of p-values.
     alpha : float
-        Wanted rate of false rejections among the true hypotheses (``none``), of false ones among those rejected
-        (``bh``, ``by``), or of any false rejection at all (``bonferroni``).
+        The error rate to control: false rejections among the true hypotheses (``none``), false rejections among all
+        rejections (``bh``, ``by``), or the chance of any false rejection (``bonferroni``).
     correction : {"none", "bh", "by", "bonferroni"}
-        The k-th smallest meets alpha (``none``), alpha / n (``bonferroni``), alpha k / n (``bh``), or the last divided
-        by 1 + 1/2 + .. + 1/n (``by``).
+        The level is alpha (``none``), alpha / n (``bonferroni``), alpha k / n (``bh``), or alpha k / n divided by
+        1 + 1/2 + .. + 1/n (``by``).
 
     Returns
     -------
     float or float ndarray
-        Like `rank`; it does not fall with k.
+        Of the same shape as `rank`; it does not decrease with k.
     """
     zero = 0.0 * rank
     if correction == NONE:
@@ -45,8 +45,8 @@ def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
 def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
     """Return which hypotheses are rejected at alpha after a correction.
 
-    ``bh`` keeps the false discovery rate at alpha where p-values are independent or depend positively, ``by`` under
-    any dependence, ``bonferroni`` the chance of any false rejection. All presume p-values that are right.
+    ``bh`` controls the false discovery rate at alpha if p-values are independent or positively dependent, ``by`` under
+    any dependence. ``bonferroni`` controls the chance of any false rejection. All assume valid p-values.
 
     Parameters
     ----------
@@ -80,17 +80,19 @@ def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
 
 
 def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: str) -> int | None:
-    """Return how many of some p-values have to be the smallest possible one for any to be rejected.
+    """Return how many p-values must equal the smallest possible p-value for any hypothesis to be rejected.
 
     Parameters
     ----------
     smallest_p : float
-        What no p-value lies below, above 0.
+        The smallest possible p-value, above 0.
+    n_tests, alpha, correction
+        As in `log_level`.
 
     Returns
     -------
     int or None
-        1 .. n_tests; None where not even all of them would do.
+        From 1 to n_tests; None if even all of them would not be enough.
 
     Examples
     --------

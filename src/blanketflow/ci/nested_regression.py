@@ -1,4 +1,4 @@
-"""Nested regressions of one column: how much better it is explained when predictors are added to the given ones."""
+"""Nested regressions of one column: how much better is it explained when predictors are added to the given ones?"""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .least_squares import log_unexplained_share, orthonormal_basis, residuals, 
 
 
 def predictors(column: Column) -> np.ndarray:
-    """Return what a column brings to a regression: itself, or indicators of all levels present but one.
+    """Return a column's predictors in a regression: itself, or indicators of all present levels but one.
 
     Returns
     -------
     ndarray of shape (m, n)
-        Rows with mean 0 and length 1; zeros for a constant number, no rows for a single level.
+        Predictors with mean 0 and length 1; zeros for a constant number, no rows for a single level.
     """
     if not column.is_discrete:
         return standardised(column.numbers()[np.newaxis])
@@ -26,36 +26,36 @@ def predictors(column: Column) -> np.ndarray:
 
 
 def present_levels(column: Column) -> tuple[np.ndarray, int]:
-    """Return the codes 0 .. r - 1 of the levels present, int64 of shape (n,), and r."""
+    """Return the codes 0 .. r - 1 of the present levels, int64 of shape (n,), and r."""
     codes, n_levels = ranks(column.numbers())
     return codes.astype(np.int64), n_levels
 
 
 def basis_of(table: Table, positions: Sequence[int]) -> np.ndarray:
-    """Return an orthonormal basis, shape (rank, n), of the predictors that columns bring."""
+    """Return an orthonormal basis, shape (rank, n), of the predictors of some columns."""
     return orthonormal_basis(np.vstack([np.zeros((0, table.n_rows)), *(predictors(table[j]) for j in positions)]))
 
 
 class Variable:
-    """A column, or a set of columns as predictors, given others: what it adds to them, and how others explain it.
+    """A column given others: what it adds to them as a predictor, and how predictors explain it as a response.
 
     Parameters
     ----------
     table : Table
-        Where the columns are.
+        The table with the columns.
     positions : sequence of int
-        The column; more than one cannot be a response.
+        The column. Several columns can be predictors, but not a response.
     basis : ndarray of shape (rank, n)
         Orthonormal basis of the given predictors.
 
     Attributes
     ----------
     added : ndarray of shape (q, n)
-        Orthonormal basis of what the predictors add to the given ones.
+        Orthonormal basis of the part of its predictors that the given ones do not span.
     is_numeric : bool
-        Whether the regressions that explain it are linear; else they are multinomial logistic.
+        Whether its regressions are linear; else they are multinomial logistic.
     n_equations : int
-        1, or for r classes r - 1.
+        1 for numbers, r - 1 for r classes.
     """
 
     def __init__(self, table: Table, positions: Sequence[int], basis: np.ndarray) -> None:
@@ -70,7 +70,7 @@ class Variable:
         self._null: tuple[float, np.ndarray, np.ndarray] | None = None
 
     def likelihood_ratio(self, added: np.ndarray) -> float:
-        """Return twice the log likelihood gained when this column's regression on the given ones has predictors added.
+        """Return twice the log likelihood gained by adding predictors to this column's regression on the given ones.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Variable:
         """
         if self.is_numeric:
             return -added.shape[1] * log_unexplained_share(self.added[0], added)
-        from ..kernels.logistic import fit_logistic  # numba costs half a second: only tables with classes pay it
+        from ..kernels.logistic import fit_logistic  # numba takes half a second to import: only if needed
 
         deviance, coefficients, design = self._null_model()
         more = np.vstack([design, np.sqrt(added.shape[1]) * added])

@@ -1,4 +1,4 @@
-"""The d-separation oracle: answers by the graph instead of by data, to prove methods with."""
+"""The d-separation oracle: answers from the graph instead of data, for proving that methods are correct."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from ..core.parameters import anything
 from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest
-from .truth import certain_results
+
+#: Replaces a p-value of 0, so that its logarithm is finite.
+CERTAIN = 1e-300
+LOG_CERTAIN = float(np.log(CERTAIN))
 
 
 @dataclass
 class Oracle(CITest):
-    """X and Y are independent given Z exactly where Z d-separates them in a known graph.
+    """The d-separation oracle: X and Y are independent given Z if and only if Z d-separates them in a known graph.
 
-    Only the names of the table's columns are read. Nodes that are no columns are hidden ones; columns that no arc names
-    stand alone. Give `arcs` or `network`; in the workflow simulated data bring their own. The statistic is 1 over the
-    arcs of the shortest active trail, so that near nodes rank first, and 0 where there is none.
+    Only the names of the table's columns are read. Nodes that are not columns are hidden; columns without an arc are
+    isolated nodes. Give either `arcs` or `network`; in the workflow simulated data supply their own. The statistic is 1
+    over the number of arcs of the shortest active trail, so that near nodes rank first, and 0 if there is no trail.
 
     Examples
     --------
@@ -53,7 +56,7 @@ class Oracle(CITest):
     network: Any = anything(None, "A network with a graph, instead of arcs; filled in for simulated data.")
 
     def check(self, where: str | None = None) -> None:
-        """Raise an error of ours also if the arcs are no pairs of names, or the network is none."""
+        """Check the options; also raise `ParameterError` if arcs are not pairs of names or network is not a network."""
         super().check(where)
         if self.arcs is not None:
             DAG(self._pairs()).topological_order()
@@ -66,18 +69,18 @@ class Oracle(CITest):
 
     def _dag(self, names: Sequence[str]) -> DAG:
         if (self.arcs is None) == (self.network is None):
-            raise ParameterError("oracle: give either arcs (pairs of parent and child) or network, and not both.")
+            raise ParameterError("oracle: give either arcs (pairs of parent and child) or network, but not both.")
         arcs = self.network.dag().arcs if self.arcs is None else self._pairs()
         nodes = dict.fromkeys(str(node) for arc in arcs for node in arc)
         if nodes and nodes.keys().isdisjoint(names):
             raise DataError(
                 f"oracle: no column is a node of the graph. Columns: {', '.join(names[:10])}; nodes: "
-                f"{', '.join([*nodes][:10])}. Name the columns of X, and y, as the nodes."
+                f"{', '.join([*nodes][:10])}. Give the columns of X, and y, the names of the nodes."
             )
         return DAG(arcs, dict.fromkeys([*names, *nodes]))
 
     def _pairs(self) -> Sequence[tuple[str, str]]:
-        """Return the arcs, if they are pairs of names."""
+        """Return the arcs as a list; raise `ParameterError` if they are not pairs of names."""
         are_listed = isinstance(self.arcs, Sequence | Set) and not isinstance(self.arcs, str)
         if not are_listed or not all(_is_pair(arc) for arc in self.arcs):
             raise ParameterError(f"oracle: arcs is {shown(self.arcs)}, but must be a list of pairs (parent, child).")
@@ -89,7 +92,7 @@ def _is_pair(arc: Any) -> bool:
 
 
 class _OracleEngine:
-    """The graph as arrays; a column's node has the column's position, hidden nodes come after."""
+    """The graph as arrays. A column's node has the column's position; hidden nodes come last."""
 
     def __init__(self, dag: DAG, table: Table) -> None:
         from ..kernels.reachability import trail_lengths
@@ -104,11 +107,11 @@ class _OracleEngine:
         )
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
-        """Find how near every node is to the target, once for all candidates."""
+        """Compute the distance of every node to the target once for all candidates."""
         return self._results(self._nearness(target, given)[np.asarray(candidates, dtype=np.intp)])
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """A set is as near as its nearest member."""
+        """Test each set of columns, which is as near as its nearest member."""
         nearness = self._nearness(target, given)
         return self._results(np.array([nearness[list(members)].max() for members in candidates]))
 
@@ -122,6 +125,13 @@ class _OracleEngine:
 
 
 def _listed(neighbours: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each node's neighbours start, and all of them in a row."""
+    """Return where each node's neighbours start, and the neighbours of all nodes in one array."""
     start = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
     return start, np.array([other for near in neighbours for other in near], dtype=np.int32)
+
+
+def certain_results(statistic: np.ndarray, is_dependent: np.ndarray, n_rows: int) -> CIResults:
+    """Return the results of a test that knows the truth: p = 1 if independent, p = 1e-300 if dependent."""
+    m = len(is_dependent)
+    p_value, log_p = np.where(is_dependent, CERTAIN, 1.0), np.where(is_dependent, LOG_CERTAIN, 0.0)
+    return CIResults(statistic, p_value, log_p, np.ones(m), np.full(m, n_rows), np.ones(m, dtype=bool))

@@ -1,4 +1,4 @@
-"""All columns of a table packed into bit sets; what questions about many columns at once are counted from."""
+"""All columns of a table packed into bit sets, from which queries about many columns are counted."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..core.sparse_columns import SparseColumns
 from .binning import FEW_VALUES, Coder, cut_points_of_rows
 from .cell_codes import code_cells
 
-#: Columns of more levels are not packed, nor are tables of more cells counted from packed columns.
+#: Columns with more levels are not packed. Tables with more cells are not counted from packed columns.
 MOST_LEVELS, MOST_CELLS = 64, 4096
-#: Cells of a matrix that are coded in one go, and cells held by a sparse one.
+#: The number of cells coded at once, in a dense matrix and among the stored cells of a sparse one.
 CHUNK, HELD = 2**22, 2**20
-#: What `n_levels` says of a column that was packed as it is.
+#: Stands in `n_levels` for a column of zeros and ones that was packed without coding.
 BIT = -1
 
 
@@ -28,12 +28,12 @@ class PackedColumns:
     Parameters
     ----------
     coder : Coder
-        Knows the table, and how its columns become levels.
+        The table, and how its columns are coded.
 
     Attributes
     ----------
     n_levels : int64 ndarray of shape (d,)
-        Levels that occur in each column.
+        Number of levels that occur in each column.
     """
 
     def __init__(self, coder: Coder) -> None:
@@ -60,14 +60,14 @@ class PackedColumns:
         return self._first[columns] >= 0
 
     def cells(self, columns: tuple[int, ...]) -> tuple[np.ndarray, int] | None:
-        """Return each row's cell by some columns, and the number of cells; None where there are too many."""
+        """Return each row's cell in the joint table of some columns, and the number of cells; None if too many."""
         at, cells = np.array(columns, dtype=np.int64), np.zeros(self._table.n_rows, dtype=np.uint32)
         if not self.is_packed(at).all() or math.prod(self._own_levels[at].tolist()) > MOST_CELLS:
             return None
         return cells, self._kernels.cells_of(at, self._bits, self._first, self._own_levels, cells)
 
     def n_cell_levels(self, column: int) -> int:
-        """Return the levels of a column that `cells` counts."""
+        """Return the number of levels of a column in `cells`."""
         return int(self._own_levels[column])
 
     def sums(
@@ -80,7 +80,7 @@ class PackedColumns:
         scale: float,
         is_entropy: bool = False,
     ) -> np.ndarray:
-        """Return what `kernels.packed_information.packed_sums` says of each candidate, shape (m,)."""
+        """Return the result of `kernels.packed_information.packed_sums` for each candidate, shape (m,)."""
         sums = np.empty(len(candidates), dtype=np.int64)
         self._packed_sums(
             self._bits,
@@ -122,7 +122,7 @@ class PackedColumns:
                 self._pack_singly(np.arange(start, stop))
 
     def _pack_bits(self, matrix: np.ndarray, start: int, stop: int) -> bool:
-        """Pack columns of zeros and ones as they are; return False, and do nothing, if there are other values."""
+        """Pack columns of zeros and ones without coding; return False, and do nothing, if there are other values."""
         columns, k = slice(start, stop), stop - start
         if not (matrix.dtype.itemsize == 1 and matrix.flags.c_contiguous):
             matrix, start = matrix[:, columns], 0
@@ -142,7 +142,7 @@ class PackedColumns:
         return True
 
     def _pack_numbers(self, values: np.ndarray, start: int, are_whole: bool) -> None:
-        """Pack columns of numbers, all with the same few calls."""
+        """Pack columns of numbers together, with few calls."""
         k, n = values.shape[1], len(values)
         codes, n_levels = np.empty((k, n), dtype=np.uint8), np.zeros(k, dtype=np.int32)
         if are_whole and int(values.max()) - int(values.min()) < 256:
@@ -161,7 +161,7 @@ class PackedColumns:
         self._add(np.arange(start, start + k), codes, n_levels)
 
     def _pack_sparse(self, columns: SparseColumns) -> None:
-        """Pack the columns of a sparse matrix by the cells it holds."""
+        """Pack the columns of a sparse matrix from its stored cells."""
         from ..kernels.packed_cells import pack_cells
 
         d, (bins, binning) = len(columns.names), (self._coder.bins, self._coder.binning)
@@ -169,7 +169,7 @@ class PackedColumns:
         for start, stop in columns.blocks(HELD):
             cells = slice(columns.starts[start], columns.starts[stop])
             codes[cells], n_levels[start:stop] = code_cells(columns, start, stop, bins, binning, MOST_LEVELS)
-        # Room is made once: the bit sets of many levels may take most of the memory there is.
+        # Memory is allocated once, because the bit sets of many levels may need most of it.
         is_coded, first = n_levels > 0, np.full(d, -1, dtype=np.int64)
         first[is_coded] = self._places(n_levels[is_coded])
         self.n_levels[:d], self._first[:d] = n_levels, first
@@ -177,7 +177,7 @@ class PackedColumns:
         self._pack_singly(np.flatnonzero(~is_coded))
 
     def _pack_singly(self, positions: np.ndarray) -> None:
-        """Pack columns that are coded one by one; those of too many levels are left out."""
+        """Pack columns that are coded one by one; columns with too many levels are left out."""
         width = max(1, CHUNK // max(1, self._table.n_rows))
         for at in range(0, len(positions), width):
             asked = positions[at : at + width]
@@ -197,7 +197,7 @@ class PackedColumns:
         self.n_levels[positions], self._first[positions] = n_levels, first
 
     def _places(self, n_levels: np.ndarray) -> np.ndarray:
-        """Return where the bit sets of some more columns start, and make room for them."""
+        """Return where the bit sets of more columns start, and allocate memory for them."""
         first = np.empty(len(n_levels), dtype=np.int64)
         n_bit_sets = self._kernels.place_bit_sets(n_levels, self._n_bit_sets, first)
         self._make_room(n_bit_sets)
@@ -207,7 +207,7 @@ class PackedColumns:
     def _make_room(self, n_bit_sets: int) -> None:
         blocks = -(-n_bit_sets // self._block)
         if blocks > len(self._bits):
-            # Memory that is not written to costs nothing: one block more is where a target finds its place.
+            # Memory that is never written to costs nothing. The additional block has room for a target.
             larger = np.zeros((max(blocks + 1, 2 * len(self._bits)), *self._bits.shape[1:]), dtype=np.uint64)
             used = -(-self._n_bit_sets // self._block)
             larger[:used] = self._bits[:used]

@@ -1,4 +1,4 @@
-"""Conditional mutual information of the population: exact, from the joint distribution of a small discrete network."""
+"""The exact conditional mutual information in the joint distribution of a small discrete network."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..core.parameters import anything, number
 from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest
-from .truth import certain_results
+from .oracle import certain_results
 
-#: Most cells of the joint distribution, 8 bytes each.
+#: The largest number of cells of the joint distribution, 8 bytes each.
 MOST_CELLS = 2**24
 
 
 @dataclass
 class Population(CITest):
-    """X and Y are independent given Z exactly where I(X;Y|Z) = 0 in the joint distribution of a network.
+    """X and Y are independent given Z if and only if I(X;Y|Z) = 0 in the joint distribution of a network.
 
-    Unlike d-separation this sees distributions that are not faithful to their graph: duplicated information,
-    deterministic nodes, cancelling paths. Only the names of the table's columns are read.
+    Unlike d-separation this is also right for distributions that are not faithful to their graph: duplicated
+    information, deterministic nodes, cancelling paths. Only the names of the table's columns are read.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Population(CITest):
         nodes = getattr(self.network, "nodes", None)
         if nodes is None or not all(hasattr(node, "cpt") for node in nodes.values()):
             raise ParameterError(
-                "population: network must be a discrete network, such as simulate.read_network returns."
+                "population: network must be a discrete network, such as one from simulate.read_network."
             )
         for name in table.names:
             if name not in nodes:
@@ -82,7 +82,7 @@ class _PopulationEngine:
         return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
-        """The same for sets of columns."""
+        """Compute I(X;Y|Z) for sets of columns as X."""
         entropy = self._entropy
         y, z = {target}, set(given)
         found = [entropy(z | set(x)) + entropy(z | y) - entropy(z | y | set(x)) - entropy(z) for x in candidates]
@@ -100,12 +100,12 @@ class _PopulationEngine:
 
 
 def joint_distribution(network: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the joint distribution of some nodes of a discrete network, one axis a name.
+    """Return the joint distribution of some nodes of a discrete network, with one axis per name.
 
     Raises
     ------
     DataError
-        If it, or a table on the way to it, has more than 2^24 cells.
+        If it, or an intermediate table, has more than 2^24 cells.
     """
     nodes = network.nodes
     wanted = set(names)

@@ -1,4 +1,4 @@
-"""The predictive permutation independence (PPI) test: does permuting X worsen a model that knows X and Z?"""
+"""The predictive permutation independence (PPI) test: does permuting X worsen a model of X and Z?"""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .single_column_risks import SingleColumnRisks
 class PPI(CITest):
     """PPI test, Algorithm 1 of the PPFS paper.
 
-    In each of `n_repeats` random splits a model learns the target from X and the conditioning set; X is permuted among
-    the test rows; the paired risks (log-loss or squared error) are compared by a one-sided test.
+    In each of `n_repeats` random splits a model learns the target from X and the conditioning set. Then X is permuted
+    among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test.
 
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
-    the target's variance, so that neither it nor a tie depends on units.
+    the target's variance, so neither the statistic nor ties depend on units.
 
     Notes
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
-    in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100); ``corrected-t`` stays between
-    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so a column that is correlated with Z
-    is rejected too often as well, with both: by ``corrected-t`` in 18 % at 50 rows and in nearly all samples of 1,000
-    (docs/ci-tests.md); ``cpi`` is the test that keeps the relation of X to Z.
+    in 2 %, 10 %, 21 % and 31 % of 1,000 columns for 5, 10, 30 and 100 repeats (n = 100). ``corrected-t`` stays between
+    1 % and 5 % (benchmarks/ppi_false_positives.py). X is permuted marginally, so both reject too often if X is
+    correlated with Z: ``corrected-t`` in 18 % of samples at 50 rows and in nearly all at 1,000 rows (docs/ci-tests.md).
+    The test ``cpi`` keeps the relation of X to Z.
 
     Examples
     --------
@@ -76,18 +76,18 @@ class PPI(CITest):
         return _PPIEngine(self, table, seed)
 
     def smallest_p(self) -> float:
-        """Return the p-value of so many equal differences; 0 for ``corrected-t``."""
+        """Return the p-value of `n_repeats` equal differences; 0 for ``corrected-t``."""
         return smallest_p(self.n_repeats, self.significance)
 
     def saturated_p(self) -> float:
-        """Return the p-value where the risk grows in all repeats, by different amounts; 0 for ``corrected-t``."""
+        """Return the p-value if the risk grows in all repeats, by different amounts; 0 for ``corrected-t``."""
         return _all_positive(self.n_repeats) if self.significance == "wilcoxon" else 0.0
 
     def to_reach(self, level: float) -> str:
-        """Return how many repeats it takes where the risk grows in all of them, and what has no such limit."""
+        """Return in words how many repeats are needed if the risk grows in all, and which option has no limit."""
         from ..kernels.signed_rank import MAX_EXACT_PAIRS
 
-        # The normal approximation starts above where the exact distribution ends.
+        # The first p-values of the normal approximation are larger than the last exact ones.
         enough = (b for b in count(2) if max(map(_all_positive, (b, max(b, MAX_EXACT_PAIRS + 1)))) <= level)
         return f"set n_repeats to at least {next(enough)} (it is {self.n_repeats}), or significance: corrected-t"
 
@@ -106,7 +106,7 @@ class _PPIEngine:
         self._single: dict[tuple[int, int], Any] = {}
 
     def risks(self, target: int) -> Any:
-        """Return the source of risks for a target; one is kept for each."""
+        """Return the object that computes the risks for a target, one per target."""
         if target not in self._risks:
             if self.test.model == "tree":
                 from .tree_risks import TreeRisks
@@ -137,18 +137,18 @@ class _PPIEngine:
     def marginal_differences(
         self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
     ) -> np.ndarray:
-        """Return permuted less original risk of a model on each candidate alone, shape (m, B - first_repeat)."""
+        """Return permuted minus original risk of a model on each candidate alone, shape (m, B - first_repeat)."""
         columns = np.asarray(candidates, dtype=np.int64)
         if (target, first_repeat) not in self._single:
             self._single[target, first_repeat] = self._single_column_risks(target, self.repeats[first_repeat:])
         return self._single[target, first_repeat].differences(columns)
 
     def backward_elimination(self, members: Sequence[int], target: int) -> _BackwardElimination:
-        """Return tests of each member given the others, as `BackwardElimination` wants them."""
+        """Return the tests of each member given the others, for `BackwardElimination`."""
         return _BackwardElimination(self, self.risks(target), members)
 
     def judge(self, differences: np.ndarray) -> CIResults:
-        """Return what follows from the risk differences of all repeats, shape (m, B)."""
+        """Return the results for the risk differences of all repeats, shape (m, B)."""
         if self.test.significance == "wilcoxon":
             p_value, log_p = wilcoxon(differences)
             dof = 1.0
@@ -167,7 +167,7 @@ class _PPIEngine:
 
 
 class _BackwardElimination:
-    """The members of a set share the trees of all repeats; a dropped one changes those that use it."""
+    """Tests of the members of a set, which share the trees of all repeats; dropping one changes trees that use it."""
 
     def __init__(self, engine: _PPIEngine, source: Any, members: Sequence[int]) -> None:
         self._engine, self._source = engine, source

@@ -18,11 +18,13 @@ class Repeats:
     Attributes
     ----------
     is_train : bool array of shape (B, n)
+        Whether a row is a training row.
     test_rows : int64 array of shape (B, m)
+        The test rows, ascending.
     permuted_rows : int64 array of shape (B, m)
         `test_rows` of each repeat in another order: row i of the permuted column is the value at `permuted_rows[b, i]`.
     first : int
-        Number of the first repeat, which its seeds are derived from.
+        Number of the first repeat, from which seeds are derived.
     """
 
     is_train: np.ndarray
@@ -31,14 +33,14 @@ class Repeats:
     first: int = 0
 
     def __getitem__(self, which: slice) -> Repeats:
-        """Return a run of the repeats."""
+        """Return some consecutive repeats."""
         first = self.first + range(len(self.is_train))[which].start
         return Repeats(self.is_train[which], self.test_rows[which], self.permuted_rows[which], first)
 
     def receivers(self) -> np.ndarray:
-        """Return, for each repeat and row, the test row that gets its value; itself in the training part.
+        """Return the test row that gets each row's value in each repeat, int64 of shape (B, n).
 
-        int64 of shape (B, n).
+        A training row gets its own value.
         """
         n_repeats, n_rows = self.is_train.shape
         receivers = np.tile(np.arange(n_rows), (n_repeats, 1))
@@ -47,7 +49,7 @@ class Repeats:
 
     @property
     def test_share(self) -> float:
-        """Test rows over training rows, as the corrected t-test wants it."""
+        """Number of test rows over number of training rows, for the corrected t-test."""
         n_test = self.test_rows.shape[1]
         return n_test / (self.is_train.shape[1] - n_test)
 
@@ -55,7 +57,7 @@ class Repeats:
 def draw_repeats(n_rows: int, n_repeats: int, test_size: float, seed: int) -> Repeats:
     """Draw the repeats of a fold.
 
-    Repeat b depends on the seed and on b only, so that more repeats extend fewer.
+    Repeat b depends only on the seed and b, so more repeats only append to fewer.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The resolution of a test: where its least possible p-value is too large for what is asked, this says so in words."""
+"""The resolution of a test: says in words when its smallest possible p-value is too large for a method's level."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def why_nothing_is_admitted(test: CITest, method: Configurable, n_features: int) -> str | None:
-    """Return why a method can admit none of the features by a test as it is configured, or None if it can.
+    """Return why a method can never admit a feature with a configured test, or None if it can.
 
     Parameters
     ----------
     test : CITest
-        Nothing is tested: its `smallest_p` is what counts.
+        The test. Only its `smallest_p` is used; nothing is tested.
     method : Configurable
-        Read are its options `alpha`, without which no p-value is too large; `correction`; and `m` and `max_k` of
-        methods that test sets of features, whose correction counts all sets of a scan.
+        The method. Its options `alpha` (without it no p-value is too large) and `correction` are read, and `m` and
+        `max_k` of methods that test sets of features, whose correction counts all sets of a scan.
     n_features : int
-        Features of the table.
+        Number of features of the table.
     """
     options = method.options()
     alpha, correction = options.get("alpha"), options.get("correction", NONE)
@@ -34,7 +34,7 @@ def why_nothing_is_admitted(test: CITest, method: Configurable, n_features: int)
         return None
 
     def largest_p(correction: str) -> float:
-        """Return the largest p-value that can be rejected, which all others have to have too."""
+        """Return the largest p-value that can be rejected, if all p-values are equal to it."""
         return math.exp(log_level(n_features, n_tests, alpha, correction) + ROUNDING)
 
     smallest = test.smallest_p()
@@ -47,20 +47,24 @@ def why_nothing_is_admitted(test: CITest, method: Configurable, n_features: int)
         others = [other for other in method.parameters()["correction"].choices if smallest <= largest_p(other)]
         ways += "".join(f", or correction: {other}" for other in others)
     return (
-        f"{test.card.id} gives no p-value below {smallest:.2g}, so that {method.card.id} {asked}, which takes "
-        f"{largest_p(correction):.2g} at most. {ways[0].upper()}{ways[1:]}"
+        f"{test.card.id} gives no p-value below {smallest:.2g}, so {method.card.id} {asked}, which needs "
+        f"{largest_p(correction):.2g} or less. {ways[0].upper()}{ways[1:]}"
     )
 
 
 def why_a_correction_admits_none(test: CITest, log_p: np.ndarray, alpha: float, correction: str) -> str | None:
-    """Return why a correction rejected nothing that a finer test might have let it reject; None if that is not why.
+    """Return a message if a correction rejected nothing because the test's resolution is too coarse, else None.
 
-    It is why where features have the p-value at which the test saturates, but too few of them.
+    This is the reason if some features have the p-value at which the test saturates, but too few of them.
 
     Parameters
     ----------
+    test : CITest
+        The test.
     log_p : float ndarray of shape (m,)
         Natural logarithms of the p-values.
+    alpha, correction
+        As in `multiple_testing.log_level`.
     """
     least, n_tests = test.saturated_p(), len(log_p)
     n_least = int(np.count_nonzero(log_p <= math.log(least) + ROUNDING)) if least > 0 else 0
@@ -76,7 +80,7 @@ def why_a_correction_admits_none(test: CITest, log_p: np.ndarray, alpha: float, 
 
 
 def more_permutations(level: float, n_permutations: int) -> str:
-    """Return in words how many permutations give (1 + 0) / (1 + n_permutations) of at most `level`.
+    """Return in words how many permutations make 1 / (1 + n_permutations) at most `level`.
 
     Examples
     --------
@@ -89,7 +93,7 @@ def more_permutations(level: float, n_permutations: int) -> str:
 
 
 def _n_tests(method: Configurable, n_features: int) -> int:
-    """Return how many hypotheses a method corrects for: its features, or all sets of up to m of them."""
+    """Return how many hypotheses a method corrects for: the features, or all sets of up to m features."""
     options = method.options()
     largest = options.get("m", 1)
     if "m" in options and options.get("max_k") is not None:

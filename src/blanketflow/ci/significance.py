@@ -1,4 +1,4 @@
-"""From the risks of B repeats to a p-value: are permuted risks larger than the original ones?"""
+"""Computes a p-value from the risks of B repeats: are the permuted risks larger than the original ones?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .tails import student_t_greater
 
 #: Pure leaves make risk differences multiples of one constant; rounding keeps float noise from deciding ties.
 DECIMALS = 12
-#: Up to so many repeats `wilcoxon` counts all sign flips: as in kernels/signed_rank.py, which the plan must not import.
+#: With at most this many repeats `wilcoxon` counts all sign flips. Equals MAX_EXACT_PAIRS in kernels/signed_rank.py,
+#: which the plan must not import.
 MAX_EXACT_REPEATS = 13
 
 
@@ -20,15 +21,15 @@ def risk_differences(risks: np.ndarray, permuted_risks: np.ndarray) -> np.ndarra
 
 
 def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p and log p of the one-sided Wilcoxon signed-rank test, zero differences split.
+    """Return p and log p, both of shape (m,), of the one-sided Wilcoxon signed-rank test; zero differences are split.
 
-    All sign flips are counted for up to 13 repeats; above that the normal approximation without continuity correction
-    is used. All differences zero gives p = 1.
+    With up to 13 repeats all sign flips are counted; with more the normal approximation without continuity correction
+    is used. If all differences are zero, p = 1.
 
     Parameters
     ----------
     differences : ndarray of shape (m, B)
-        As `risk_differences` returns them.
+        As returned by `risk_differences`.
 
     Examples
     --------
@@ -44,25 +45,25 @@ def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
-    """Return the least p-value that a test of `n_repeats` repeats can give: what lies below it is never rejected.
+    """Return the smallest p-value that a test with `n_repeats` repeats can give: it never rejects at a lower level.
 
     Parameters
     ----------
     n_repeats : int
-        Repeats of the test.
+        Number of repeats of the test.
     significance : {"wilcoxon", "corrected-t"}
         How the test judges its risk differences.
 
     Returns
     -------
     float
-        With ``wilcoxon`` 2^-B up to 13 repeats, and the tail of a standard normal variable above sqrt(B) with more;
-        0 with ``corrected-t``, which has no such limit.
+        For ``wilcoxon``: 2^-B for up to 13 repeats, and the tail of a standard normal variable above sqrt(B) for more.
+        For ``corrected-t``: 0, since there is no limit.
 
     Notes
     -----
-    Equal positive differences give it: the normal approximation's z is at most the sum of the ranks over the root of
-    their sum of squares, which is largest, by the Cauchy-Schwarz inequality, where all ranks are equal.
+    Equal positive differences reach it. The z of the normal approximation is at most the sum of the ranks over the root
+    of their sum of squares, which by the Cauchy-Schwarz inequality is largest if all ranks are equal.
 
     Examples
     --------
@@ -84,14 +85,14 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[np.ndarray,
     Parameters
     ----------
     differences : ndarray of shape (m, B)
-        As `risk_differences` returns them.
+        As returned by `risk_differences`.
     test_share : float
-        Test rows over training rows of a repeat.
+        Number of test rows over number of training rows of a repeat.
 
     Notes
     -----
-    Equal differences have no spread to measure their mean by. Their signs are all that is known then: the p-value is
-    that of `wilcoxon`, and 1 where they are zero or below.
+    If all differences are equal, the variance is zero and only the sign is known. The p-value is then the one of
+    `wilcoxon` if they are positive, else 1.
     """
     n_repeats = differences.shape[1]
     mean = differences.mean(axis=1)

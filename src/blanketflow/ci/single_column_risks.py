@@ -1,4 +1,4 @@
-"""Risk differences of the PPI test's own tree on one column each, for all columns of a table in bounded memory."""
+"""Risk differences of the PPI test's own trees on single columns, for all columns of a table in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .repeats import Repeats
 from .significance import DECIMALS
 from .target_arrays import TargetArrays, target_arrays, unit_of_errors
 
-#: Counts of a kernel's largest column: repeats come in blocks that are small enough.
+#: The largest number of counts in a kernel; repeats are processed in blocks that are small enough.
 COUNTS = 2**24
 
 
 class SingleColumnRisks:
-    """One tree a column and repeat, and how much its risk grows when the column is permuted.
+    """One tree per column and repeat, and how much its risk grows when the column is permuted.
 
     Parameters
     ----------
     table : Table
-        Wide columns are read in blocks; sparse ones are not made dense.
+        The table. Its columns are read in blocks; sparse columns are not made dense.
     target : int
-        Position of the column that is predicted.
+        Position of the target column.
     repeats : Repeats
         Splits and permutations.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
-        from ..kernels import single_column_trees  # numba costs half a second, which only jobs that need it should pay
+        from ..kernels import single_column_trees  # numba takes half a second to import: only if needed
 
         self._table, self._n_repeats = table, len(repeats.is_train)
         arrays = target_arrays(table[target])
@@ -46,7 +46,7 @@ class SingleColumnRisks:
             self._blocks = [(slice(None), _number_arrays(arrays, repeats))]
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
-        """Return permuted less original risk of the tree on each column alone, rounded to 1e-12, shape (m, B).
+        """Return permuted minus original risk of the tree on each column alone, rounded to 1e-12, shape (m, B).
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class SingleColumnRisks:
 
 
 def _class_arrays(target: TargetArrays, repeats: Repeats) -> tuple[np.ndarray | int, ...]:
-    """Return what `class_differences` reads of a target and at most 64 repeats."""
+    """Return the arguments of `class_differences` for a target and at most 64 repeats."""
     classes, n_classes = target.classes, target.n_classes
     train, test = repeats.is_train, ~repeats.is_train
     receivers = classes[repeats.receivers()]
@@ -88,7 +88,7 @@ def _class_arrays(target: TargetArrays, repeats: Repeats) -> tuple[np.ndarray | 
 
 
 def _lanes(flags: np.ndarray, lane_bits: int) -> np.ndarray:
-    """Spread booleans of shape (B, n) over lanes of so many bits, uint64 of shape (n, words)."""
+    """Spread booleans of shape (B, n) over lanes of `lane_bits` bits, uint64 of shape (n, words)."""
     n_repeats, n = flags.shape
     lanes = np.zeros((n, -(-n_repeats * lane_bits // 64) * 64 // lane_bits), dtype=f"<u{lane_bits // 8}")
     lanes[:, :n_repeats] = flags.T
@@ -96,13 +96,13 @@ def _lanes(flags: np.ndarray, lane_bits: int) -> np.ndarray:
 
 
 def _bits(flags: np.ndarray) -> np.ndarray:
-    """Pack booleans of shape (B, n), B at most 64, into one uint64 a column: bit b is row b."""
+    """Pack booleans of shape (B, n), B at most 64, into one uint64 per column: bit b is row b."""
     place = np.left_shift(np.uint64(1), np.arange(len(flags), dtype=np.uint64))
     return np.where(flags, place[:, None], np.uint64(0)).sum(axis=0, dtype=np.uint64)
 
 
 def _number_arrays(target: TargetArrays, repeats: Repeats) -> tuple[np.ndarray | int | float, ...]:
-    """Return what `number_differences` reads: the target in whole steps, so small that no sum leaves 62 bits."""
+    """Return the arguments of `number_differences`: the target in fixed point, such that every sum fits 62 bits."""
     centred = target.numbers - (0.5 * target.numbers.min() + 0.5 * target.numbers.max())
     largest = np.abs(centred).max()
     unit = 1.0

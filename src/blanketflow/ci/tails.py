@@ -1,4 +1,4 @@
-"""Survival functions with their logarithms, so that strong effects keep their order where p underflows to 0."""
+"""Survival functions with their logarithms, so that strong effects keep their order when p underflows to 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p and log p of chi-square statistics; p = 1 where there are no degrees of freedom.
+    """Return p and log p of chi-square statistics, both of shape (m,); p = 1 without degrees of freedom.
 
     Examples
     --------
@@ -36,14 +36,14 @@ def student_t_greater(t: np.ndarray, dof: float) -> tuple[np.ndarray, np.ndarray
     p = stdtr(dof, -t)
     with np.errstate(divide="ignore", over="ignore"):
         log_p = np.log(p)
-        # Leading term of the incomplete beta function where the tail underflows.
+        # Leading term of the incomplete beta function, used if the tail underflows.
         a = dof / 2.0
         leading = a * (np.log(dof) - 2.0 * np.log(np.abs(t))) - np.log(2.0 * a) - betaln(a, 0.5)
     return p, np.where((p < 1e-290) & np.isfinite(t), leading, log_p)
 
 
 def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p and log p of F >= f on dof1 and dof2 (above 0) degrees of freedom; p = 1 where dof1 is 0.
+    """Return p and log p of F >= f with dof1 and dof2 (above 0) degrees of freedom; p = 1 if dof1 is 0.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.nda
 
 
 def _log_beta_tail(a: np.ndarray, b: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    """Return log I_x(a, b) at x = 1 / (1 + ratio) far below a / (a + b), by Lentz's evaluation of its fraction."""
+    """Return log I_x(a, b) at x = 1 / (1 + ratio) far below a / (a + b), by Lentz's continued fraction."""
     from scipy.special import betaln
 
     x = 1.0 / (1.0 + ratio)
     log_front = b * np.log(ratio) - (a + b) * np.log1p(ratio) - np.log(a) - betaln(a, b)
     c, d = np.ones_like(x), 1.0 / (1.0 - (a + b) * x / (a + 1.0))
     fraction = d.copy()
-    for i in range(1, 10_000):  # some sqrt(max(a, b)) steps are enough
+    for i in range(1, 10_000):  # about sqrt(max(a, b)) steps are enough
         even = i * (b - i) * x / ((a + 2 * i - 1.0) * (a + 2 * i))
         odd = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1.0))
         change = np.ones_like(x)

@@ -1,4 +1,4 @@
-"""A target in the form that the kernels of trees read."""
+"""A target as arrays for the kernels of trees."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..models.magnitudes import moderated
 
 
 class TargetArrays(NamedTuple):
-    """What a tree predicts.
+    """The target of a tree.
 
     Attributes
     ----------
     classes : int64 array of shape (n,)
         Class codes; zeros for regression.
     numbers : float64 array of shape (n,)
-        The column as numbers, by a power of two if huge or tiny.
+        The column as numbers, scaled by a power of two if they are huge or tiny.
     n_classes : int
-        0 for regression.
+        Number of classes; 0 for regression.
     """
 
     classes: np.ndarray
@@ -40,7 +40,7 @@ def target_arrays(column: Column) -> TargetArrays:
 def unit_of_errors(numbers: np.ndarray) -> float:
     """Return the variance of a numeric target, by which squared errors are divided; 1 if it is constant.
 
-    What is said of an error, and the rounding that decides ties, then depends on no unit.
+    Errors, and the rounding that decides ties, then do not depend on the unit of the target.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Risks of the PPI test's own tree on several columns. Trees are shared between features and kept while they hold."""
+"""Risks of the PPI test's own trees on several columns. Features share trees, which are kept while they are valid."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.table import Table
+from .column_lists import ColumnLists, column_lists
 from .repeats import Repeats
-from .sorted_columns import SortedColumns, sort_columns
 from .target_arrays import target_arrays, unit_of_errors
 
 _NO_NODES = np.zeros(0, dtype=np.int64)
@@ -25,23 +25,45 @@ class _Tree(NamedTuple):
     test_codes: np.ndarray
 
 
-class TreeRisks:
-    """One tree a repeat on the columns of a set, and its risk before and after one column is permuted.
+class SortedColumns(NamedTuple):
+    """Sorted columns, in the layout described in kernels/sorted_columns.py.
 
-    A tree that was offered a set of columns is the tree of every smaller set that has the columns it uses. When one of
-    these is dropped, only what hangs below the nodes that it splits is grown anew. A column that a tree does not use
+    Attributes
+    ----------
+    columns : int64 ndarray of shape (d,)
+        Their positions in the table, ascending. The other fields are the kernels' arrays.
+    """
+
+    columns: np.ndarray
+    entries: np.ndarray
+    starts: np.ndarray
+    background: np.ndarray
+    levels: np.ndarray
+    level_starts: np.ndarray
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays for the kernels."""
+        return self[1:]
+
+
+class TreeRisks:
+    """One tree per repeat on a set of columns, and its risk before and after one column is permuted.
+
+    A tree grown on a set of columns is also the tree of every smaller set that contains the columns it uses. When one
+    of these is dropped, only the part below the nodes that it splits is grown again. A column that a tree does not use
     has a risk difference of exactly zero.
 
     Attributes
     ----------
     n_fits : int
-        Trees grown so far, wholly or below some nodes.
+        Number of trees grown so far, entirely or below some nodes.
     n_examined : int
-        Entries of columns looked at to find cuts so far: what growing costs.
+        Number of entries of columns examined to find cuts so far, which is the cost of growing.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
-        # numba costs half a second, which only jobs that grow trees should pay
+        # numba takes half a second to import: only if needed
         from ..kernels import tree_predictions, trees
 
         self._grow_tree, self._predictions = trees.grow_tree, tree_predictions
@@ -57,7 +79,7 @@ class TreeRisks:
         self._offered = _NO_NODES
 
     def offer(self, columns: Sequence[int] | np.ndarray) -> None:
-        """Bring all trees to a set of columns of the table."""
+        """Set the columns of the trees."""
         columns = np.unique(np.asarray(columns, dtype=np.int64))
         dropped = self._offered[~np.isin(self._offered, columns)]
         if len(self._offered) == len(columns) + len(dropped) and len(self._offered):
@@ -74,7 +96,7 @@ class TreeRisks:
             self._grow(b)
 
     def drop(self, column: int) -> None:
-        """Take a column away from the set."""
+        """Remove a column from the set."""
         self._drop(np.array([column]))
 
     def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +121,7 @@ class TreeRisks:
             self._grow(b)
 
     def _grow(self, b: int) -> None:
-        """Grow the tree of a repeat on the set, from what holds of the one that is there."""
+        """Grow the tree of a repeat on the set, starting from the valid part of its present tree."""
         old, columns, repeats = self._trees[b], self._sorted, self.repeats
         *nodes, n_examined = self._grow_tree(
             *columns.arrays,
@@ -135,3 +157,33 @@ class TreeRisks:
             n_classes,
         )
         return risk / self._unit
+
+
+def sort_columns(table: Table, columns: np.ndarray) -> SortedColumns:
+    """Sort columns of a table, given by ascending positions; sparse columns are not made dense."""
+    blocks = [(at, *_sort(lists, table.n_rows)) for at, lists in column_lists(table, columns)]
+    at, entries, n_entries, background, levels, n_levels = map(np.concatenate, zip(*blocks, strict=True))
+    order = np.argsort(at)  # blocks of a mixed table are not in its order
+    entries, starts = _in_order(entries, n_entries, order)
+    levels, level_starts = _in_order(levels, n_levels, order)
+    return SortedColumns(columns, entries, starts, background[order], levels, level_starts)
+
+
+def _sort(lists: ColumnLists, n_rows: int) -> tuple[np.ndarray, ...]:
+    """Return the entries and their number per column, the backgrounds, and the levels and their number per column."""
+    from ..kernels import sorted_columns as kernels
+
+    d, room = len(lists.starts) - 1, len(lists.rows)
+    entries, n_entries, background = np.empty(room, np.int64), np.empty(d, np.int64), np.empty(d, np.int32)
+    levels, n_levels = np.empty(room + d), np.empty(d, np.int64)
+    kernels.sort_columns(
+        lists.starts, lists.rows, lists.values, n_rows, entries, n_entries, background, levels, n_levels
+    )
+    return entries[: n_entries.sum()], n_entries, background, levels[: n_levels.sum()], n_levels
+
+
+def _in_order(values: np.ndarray, lengths: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return runs of values in another order, and where each run starts and the last one ends."""
+    before, lengths = np.concatenate([[0], np.cumsum(lengths)])[order], lengths[order]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return values[np.arange(starts[-1]) + np.repeat(before - starts[:-1], lengths)], starts

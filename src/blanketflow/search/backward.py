@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..ci.backward_elimination import BackwardElimination
 from ..ci.base import BoundTest
+from ..core.results import CIResult
 from .neighbours import WeakestTest, find_separating_set
 from .steps import MEMBER, MOST_LISTED, Step, step
 from .strength import is_independent
@@ -98,3 +98,41 @@ def remove_by_subsets(
             yield step(feature, *separated, kept=False)
         else:
             yield weakest.step(feature, MEMBER)
+
+
+class BackwardElimination:
+    """Tests of the members of a set, each given all other members, while members are dropped.
+
+    If the test's engine has `backward_elimination`, it keeps facts about the set. Then conditioning sets and results
+    are not cached, and only what a dropped member changes is computed again, even for thousands of members.
+
+    Parameters
+    ----------
+    bound : BoundTest
+        The test, which counts and spends its allowance: one test per call of `test`.
+    members : iterable of str or int
+        The set, by name or position.
+    target : str or int
+        A column that is not a member.
+    """
+
+    def __init__(self, bound: BoundTest, members: Iterable[str | int], target: str | int) -> None:
+        self._bound, self._target = bound, bound.table.position(target)
+        self._members = dict.fromkeys(map(bound.table.position, members))
+        start = getattr(bound.engine, "backward_elimination", None)
+        self._engine = start(sorted(self._members), self._target) if start else None
+
+    def test(self, x: str | int) -> CIResult:
+        """Test a member given all the others."""
+        position = self._bound.table.position(x)
+        if self._engine is None:
+            return self._bound.test(position, self._target, [other for other in self._members if other != position])
+        self._bound.spend(1)
+        return self._engine.test(position)
+
+    def drop(self, x: str | int) -> None:
+        """Remove a member."""
+        position = self._bound.table.position(x)
+        del self._members[position]
+        if self._engine is not None:
+            self._engine.drop(position)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...ci.held_out import held_out_losses
+from ...ci.learner import held_out_losses
 from ..base import Problem
 
 N_FOLDS = 10

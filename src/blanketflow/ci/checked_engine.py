@@ -1,4 +1,4 @@
-"""The answers of a test of others, looked at before a search believes them."""
+"""Checks the results of CI tests that are not ours before a search uses them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .engines import Engine
 
 
 class CheckedEngine:
-    """An engine that passes on what another one answers, if it can be an answer; else it raises `WrongAnswerError`.
+    """An engine that passes on the results of another engine if they are valid, and raises `WrongAnswerError` if not.
 
     Parameters
     ----------
     engine : Engine
-        The other one.
+        The engine whose results are checked.
     name : str
-        What the test is called in messages.
+        Name of the test in messages.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:
@@ -40,7 +40,7 @@ class CheckedEngine:
         return self._checked(self._engine.evaluate_sets(candidates, target, given), len(candidates))
 
     def judge(self, differences: np.ndarray) -> CIResults:
-        """Return what follows from the differences of all repeats."""
+        """Return the results for the differences of all repeats."""
         return self._checked(self._engine.judge(differences), len(differences))
 
     def _checked(self, results: Any, n: int) -> CIResults:
