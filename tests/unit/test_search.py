@@ -14,9 +14,9 @@ from blanketflow.core.results import CIResult, CIResults
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
-from blanketflow.search.elimination import eliminate
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
 from blanketflow.search.interleaving import grow_and_shrink_by_turns
+from blanketflow.search.level_wise import eliminate
 from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
 from blanketflow.search.skeleton import find_skeleton
 from blanketflow.search.steps import Step, standing, step

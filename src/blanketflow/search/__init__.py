@@ -1,1 +1,1 @@
-"""Moves that methods share: how features are ranked, admitted and removed. No method is named here."""
+"""The moves that methods share: how features are ranked, admitted and removed. No method is named here."""

@@ -1,4 +1,4 @@
-"""From the folds' sets to one blanket: frequency, the z score of the PPFS paper (eq. 6-8), and the other rules."""
+"""Combines the folds' sets into one blanket: by frequency, the z score of the PPFS paper (eq. 6-8) and other rules."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from statistics import fmean
 from ..core.errors import ParameterError, did_you_mean, shown
 from ..core.ties import comparable_number
 
-#: Rules by name; ``frequency`` takes a threshold.
+#: The names of the rules; ``frequency`` needs a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
 
 
 @dataclass(frozen=True)
 class Member:
-    """A feature of one fold's set, with its importance, role and group there."""
+    """A feature of one fold's set, with its importance, role and group in that fold."""
 
     feature: str
     importance: float = 0.0
@@ -26,15 +26,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The outcome over folds.
+    """The combined result of all folds.
 
     Attributes
     ----------
     features : list of dict
-        Every feature of any fold: feature, chosen, frequency (share of folds), importance (mean over the folds that
-        hold it), role, group. Chosen ones first, most important first.
+        Every feature of any fold: feature, chosen, frequency (share of folds), importance (mean over the folds with
+        the feature), role, group. Chosen features come first, then by importance.
     z : list of float
-        Score of each fold's set (eq. 8): mean number of folds that hold its members; 0 for an empty set.
+        Score of each fold's set (eq. 8): the mean number of folds that contain its members; 0 for an empty set.
     best : int or None
         Index of the fold whose set is the answer, for ``best-blanket``.
     """
@@ -65,9 +65,14 @@ def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float]
     Parameters
     ----------
     folds : sequence of sequences of Member
-        One set a fold, at least one.
+        One set per fold, at least one.
     rule : {"best-blanket", "union", "intersection"} or {"frequency": share}
-        ``best-blanket`` takes the set with the highest z, the first on ties.
+        ``best-blanket`` takes the set with the highest z, the first one on ties.
+
+    Raises
+    ------
+    ParameterError
+        If the rule is not one of these.
 
     Examples
     --------
@@ -91,20 +96,20 @@ def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float]
 def all_answers(
     combined: Aggregate, answers: Sequence[Sequence[tuple[int, Sequence[str]]] | None]
 ) -> list[tuple[int, str, int, int]]:
-    """Return every Markov blanket as rows: number, feature, rank in it (from 1), how often it was found.
+    """Return every Markov blanket as rows: number, feature, rank within it (from 1), how often it was found.
 
     Parameters
     ----------
     combined : Aggregate
-        The outcome over folds.
+        The combined result of all folds.
     answers : sequence
-        For each fold the pairs of count and features that a method with several answers found; None for others.
+        For each fold, the pairs of count and features that a method with several answers found; None for others.
 
     Returns
     -------
     list of (int, str, int, int)
-        All blankets of the fold whose set is the answer. Where no single fold's set is, or the method has one answer
-        only: the chosen features.
+        All blankets of the fold whose set is the answer. If the answer is not a single fold's set, or the method has
+        only one answer, the chosen features.
     """
     chosen = [(1, [str(feature["feature"]) for feature in combined.features if feature["chosen"]])]
     found = chosen if combined.best is None else answers[combined.best] or chosen
@@ -118,7 +123,7 @@ def all_answers(
 def _features(
     folds: Sequence[Sequence[Member]], counts: Counter[str], chosen: set[str], best: int | None
 ) -> list[dict[str, object]]:
-    # The winning fold speaks first for a feature's role and group, then the folds in order.
+    # A feature's role and group come from the winning fold, else from the first fold that contains it.
     in_order = [*([folds[best]] if best is not None else []), *folds]
     spoken: dict[str, Member] = {}
     for fold in in_order:

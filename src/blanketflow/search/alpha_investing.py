@@ -1,4 +1,4 @@
-"""Alpha-investing: features are tested once, in order, at a level that discoveries raise and failures lower."""
+"""Alpha-investing: features are tested once, in order, at a level that admissions raise and rejections lower."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..ci.base import BoundTest
 from .steps import Step, step
 from .strength import is_dependent
 
-#: Wealth at the beginning, and what a discovery earns (Zhou et al. 2006).
+#: The initial wealth, and the payout of an admission (Zhou et al. 2006).
 WEALTH, PAYOUT = 0.5, 0.5
 
 
 def alpha_investing(
     test: BoundTest, target: str, ordered: Sequence[str], wealth: float = WEALTH, payout: float = PAYOUT
 ) -> Iterator[Step]:
-    """Admit each feature that depends on the target given those admitted, at the level that the wealth allows.
+    """Admit each feature that depends on the target given the admitted ones, at the level that the wealth allows.
 
-    The i-th feature is tested at alpha_i = W / 2i, which it costs; an admission, p < alpha_i, earns the payout. So the
-    wealth is never spent, and with the default values few of those admitted are false.
+    The i-th feature is tested at alpha_i = W / 2i, which is taken from the wealth W. An admission (p < alpha_i) earns
+    the payout. So the wealth never runs out, and with the default values few admissions are false.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ def alpha_investing(
     ordered : sequence of str
         Features in the order of the tests.
     wealth : float
-        What may be spent at the beginning, W0.
+        The initial wealth W0.
     payout : float
-        What an admission earns.
+        The amount that an admission earns.
 
     Yields
     ------
     Step
-        One decision a feature, in order; one test each.
+        One decision per feature, in order. Each costs one test.
 
     References
     ----------

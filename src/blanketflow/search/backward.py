@@ -1,4 +1,4 @@
-"""Backward moves: how false positives leave a candidate set. They yield each decision as it falls."""
+"""Backward moves: how false positives leave a candidate set. Each decision is yielded as soon as it is made."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .strength import is_independent
 def remove_until_stable(
     test: BoundTest, target: str, members: Sequence[str], alpha: float, max_k: int | None = None
 ) -> Iterator[Step]:
-    """Remove any member that is independent of the target given the others, until none is.
+    """Remove any member that is independent of the target given the others, until there is none.
 
-    Members are visited in the order given; after a removal the visits begin again.
+    Members are visited in the given order; after a removal the visits start again.
 
     Parameters
     ----------
     max_k : int, optional
-        Largest conditioning set. Where the others are more, nothing can be tested and nothing is removed.
+        Largest conditioning set. While there are more than `max_k` others, nothing is tested or removed.
 
     Yields
     ------
     Step
-        Removals in order, then the members kept, each with its test given the other members; where those are more
-        than `max_k`, with its test given nothing.
+        Removals in order, then the kept members, each with its test given the other members, or with its marginal test
+        if there are more than `max_k` others.
     """
     kept = list(members)
     removed = max_k is None or len(kept) <= max_k + 1
@@ -50,17 +50,17 @@ def remove_until_stable(
 
 
 def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> Iterator[Step]:
-    """Visit members once and remove those independent of the target given the others; the last one standing stays.
+    """Visit each member once and remove it if it is independent of the target given the others. The last one stays.
 
     Parameters
     ----------
     least_first : sequence of Step
-        Admissions, least important first; their importance is passed on.
+        Admissions, least important first; the decisions keep their importance.
 
     Yields
     ------
     Step
-        One decision a member, in the order of the visits. A member that stands alone keeps its admission's test.
+        One decision per member, in the order of the visits. The last remaining member keeps its admission's test.
     """
     standing = dict.fromkeys(admission.feature for admission in least_first)
     elimination = BackwardElimination(test, standing, target)
@@ -81,12 +81,12 @@ def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step]
 def remove_by_subsets(
     test: BoundTest, target: str, members: Sequence[str], alpha: float, max_k: int | None = None
 ) -> Iterator[Step]:
-    """Remove any member that some subset of the other members separates from the target, one visit a member.
+    """Remove any member that a subset of the other members separates from the target, visiting each member once.
 
     Yields
     ------
     Step
-        One decision a member, in the order given; who stays, with its weakest test.
+        One decision per member, in the given order; a kept member has its weakest test.
     """
     kept = list(members)
     for feature in members:

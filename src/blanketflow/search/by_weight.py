@@ -1,4 +1,4 @@
-"""A ranking by one weight a feature."""
+"""A ranking by one weight per feature."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 from .steps import Step
 
-#: Weights are compared to so many decimals, so that float noise does not decide ties.
+#: Weights are rounded to this many decimals before they are compared, so that float noise does not decide ties.
 DECIMALS = 12
 
 
 def heaviest_first(
     features: Sequence[str], weights: np.ndarray, most: int, threshold: float | None = None, unit: float = 1.0
 ) -> list[Step]:
-    """Return the features of the largest weights, ties in the order given.
+    """Return the features with the largest weights; ties keep the given order.
 
     Parameters
     ----------
     features : sequence of str
-        Their names.
+        Names of the features.
     weights : ndarray of shape (d,)
-        Finite; the statistics and importances of the steps.
+        Finite weights, which become the statistics and importances of the steps.
     most : int
-        Most features to return.
+        The largest number of features to return.
     threshold : float, optional
-        Features whose weight is at or below it are left out.
+        Features with a weight at or below it are left out.
     unit : float
-        How large the terms are of which weights are sums; float noise is small beside it.
+        Size of the terms that are summed in a weight; rounding is relative to it.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def heaviest_first(
     if threshold is not None:
         order = order[compared[order] > np.round(threshold / unit, DECIMALS)]
     order = order[:most]
-    # Of weights that tie a later one may be larger by its float noise.
+    # Among tied weights a later one may be larger by float noise.
     importances = np.minimum.accumulate(weights[order])
     return [
         Step(features[i], float(weights[i]), importance=float(importance))

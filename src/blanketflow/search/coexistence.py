@@ -1,4 +1,4 @@
-"""Spouses found among all features outside, and neighbours that they separate: one search for both, by turns."""
+"""Searches alternately for spouses among all other features and for neighbours that spouses separate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .strength import is_dependent, is_independent
 
 
 class Coexistence:
-    """Neighbours and spouses of one target, starting from the neighbours that a search of its own found.
+    """Neighbours and spouses of one target, starting from the neighbours that another search found.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Coexistence:
     features : sequence of str
         All features in table order.
     found : Neighbours
-        Where to start from: neighbours, and what separates the others.
+        The start: neighbours, and the separating sets of the other features.
     alpha : float
         Significance level.
     max_k : int or None
@@ -46,12 +46,12 @@ class Coexistence:
         self._tried: set[str] = set()
 
     def settle(self) -> Iterator[Step]:
-        """Find spouses by each neighbour and remove neighbours by each spouse, until the neighbours are stable.
+        """Find spouses through each neighbour and remove neighbours by each spouse, until the neighbours are stable.
 
         Yields
         ------
         Step
-            Each neighbour's removal.
+            The removal of each neighbour that leaves.
         """
         n_before = len(self.neighbours) + 1
         while len(self.neighbours) < n_before:
@@ -64,14 +64,15 @@ class Coexistence:
                     yield from self._removed_by(candidate.feature)
 
     def remove_given_the_rest(self) -> Iterator[Step]:
-        """Remove spouses, then neighbours, that are independent of the target given all others; one visit each.
+        """Remove spouses, then neighbours, that are independent of the target given all others, visiting each once.
 
-        The least important first: where rows are too few to test given so many, the set becomes smaller until they do.
+        The least important come first. So if there are too few rows to test given all others, the set shrinks until
+        there are enough.
 
         Yields
         ------
         Step
-            One decision a feature.
+            One decision per feature.
         """
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}
@@ -87,7 +88,7 @@ class Coexistence:
             yield step(name, result, others, kept=kept, role=role)
 
     def _opened_by(self, child: str) -> list[Step]:
-        """Return the features outside that depend on the target given what separates them and the child."""
+        """Return the other features that depend on the target given their separating set and the child."""
         outside: dict[tuple[str, ...], list[str]] = {}
         for name in self.features:
             given = self.separating_sets.get(name)
@@ -103,9 +104,9 @@ class Coexistence:
         return opened
 
     def _removed_by(self, spouse: str) -> Iterator[Step]:
-        """Remove the neighbours that subsets of the others separate from the target together with a spouse.
+        """Remove the neighbours that subsets of the others, together with a spouse, separate from the target.
 
-        Once for each spouse: later there are only fewer neighbours to draw subsets from.
+        This is done once per spouse, because later there are only fewer neighbours to draw subsets from.
         """
         if spouse in self._tried:
             return

@@ -1,4 +1,4 @@
-"""Forward moves: how features enter a candidate set. They yield each admission as it happens."""
+"""Forward moves: how features enter a candidate set. Each admission is yielded as soon as it is made."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .strength import is_dependent, strongest_first
 def scan_until_stable(
     test: BoundTest, target: str, ordered: Sequence[str], alpha: float, max_k: int | None = None
 ) -> Iterator[Step]:
-    """Admit any feature that depends on the target given those admitted, scan after scan, until a scan admits none.
+    """Admit any feature that depends on the target given the admitted ones, scan by scan, until a scan admits none.
 
-    Features are tested ahead, one, two, four, ... at a time while none is admitted, since tests given the same set are
-    cheapest together; those behind an admission are tested again given it. At most half of the tests are made in vain.
+    While none is admitted, features are tested in batches of one, two, four, ..., since tests given the same set are
+    cheapest together. The features after an admission are tested again given it. At most half of the tests are wasted.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def scan_until_stable(
     alpha : float
         Significance level.
     max_k : int, optional
-        Largest conditioning set: the scan ends once the set is larger.
+        Largest conditioning set; the scan ends once the set is larger.
 
     Yields
     ------
@@ -67,14 +67,14 @@ def strongest_dependent(
     alpha: float,
     max_k: int | None = None,
 ) -> Iterator[Step]:
-    """Give an admission for each feature that depends on the target given the members, strongest first.
+    """Yield an admission for each feature that depends on the target given the members, strongest first.
 
     Parameters
     ----------
     features : sequence of str
-        In table order, which decides ties; members among them are left out.
+        Features in table order, which decides ties; members are left out.
     members : sequence of str
-        The conditioning set. Nothing depends given more than `max_k` members.
+        The conditioning set. With more than `max_k` members nothing is yielded.
     """
     others = [feature for feature in features if feature not in members]
     if not others or (max_k is not None and len(members) > max_k):
@@ -91,12 +91,14 @@ def strongest_dependent(
 def admit_strongest(
     test: BoundTest, target: str, features: Sequence[str], alpha: float, max_k: int | None = None
 ) -> Iterator[Step]:
-    """Admit the feature that depends most on the target given those admitted, until none depends on it.
+    """Admit the feature that depends most on the target given the admitted ones, until none depends on it.
+
+    Parameters as in `strongest_dependent`.
 
     Yields
     ------
     Step
-        Admissions in order. Parameters as for `strongest_dependent`.
+        Admissions in order.
     """
     members: list[str] = []
     while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):

@@ -1,12 +1,11 @@
-"""Forward searches for parents and children: features enter one by one, each tried given all subsets of the members."""
+"""Forward searches for parents and children: features enter one by one, tested given all subsets of the members."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..ci.base import BoundTest
-from .elimination import eliminate
-from .marginal import marginally_dependent
+from .level_wise import eliminate, marginally_dependent
 from .neighbours import Neighbours, askable_sets, strength_of
 from .strength import is_dependent, separates
 
@@ -23,16 +22,16 @@ def grow_neighbours(
 ) -> Neighbours:
     """Admit the strongest column that no subset of the members separates from the target, until none is left.
 
-    Whenever one enters, all that wait are tried given the subsets that hold it, all at once given one set: those
-    without it were tried before.
+    When a column enters, all waiting columns are tested given the subsets that contain it, together for each subset;
+    subsets without it were tried before.
 
     Parameters
     ----------
     by_weakest : bool
-        Whether the strongest is the one whose weakest test so far is strongest (max-min), or the one of the strongest
-        dependence given nothing.
+        Whether the strongest column is the one whose weakest test so far is strongest (max-min), or the one with the
+        strongest marginal dependence.
     interleave : bool
-        Whether members that others separate leave after each admission, or only at the end.
+        Whether members that others separate are removed after each admission, or only at the end.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Greedy rankings by mutual information: what is known of each feature is a sum over those ranked, kept up to date."""
+"""Greedy rankings by mutual information, with sums over the ranked features that are kept up to date."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from ..ci.base import BoundTest
 
-#: Scores are compared to so many decimals, so that float noise does not decide ties.
+#: Scores are rounded to this many decimals before they are compared, so that float noise does not decide ties.
 DECIMALS = 12
 
 
 class Pick(NamedTuple):
-    """A feature as it was ranked: which of the features it is, and its score."""
+    """A ranked feature: its index among the features, and its score."""
 
     index: int
     score: float
 
 
 class Known:
-    """What is known of the features that are not ranked yet, in nats; arrays of shape (features left,).
+    """The information about the features that are not ranked yet, in nats, as arrays of shape (features left,).
 
-    Sums over the ranked features F are computed when first read, from then on only their newest terms; a term costs one
-    mutual information a feature left.
+    Sums over the ranked features F are computed when first read; later only their new terms are added. A term costs one
+    mutual information (one test) per feature left.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Known:
 
     @property
     def n_ranked(self) -> int:
-        """How many features are ranked."""
+        """The number of ranked features."""
         return len(self.ranked)
 
     @property
@@ -84,11 +84,11 @@ class Known:
         return self._sum(_conditional_redundancy)
 
     def mean(self, sums: np.ndarray) -> np.ndarray:
-        """Return sums over the ranked features as means, 0 where none is ranked."""
+        """Return sums over the ranked features as means, 0 if no feature is ranked."""
         return sums / max(self.n_ranked, 1)
 
     def rank(self, at: int) -> int:
-        """Rank the feature at a place among those left; return which of all it is."""
+        """Rank the feature at a position among those left; return its index among all features."""
         self.ranked.append(int(self.left[at]))
         self.ranked_relevance += float(self.relevance[at])
         index = int(self.indices[at])
@@ -139,18 +139,18 @@ def _conditional_redundancy(known: Known, k: int) -> np.ndarray:
 def rank_greedily(
     known: Known, n_features: int, score: Callable[[Known], np.ndarray], first: Sequence[int] = ()
 ) -> Iterator[Pick]:
-    """Rank, one after the other, the feature of the highest score, the first in table order on ties.
+    """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
     Parameters
     ----------
     known : Known
-        Of all features, none of them ranked yet.
+        The information about all features, none of them ranked yet.
     n_features : int
-        How many to rank, at most all.
+        Number of features to rank, at most all.
     score : callable
         Returns the scores of the features left.
     first : sequence of int
-        Which features come before all others.
+        Indices of features that are ranked before all others.
 
     Yields
     ------

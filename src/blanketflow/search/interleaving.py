@@ -1,4 +1,4 @@
-"""Growing with a backward pass after each admission, or after each round of admissions, until nothing changes."""
+"""Growing with a backward pass after each round of one or more admissions, until nothing changes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ..ci.base import BoundTest
 from .backward import remove_until_stable
 from .steps import Step
 
-#: From the members to the admissions of one round; none when the search is over.
+#: Returns the admissions of one round for the members; none when the search is over.
 Admit = Callable[[list[str]], Iterable[Step]]
 
 
 def grow_and_shrink_by_turns(
     test: BoundTest, target: str, admit: Admit, alpha: float, on_cycle: Callable[[Sequence[str]], None]
 ) -> Iterator[Step]:
-    """Admit a round of features, remove false positives, and so on until a round admits none.
+    """Admit a round of features and remove false positives, repeatedly, until a round admits none.
 
-    On finite samples this can go in circles, which ends it when a set of members comes back.
+    On finite samples this can cycle; it ends when a set of members occurs for the second time.
 
     Parameters
     ----------
     admit : callable
-        From the members to the admissions of the next round.
+        Returns the admissions of the next round for the members.
     on_cycle : callable
-        Is told the set that came back.
+        Called with the set that occurs for the second time.
 
     Yields
     ------

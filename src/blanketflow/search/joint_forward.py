@@ -1,4 +1,4 @@
-"""Forward moves over sets of columns: each set is tested as one joint variable and admitted whole."""
+"""Forward moves over sets of columns: each set is tested as one joint variable and admitted as a whole."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .neighbours import strength_of
 from .steps import Step, step
 from .strength import is_dependent, strongest_first
 
-#: Sets tested at a time: a limit can strike between two blocks.
+#: The number of sets tested at once; limits are checked between two blocks.
 BLOCK = 4_096
 
-#: From (columns outside, members, largest size) to groups of sets; a group is asked only if those before admit none.
+#: Takes (columns outside, members, largest size); returns groups of sets. A group is used if those before admit none.
 Propose = Callable[[list[str], list[str], int], Iterable[Iterable[tuple[str, ...]]]]
 
 
@@ -33,24 +33,24 @@ def admit_sets(
     max_k: int | None = None,
     correction: str = NONE,
 ) -> Iterator[Step]:
-    """Admit the set that depends most on the target given those admitted, scan after scan, until none depends on it.
+    """Admit the set that depends most on the target given the admitted columns, scan by scan, until there is none.
 
     Parameters
     ----------
     features : sequence of str
-        In table order, which decides ties.
+        Features in table order, which decides ties.
     propose : callable
-        The sets that a scan tests: `every_set`, or `random_sets`.
+        Proposes the sets that a scan tests: `every_set` or `random_sets`.
     alpha : float
         Significance level of a scan's tests; see `correction`.
     m : int
-        Largest set.
+        Size of the largest set.
     max_k : int, optional
-        Largest conditioning set with the other members of the set tested: no more than ``max_k + 1`` columns enter.
+        Largest conditioning set plus the other members of the tested set: at most ``max_k + 1`` columns are admitted.
     correction : str
-        ``bonferroni`` divides alpha by the number of sets of up to `m` columns that are outside: the chance that a scan
-        admits anything where the target depends on none of them is at most alpha, whichever of them `propose` picks by
-        looking at the data. ``none`` leaves alpha as it is.
+        ``bonferroni`` divides alpha by the number of sets of up to `m` columns that are not admitted. If the target
+        depends on none of them, a scan then admits anything with a chance of at most alpha, even if `propose` looks at
+        the data. ``none`` does not change alpha.
 
     Yields
     ------
@@ -64,7 +64,7 @@ def admit_sets(
     """
     if m > 1 and not test.card.column_sets:
         raise UnsupportedError(
-            f"{test.card.id} tests one column at a time, but m = {m} asks for sets of columns. Set m: 1, or choose a "
+            f"{test.card.id} tests one column at a time, but m = {m} needs sets of columns. Set m: 1, or choose a "
             "test with column_sets in blanketflow.list_ci_tests(), such as g2, fisher-z or lr-mixed."
         )
     members: list[str] = []
@@ -82,7 +82,7 @@ def admit_sets(
 
 
 def n_sets(n: int, largest: int) -> int:
-    """Return how many sets of 1 to `largest` out of n columns there are.
+    """Return the number of sets of 1 to `largest` out of n columns.
 
     Examples
     --------
@@ -115,17 +115,17 @@ def strongest_dependent_set(
 
 
 def every_set(others: list[str], members: list[str], largest: int) -> Iterator[Iterator[tuple[str, ...]]]:
-    """Propose all sets, one size after the other."""
+    """Propose all sets, size by size."""
     return (combinations(others, size) for size in range(1, largest + 1))
 
 
 def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator) -> Propose:
-    """Return what proposes k random sets in one group, or all sets where there are no more than k.
+    """Return a function that proposes k random sets in one group, or all sets if there are at most k.
 
     Sizes are uniform. Among the sets of one size, the chance of a set is proportional to the sum of its members'
-    weights 1/p, p being of the member's own test given those admitted. A weight is at most the number of columns
-    outside, so that the first of them, however small its p-value, is sought in about half of the sets at most. Sets
-    that are drawn twice are tested once.
+    weights 1/p, where p is from the member's own test given the admitted columns. A weight is at most the number of
+    columns outside, so that a column with a tiny p-value is in at most about half of the sets. Sets that are drawn
+    twice are tested once.
     """
 
     def propose(others: list[str], members: list[str], largest: int) -> Iterable[Iterable[tuple[str, ...]]]:
@@ -140,16 +140,21 @@ def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator) 
 
 
 def draw_sets(weights: np.ndarray, largest: int, k: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return the different ones of k random sets of positions, by size and then position.
+    """Return k random sets of positions without duplicates, ordered by size and then position.
 
-    One member by weight and the others uniformly: that makes the chance of a set the sum of its members' weights.
+    One member is drawn by weight and the others uniformly, which makes the chance of a set proportional to the sum of
+    its members' weights.
 
     Parameters
     ----------
     weights : ndarray of shape (n,)
-        Positive.
+        Positive weights.
     largest : int
-        Sizes are uniform from 1 to this, at most n.
+        Size of the largest set, at most n; sizes are uniform from 1 to this.
+    k : int
+        Number of draws.
+    rng : Generator
+        Source of random numbers.
     """
     n = len(weights)
     sizes = rng.integers(1, largest + 1, size=k)

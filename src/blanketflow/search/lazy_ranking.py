@@ -1,6 +1,7 @@
-"""Greedy rankings by a minimum over the features ranked before: it can only fall, so most of it need not be computed.
+"""Greedy rankings by a minimum over the ranked features, which can only decrease, so most of it need not be computed.
 
-After Fleuret (2004): a feature whose bound is already below the best score of the step is left as it is.
+After Fleuret (2004) Fast binary feature selection with conditional mutual information, JMLR 5, 1531-1555: a feature
+whose bound is already below the best score of a step is not updated.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ import numpy as np
 from ..ci.base import BoundTest
 from .greedy_ranking import DECIMALS, Pick
 
-#: Features that are looked at together, and the first of them that are brought up to date together.
+#: The number of features in the pool of candidates, and the number of them that are updated together.
 POOL, CHUNK = 4096, 1024
-#: A table of no more cells is brought up to date whole: that takes less time than choosing what to leave.
+#: Up to this many cells all features are updated, which is faster than choosing some.
 FEW_CELLS = 2**25
 
 
 def rank_by_minimum(
     test: BoundTest, target: str, positions: np.ndarray, relevance: np.ndarray, n_features: int, start: np.ndarray
 ) -> Iterator[Pick]:
-    """Rank, one after the other, the feature of the highest score, the first in table order on ties.
+    """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
-    The first one has the highest relevance. From then on a score is the minimum of the feature's start and I(X;T|F)
-    over the features F ranked before.
+    The first feature has the highest relevance. Later scores are the minimum of the feature's start value and I(X;T|F)
+    over the ranked features F.
 
     Parameters
     ----------
@@ -37,9 +38,9 @@ def rank_by_minimum(
     relevance : ndarray of shape (d,)
         I(X;T) of each.
     n_features : int
-        How many to rank, at most d.
+        Number of features to rank, at most d.
     start : ndarray of shape (d,)
-        What each minimum starts with; infinity for a minimum over the ranked features alone.
+        The start value of each minimum; infinity for a minimum over only the ranked features.
 
     Yields
     ------
@@ -54,7 +55,7 @@ def rank_by_minimum(
 
 
 class _Minima:
-    """The minima as far as they are known, and over how many of the ranked features."""
+    """The known minima, and the number of ranked features over which each is taken."""
 
     def __init__(self, test: BoundTest, target: str, positions: np.ndarray, start: np.ndarray) -> None:
         self.test, self.target, self.positions = test, target, positions
@@ -66,14 +67,14 @@ class _Minima:
         self._fill_pool(self.n_pooled)
 
     def rank(self, index: int) -> None:
-        """Take a feature out of the ranking's candidates."""
+        """Remove a feature from the candidates."""
         self.ranked.append(int(self.positions[index]))
         self.least[index] = -np.inf
 
     def best(self) -> int:
-        """Return the feature of the highest minimum; those that cannot have it stay as they are."""
+        """Return the feature with the highest minimum; features that cannot have it are not updated."""
         if len(self.pool) > self.n_pooled:
-            self._fill_pool(self.n_pooled)  # it had to grow for the last one, when bounds were higher
+            self._fill_pool(self.n_pooled)  # it grew for an earlier step, when bounds were higher
         while True:
             in_order = self._in_order()
             at, best, best_score = 0, -1, -np.inf
@@ -87,12 +88,12 @@ class _Minima:
             self._fill_pool(4 * len(self.pool))
 
     def _in_order(self) -> np.ndarray:
-        """Return the features of the pool that are not ranked, of highest bound first if there are several chunks."""
+        """Return the unranked features of the pool, those with the highest bound first if there are several chunks."""
         left = self.pool[self.least[self.pool] > -np.inf]
         return left if len(left) <= self.chunk else left[np.argsort(-self.least[left], kind="stable")]
 
     def _fill_pool(self, size: int) -> None:
-        """Take the features of the highest bounds; no bound of the others exceeds the floor, as they only fall."""
+        """Fill the pool with the highest bounds; no other bound exceeds the floor, because bounds only decrease."""
         n_features = len(self.least)
         if size >= n_features:
             self.pool, self.floor = np.arange(n_features), -np.inf
@@ -106,7 +107,7 @@ class _Minima:
         return bound > best_score or (bound == best_score and index < best)
 
     def _bring_up_to_date(self, chunk: np.ndarray, best_score: float) -> None:
-        """Compute what is missing of some minima, as long as they are not below the best score."""
+        """Complete some minima, as long as they are not below the best score."""
         for k in range(int(self.n_seen[chunk].min()), len(self.ranked)):
             stale = chunk[(self.n_seen[chunk] == k) & (self.least[chunk] >= best_score)]
             if len(stale):
@@ -115,10 +116,10 @@ class _Minima:
                 self.n_seen[stale] = k + 1
 
     def _better(self, chunk: np.ndarray, best: int, best_score: float) -> tuple[int, float]:
-        """Return the best of some features and the best so far; only those up to date count."""
+        """Return the best among the best so far and some features; only features that are up to date count."""
         current = chunk[self.n_seen[chunk] == len(self.ranked)]
         if len(current):
-            at = int(np.argmax(self.least[current]))  # of equals the first, as they are in table order
+            at = int(np.argmax(self.least[current]))  # the first on ties, in table order
             index, score = int(current[at]), float(self.least[current[at]])
             if score > best_score or (score == best_score and index < best):
                 return index, score

@@ -1,4 +1,4 @@
-"""Parents and children of any column of a table, corrected for symmetry, and spouses; each column is searched once."""
+"""Parents and children of any column, corrected for symmetry, and spouses; each column is searched once."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from .neighbours import FindNeighbours, Neighbours
 from .steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from .strength import is_dependent
 
-#: Who is a neighbour: whom both searches hold, whom either holds, or whom the target's own search holds.
+#: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.
 SYMMETRIES = ("and", "or", "none")
 
 
 class Neighbourhoods:
-    """What one kind of search says of the neighbourhood of every column.
+    """The neighbourhood of every column, found by one kind of search.
 
     Parameters
     ----------
     test : BoundTest
         The bound CI test.
     columns : sequence of str
-        All columns, the target among them, in table order.
+        All columns, including the target, in table order.
     find : FindNeighbours
         The search for one column's parents and children.
     alpha : float
@@ -29,7 +29,7 @@ class Neighbourhoods:
     max_k : int or None
         Largest conditioning set of the search; the test for a spouse adds one.
     symmetry : {"and", "or", "none"}
-        X and T are neighbours when each search holds the other, when either does, or when T's own search holds X.
+        X and T are neighbours if each one's search finds the other, if either does, or if T's own search finds X.
         With ``or`` every column is searched.
     """
 
@@ -47,7 +47,7 @@ class Neighbourhoods:
         self._found: dict[str, Neighbours] = {}
 
     def found(self, column: str) -> Neighbours:
-        """Return what a column's own search finds."""
+        """Return the result of a column's own search."""
         if column not in self._found:
             others = [other for other in self.columns if other != column]
             self._found[column] = self.find(self.test, column, others, self.alpha, self.max_k)
@@ -76,15 +76,15 @@ class Neighbourhoods:
         return removals
 
     def separating_set(self, column: str, other: str) -> tuple[str, ...] | None:
-        """Return what separated another column in this one's search, else this one in the other's; None if nothing."""
+        """Return the set that separated two columns in the first one's search, else in the other's; else None."""
         given = self.found(column).separating_sets.get(other)
         return self.found(other).separating_sets.get(column) if given is None else given
 
     def spouses(self, column: str) -> list[Step]:
-        """Return the parents of common children, by what a child opens.
+        """Return the other parents of the column's children.
 
-        Y, a neighbour of a neighbour X, is a spouse when it is none itself, X is not in the set that separates it from
-        the column, and adding X to that set makes them dependent. One test for each such Y and X at most.
+        Y, a neighbour of a neighbour X, is a spouse if it is not a neighbour itself, X is not in the set that separates
+        Y from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X.
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
         spouses: dict[str, Step] = {}
@@ -102,7 +102,7 @@ class Neighbourhoods:
         return list(spouses.values())
 
     def _seen_from(self, other: str, column: str) -> list[Step]:
-        """Return the other column's admission of this one, told as this one's of the other."""
+        """Return the other column's admission of this one as this one's admission of the other."""
         own = [member for member in self.found(other).members if member.feature == column]
         return [
             Step(other, member.statistic, member.p_value, member.importance, member.given, PARENT_OR_CHILD)

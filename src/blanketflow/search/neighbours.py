@@ -1,4 +1,4 @@
-"""What a search for one column's parents and children finds, and how a conditioning set is sought."""
+"""The result of a search for one column's parents and children, and the search for a separating set."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from .strength import is_dependent, separates
 
 @dataclass
 class Neighbours:
-    """Parents and children of one column as far as its own search can tell, and what separates the others from it.
+    """The parents and children of one column according to its own search, and the sets that separate the others.
 
     Attributes
     ----------
     members : list of Step
-        In order of admission, each with its weakest test. Without a symmetry correction descendants may be among them.
+        Members in order of admission, each with its weakest test. Before a symmetry correction they may include
+        descendants.
     separating_sets : dict of str to tuple of str
-        For each column that left the search, a set given which it was independent.
+        For each other column, a set given which it was independent.
     removals : list of Step
-        Who left after being admitted, in order.
+        The removals of admitted columns, in order.
     """
 
     members: list[Step] = field(default_factory=list)
@@ -37,7 +38,7 @@ class Neighbours:
         return [member.feature for member in self.members]
 
 
-#: A search: (test, target, other columns in table order, alpha, max_k) to what it found.
+#: A search takes (test, target, other columns in table order, alpha, max_k).
 FindNeighbours = Callable[[BoundTest, str, Sequence[str], float, int | None], Neighbours]
 
 
@@ -49,19 +50,19 @@ def askable_sets(
     max_k: int | None,
     including: Sequence[str] = (),
 ) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Give conditioning sets, and which of some columns to test given each: those that there are rows enough to test.
+    """Yield conditioning sets, each with the columns for whose tests there are enough rows.
 
-    Sets come by size, then in the order of what they are drawn from. Where no column can be tested given any set of a
-    size, none can given larger ones, and the search ends.
+    Sets are ordered by size, then by the order of the members. If no column can be tested given any set of a size, none
+    can be tested given larger sets, and the search ends.
 
     Parameters
     ----------
     asked : sequence of str
-        The columns to test. Who leaves it meanwhile is not asked for again.
+        The columns to test. A column that is removed from it during the search is not tested any more.
     members : callable
-        What the sets of the next size are drawn from.
+        Returns the members from which the sets of the next size are drawn.
     including : sequence of str
-        Columns that every set holds besides.
+        Further columns in every set.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def askable_sets(
 
 
 class WeakestTest:
-    """The weakest dependence that one feature's tests have shown, and given what."""
+    """The weakest dependence among one feature's tests, and its conditioning set."""
 
     def __init__(self, result: CIResult, given: Sequence[str] = ()) -> None:
         self.result, self.given = result, tuple(given)
@@ -98,14 +99,14 @@ class WeakestTest:
             self.result, self.given = result, tuple(given)
 
     def step(self, feature: str, role: str = PARENT_OR_CHILD) -> Step:
-        """Return the admission that this test leaves."""
+        """Return the admission of a feature with this test."""
         return step(feature, self.result, self.given, role=role)
 
 
 def strength_of(result: CIResult) -> tuple[float, float]:
-    """Return what dependences are compared by: log p, then statistic per degree of freedom; larger is stronger.
+    """Return the key by which dependences are compared: -log p, then statistic per degree of freedom.
 
-    Both without their last bits, so that float noise does not decide.
+    Larger is stronger. Both are rounded in their last bits, so that float noise does not decide.
     """
     per_dof = abs(result.statistic) / max(result.dof, 1.0)
     return -comparable_number(result.log_p), comparable_number(per_dof)
@@ -126,11 +127,11 @@ def find_separating_set(
     Parameters
     ----------
     others : sequence of str
-        What the sets are drawn from.
+        The columns from which the sets are drawn.
     including : sequence of str
-        Columns that every set holds besides.
+        Further columns in every set.
     weakest : WeakestTest, optional
-        Is told of every test that finds dependence.
+        Updated by every test that finds dependence.
     """
     for given, _ in askable_sets(test, target, [feature], lambda: others, max_k, including):
         result = test.test(feature, target, given=given)

@@ -11,24 +11,24 @@ from .strength import strongest_first
 
 
 def representative_sets(near: Neighbourhoods, target: str) -> Iterator[Step]:
-    """Give the features of all representative sets, group by group, the group of the strongest member first.
+    """Yield the features of all representative sets, group by group, the group of the strongest member first.
 
-    A group holds a member of PC(T) and that member's own parents and children. No feature is in two groups: a member
-    stays in its own, and a feature that several members are neighbours of is in the group of the member that depends
-    most on the target given nothing.
+    A group contains a member of PC(T) and that member's own parents and children. No feature is in two groups: a member
+    stays in its own group, and a feature that is a neighbour of several members is in the group of the member with the
+    strongest marginal dependence on the target.
 
     Parameters
     ----------
     near : Neighbourhoods
-        The search for parents and children, of all columns with the target among them.
+        The parents and children of all columns, including the target.
     target : str
         The target.
 
     Yields
     ------
     Step
-        Each with its group, the member's name, and as importance its dependence on the target given nothing. The test
-        is the one that admitted it: of the target for a member, of the member for the others.
+        One per feature. Its group is the member's name, and its importance the marginal dependence on the target. Its
+        test is the one that admitted it: with the target for a member, with the member for the others.
     """
     members = {member.feature: member for member in near.parents_and_children(target)}
     if not members:

@@ -10,14 +10,14 @@ from .strength import separates
 
 
 class Skeleton:
-    """An undirected graph of columns and, for each pair without an edge, what separated it.
+    """An undirected graph of columns and, for each pair without an edge, the set that separated it.
 
     Attributes
     ----------
     adjacent : dict of str to list of str
         Neighbours of each column.
     separating_sets : dict of frozenset to tuple of str
-        By pair.
+        The separating set of each pair without an edge.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:
@@ -25,13 +25,13 @@ class Skeleton:
         self.separating_sets: dict[frozenset[str], tuple[str, ...]] = {}
 
     def separate(self, x: str, y: str, given: tuple[str, ...]) -> None:
-        """Take the edge between two columns away."""
+        """Remove the edge between two columns."""
         self.adjacent[x].remove(y)
         self.adjacent[y].remove(x)
         self.separating_sets[frozenset((x, y))] = given
 
     def opened_by_colliders(self, column: str) -> dict[str, str]:
-        """Return the columns two edges away whose middle column did not separate them, and that middle: a collider."""
+        """Return each column two edges away that the middle column did not separate, with that middle, a collider."""
         opened: dict[str, str] = {}
         for middle in self.adjacent[column]:
             for other in self.adjacent[middle]:
@@ -45,8 +45,8 @@ class Skeleton:
 def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: int | None) -> Skeleton:
     """Find the skeleton level by level, as the PC algorithm does.
 
-    A level's conditioning sets are drawn from the neighbours that a column had when the level began, so that the order
-    of the columns does not matter.
+    A level's conditioning sets are drawn from a column's neighbours at the start of the level, so that the order of the
+    columns does not matter.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What a search writes down: each admission and removal with the test behind it; its answers if it has several."""
+"""The record of a search: each admission and removal with its test, and the answers if there are several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core.results import CIResult
 
 #: Roles that a feature can have in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"
-#: Members of a set that is tested each given the others, up to which every conditioning set is written down.
+#: Up to this many members of a set, the conditioning sets of tests of each member given the others are recorded.
 MOST_LISTED = 500
 
 
@@ -20,20 +20,20 @@ class Step:
     Attributes
     ----------
     feature : str
-        Its name.
+        Name of the feature.
     statistic, p_value : float
-        Outcome of the test that decided.
+        Result of the test that decided.
     importance : float
-        Larger is more important; comparable within one selector only.
+        Larger is more important; comparable only within one selector.
     given : tuple of str or None
-        The conditioning set of that test. None for all others that stood then, where these are `MOST_LISTED` or more:
-        written down each time, they would be more than everything else.
+        The conditioning set of that test. None means all other members at that time, if these are `MOST_LISTED` or
+        more, because recording them each time would take too much space.
     role : str
         ``parent_or_child``, ``spouse`` or ``member`` (of the blanket, role unknown).
     kept : bool
         False for a removal.
     group : str
-        Where a method forms groups of features: the name of this one's group.
+        Name of the feature's group, if the method forms groups.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Step:
 
     @property
     def listed(self) -> list[str] | None:
-        """The conditioning set as artefacts and frames have it."""
+        """The conditioning set as stored in artefacts and frames."""
         return None if self.given is None else list(self.given)
 
 
@@ -63,9 +63,9 @@ class Answer:
     Attributes
     ----------
     features : tuple of str
-        Most important first.
+        The features, most important first.
     count : int
-        How often it was found.
+        How often the blanket was found.
     """
 
     features: tuple[str, ...]
@@ -98,7 +98,7 @@ def step(
     role: str = MEMBER,
 ) -> Step:
     """Return the step that a test result decides; importance is log(1/p) unless given."""
-    # A p-value of exactly 0 has no logarithm: the smallest double stands for it.
+    # The logarithm of a p-value of exactly 0 is minus infinity, which is replaced by a large finite number.
     own = -max(result.log_p, -1e300)
     importance = own if importance is None else importance
     return Step(feature, result.statistic, result.p_value, importance, tuple(given), role, kept)

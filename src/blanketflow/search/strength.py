@@ -1,4 +1,4 @@
-"""How strong a dependence is, and what a result says at a significance level."""
+"""The strength of a dependence, and the decision of a result at a significance level."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..core.ties import comparable
 
 
 def strongest_first(results: CIResults) -> np.ndarray:
-    """Return candidate positions by log p, then statistic per degree of freedom, then column order.
+    """Return candidate positions ordered by log p, then statistic per degree of freedom, then column order.
 
-    Both are compared without their last bits, so that float noise does not decide between columns that say the same.
+    Both are rounded in their last bits, so that float noise does not decide between equivalent columns.
 
     Examples
     --------
@@ -29,20 +29,21 @@ def strongest_first(results: CIResults) -> np.ndarray:
 
 
 def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:
-    """Whether a result admits: p <= alpha, and reliable unless the test's rule is to use it as it is."""
+    """Return whether a result admits a feature: p <= alpha, and the result is not undecided."""
     return result.log_p <= math.log(alpha) and _counts(test, result)
 
 
 def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
-    """Whether a result removes: p > alpha. An undecided result neither admits nor removes."""
+    """Return whether a result removes a feature: p > alpha, and the result is not undecided."""
     return result.log_p > math.log(alpha) and _counts(test, result)
 
 
 def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
-    """Whether a result takes a feature out of a search over many conditioning sets.
+    """Return whether a result removes a feature in a search over many conditioning sets.
 
-    As `is_independent`, but for tests whose rule on unreliable results is ``auto``: a search that asks for a separating
-    set finds one too few rows to test with sooner or later, and then everything would leave.
+    Like `is_independent`, except for tests with ``unreliable: auto``, whose unreliable results do not count here. A
+    search for a separating set sooner or later reaches a set for which there are too few rows, and then every feature
+    would be removed.
     """
     return is_independent(test, result, alpha) and (result.reliable or test.unreliable != "auto")
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_until_stable
-from ...search.embedded import Exclusions, tells_nothing_more
+from ...search.exclusions import Exclusions, tells_nothing_more
 from ...search.forward import admit_strongest
 from ...search.forward_neighbours import semi_interleaved_neighbours
 from ...search.steps import Answer, Step, standing

@@ -1,4 +1,4 @@
-"""Which features to leave out next, and when what is found without them holds as much information."""
+"""Which features to leave out next, and whether the features found without them have as much information."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .strength import is_dependent
 
 
 class Exclusions:
-    """Sets of features to leave out, smallest first: each meets every boundary found and holds none that failed.
+    """Sets of features to leave out, smallest first. Each meets every boundary found and contains no set that failed.
 
-    A further Markov boundary lacks some feature of every one found. So a set of such features lies outside it, and
-    leaving that set out keeps the further boundary and hides all those found. When there is no such set left, there is
-    no further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
+    A further Markov boundary lacks some feature of every boundary found. So there is a set of such features outside it,
+    and leaving out that set keeps the further boundary and hides all those found. When no such set is left, there is no
+    further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
 
     Parameters
     ----------
     first : sequence of str
-        The first Markov boundary. Of sets of equal size, those of its first features come first.
+        The first Markov boundary. Among sets of equal size, those with its first features come first.
 
     Attributes
     ----------
     found : list of sequence of str
-        Markov boundaries; append those that leaving a set out has found.
+        The Markov boundaries found; the caller appends each new one.
     failed : list of frozenset of str
-        Sets without which there is no Markov boundary; append those.
+        The sets without which there is no Markov boundary; the caller appends each.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Exclusions:
         self._seen: set[frozenset[str]] = set()
 
     def next(self) -> frozenset[str] | None:
-        """Return the next set; the same one again until it is found to fail or a boundary without it is found."""
+        """Return the next set, or None. The set is the same until it has failed or a boundary without it is found."""
         while self._open:
             left_out = self._open[0]
             if not any(bad <= left_out for bad in self.failed):
@@ -68,13 +68,13 @@ class Exclusions:
 def tells_nothing_more(
     test: BoundTest, target: str, others: Sequence[str], given: Sequence[str], alpha: float
 ) -> bool | None:
-    """Return whether the target is independent of some features given others; None where the data cannot tell.
+    """Return whether the target is independent of some features given others; None if the data cannot tell.
 
-    Those not among the given are tested as one joint variable; by tests that take one column at a time, one after the
-    other with the earlier ones given too, which is the same by the chain rule of mutual information.
+    The features that are not given are tested as one joint variable. A test of single columns tests them one after the
+    other, with the earlier ones given too, which is equivalent by the chain rule of mutual information.
 
-    An unreliable test admits no feature, for want of evidence. For the same reason it does not show here that two sets
-    hold the same information; unless the test's rule is to use it as it is.
+    An unreliable test admits no feature, since there is too little evidence. For the same reason it does not show here
+    that two sets have the same information, unless the test's rule is to use unreliable results.
     """
     extra = [other for other in others if other not in given]
     if not extra:
