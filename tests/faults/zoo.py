@@ -235,7 +235,7 @@ PREDICTED = {
     "nan": (lambda self, X: np.full(len(X), np.nan), "the model returned predictions that are not finite"),
     "words": (
         lambda self, X: np.full(len(X), "yes"),
-        "the model returned predictions of type <U3, which are no numbers",
+        "the model returned predictions of type <U3, which are not numbers",
     ),
     "stranger": (lambda self, X: np.full(len(X), 7), "the model predicted the class 7, which it was not taught"),
     "crash": (lambda self, X: crash(), "the process of the method was ended by signal SIGSEGV"),

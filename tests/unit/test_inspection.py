@@ -8,7 +8,7 @@ import pytest
 
 from blanketflow.api.inspection import inspect_columns, inspect_table, suggest_targets
 from blanketflow.api.inspection.leakage import told_by
-from blanketflow.api.inspection.suits import Suits, suggested_method
+from blanketflow.api.inspection.suitable import Suitability, suggested_method
 from blanketflow.core.table import Column
 from blanketflow.workflow.plan import make_plan
 
@@ -132,7 +132,9 @@ def test_a_source_that_names_its_target_needs_no_suggestion():
 
 def test_the_method_to_begin_with_is_one_whose_search_is_quick():
     def suggested(seconds, test):
-        return suggested_method([Suits("hiton-mb", "g2", None, seconds), Suits("iamb", "g2", None, 0.1)], test)
+        return suggested_method(
+            [Suitability("hiton-mb", "g2", None, seconds), Suitability("iamb", "g2", None, 0.1)], test
+        )
 
     assert suggested(5.0, "fisher-z") == "hiton-mb"
     assert suggested(3600.0, "fisher-z") == suggested(5.0, "lr-mixed") == "iamb"

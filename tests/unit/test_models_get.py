@@ -32,7 +32,7 @@ def test_options():
         ({"type": "knn", "n_neighbors": 0}, ParameterError, "at least 1"),
         ({"C": 3}, ConfigError, "has no type"),
         ("no_such_package:Thing", ConfigError, "cannot be imported"),
-        ("collections:OrderedDict", ConfigError, "no scikit-learn estimator"),
+        ("collections:OrderedDict", ConfigError, "is not a scikit-learn estimator"),
         ({"type": "sklearn.linear_model:Ridge", "beta": 1}, ParameterError, "beta"),
     ],
 )

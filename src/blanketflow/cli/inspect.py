@@ -10,7 +10,7 @@ from .options import AsJson, DataSet, Table, Target, dataset_spec
 from .terminal import heading, show, show_json, show_table, width
 
 if TYPE_CHECKING:
-    from ..api.inspection import ColumnSummary, Inspection, Suits
+    from ..api.inspection import ColumnSummary, Inspection, Suitability
 
 #: How many columns are listed; JSON has them all.
 _SHOWN = 40
@@ -76,7 +76,7 @@ def _show_columns(title: str, columns: list[ColumnSummary]) -> None:
         show(f"  ... and {len(columns) - _SHOWN} more (--json lists them)")
 
 
-def _show_suits(what: str, found: list[Suits]) -> None:
+def _show_suits(what: str, found: list[Suitability]) -> None:
     """Print the suitable ones grouped by time, and the others grouped by reason."""
     by: dict[str, list[str]] = {}
     for one in found:

@@ -1,4 +1,4 @@
-"""Predictive models, one a file: the PPI test learns with them, the evaluation measures by them."""
+"""Predictive models, one per file, for the PPI and CPI tests and the evaluation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..core.errors import ConfigError, shown
 from ..core.registry import look_up
 from .base import Model
-from .outside import OutsideModel
+from .sklearn_model import SklearnModel
 
 __all__ = ["Model", "build_estimator", "get_model"]
 
@@ -20,21 +20,21 @@ def get_model(spec: Any) -> Model:
     ----------
     spec : str, mapping, Model or scikit-learn estimator
         An id such as ``"svm"``; ``"package.module:Class"`` of any scikit-learn estimator; a mapping with the key
-        ``type`` (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or an object taken as it is.
+        ``type`` (one of these) and options, such as ``{"type": "knn", "n_neighbors": 3}``; or a model or estimator.
 
     Returns
     -------
     Model
-        `build(task, seed)` makes a scikit-learn estimator of it.
+        The model; its `build(task, seed)` returns a scikit-learn estimator.
 
     Raises
     ------
     UnknownNameError
         If no model has this id.
     ConfigError
-        If a class cannot be imported or is no scikit-learn estimator, or a mapping has no ``type``.
+        If a class cannot be imported or is not a scikit-learn estimator, or a mapping has no ``type``.
     ParameterError
-        If an option is unknown or out of its range.
+        If an option is unknown or out of range.
 
     Examples
     --------
@@ -52,11 +52,11 @@ def get_model(spec: Any) -> Model:
     elif spec is None or isinstance(spec, bool | int | float | list | tuple):
         raise ConfigError(f"a model is an id such as tree, or {{type: tree, option: ...}}, but not {shown(spec)}.")
     else:
-        return OutsideModel.of_instance(spec)
+        return SklearnModel.of_instance(spec)
     found = look_up("blanketflow.models", name, "model")
     if isinstance(found, type) and issubclass(found, Model):
         return found.from_options(f"model {name!r}", options)
-    return OutsideModel.of_class(name, found, options)
+    return SklearnModel.of_class(name, found, options)
 
 
 def build_estimator(spec: Any, task: str, seed: int, n_jobs: int = 1) -> Any:

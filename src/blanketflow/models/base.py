@@ -1,4 +1,4 @@
-"""The interface of every model: a card, declared options, and how to build its scikit-learn estimator."""
+"""The interface of every model: a card, options, and how to build its scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Model(Configurable):
         Parameters
         ----------
         task : {"classification", "regression"}
-            A classifier has `predict_proba` wherever the method allows it.
+            The task. A classifier has `predict_proba` if the method allows it.
         seed : int
-            Where the estimator takes its random numbers from, below 2**32.
+            Seed of the estimator's random numbers, below 2**32.
         n_jobs : int, default=1
-            Threads or processes. They change the time, not the result.
+            Number of threads or processes, which does not change the result.
 
         Raises
         ------
@@ -48,14 +48,15 @@ class Model(Configurable):
         return self.assemble(task, seed, n_jobs)
 
     def certify(self, estimator: Any) -> Any:
-        """Return an estimator of `build` so set that `used_columns` can tell, for models that have such a setting."""
+        """Return an estimator from `build` with the setting, if there is one, in which `used_columns` is known."""
         return estimator
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns that a fitted estimator depends on, shape (k,), ascending; None where it may be any.
+        """Return the columns on which a fitted estimator depends, shape (k,), ascending; None if that is not known.
 
-        A certificate: fitted on the same rows with the same seed, but without any of the other columns, it would give
-        the same predictions to the last bit. Most estimators draw columns at random or mix them all, and have none.
+        This is a certificate: fitted on the same rows with the same seed, but without any of the other columns, it
+        would give the same predictions to the last bit. Most estimators draw columns at random or mix all columns, and
+        have no certificate.
         """
         return None
 

@@ -1,4 +1,4 @@
-"""From a table to the float matrix that models learn from: one block of columns a feature."""
+"""Encodes a table as the float matrix for models, with one block of columns per feature."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Design:
     Attributes
     ----------
     matrix : ndarray of shape (n, m)
-        float64, C order.
+        The matrix, float64 in C order.
     blocks : list of slice
         The columns of `matrix` that belong to each feature, in table order.
     """
@@ -30,9 +30,9 @@ class Design:
 def design(table: Table) -> Design:
     """Encode a table.
 
-    Numbers, booleans and categorical columns of up to two levels become one column (codes for levels), categorical
-    columns of more levels one indicator a level. Levels are those that the columns declare, so parts of one table
-    get the same columns.
+    Numeric, boolean and categorical columns with up to two levels become one column (with codes for levels).
+    Categorical columns with more levels become one indicator per level. The declared levels are used, so all parts of a
+    table get the same columns.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def design(table: Table) -> Design:
     matrix = np.empty((table.n_rows, sum(widths)), dtype=np.float64)
     for column, block in zip(table.columns, blocks, strict=True):
         if column.n_missing():
-            raise DataError(f"column {column.name!r} has missing cells, which models cannot read. Impute it first.")
+            raise DataError(f"column {column.name!r} has missing cells, which models do not accept. Impute it first.")
         values = column.numbers()[:, None]
         matrix[:, block] = values == np.arange(len(column.levels)) if _is_one_hot(column) else values
     return Design(matrix, blocks)

@@ -1,4 +1,4 @@
-"""The evaluation of one split: each model learns from the selected features of the training rows, and is scored."""
+"""The evaluation of one split: each model is fitted on the training rows' selected features and scored."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ def evaluate_split(
 ) -> list[dict[str, Any]]:
     """Fit each model on the training rows and score it on the test rows.
 
-    Without features, or with a single class in the training part, every model predicts the prior (or the mean): that
-    is all one can do there.
+    Without features, or with a single class in the training part, every model predicts the prior (or the mean), since
+    nothing better is possible.
 
     Parameters
     ----------
     train, test : Table
-        The selected features only, imputed already.
+        The selected features only, already imputed.
     train_y, test_y : Column
         The target: categorical for classification, numeric for regression.
     models : sequence of str
-        Names for `get_model`. Models that do not support the task are left out.
+        Names for `get_model`. Models that do not support the task are skipped.
     metrics : "auto" or sequence of str
         See `resolve_metrics`.
     task : {"classification", "regression"}
         The task.
     seed_identity : tuple of str or int
-        What the seed of each model is derived from, together with the model's name.
+        The seed of each model is derived from this and the model's name.
     n_jobs : int, default=1
-        Cores of a model.
+        Number of cores for a model.
 
     Returns
     -------
     list of dict
         Rows with ``model, metric, value, n_features, seconds, status, reason``. `seconds` is the time of fit and
-        predictions. `status` is ``ok``; ``undefined`` (the metric has no value on these rows); or ``error`` (the model
-        failed). In the last two, `value` is None and `reason` says why.
+        predictions. `status` is ``ok``, ``undefined`` (the metric has no value on these rows) or ``error`` (the model
+        failed). For the last two, `value` is None and `reason` says why.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def evaluate_split(
     if [(c.name, c.levels) for c in train.columns] != [(c.name, c.levels) for c in test.columns]:
         raise DataError("training and test rows differ in columns or levels. Take both from one table.")
     names = resolve_metrics(metrics, task)
-    # If one model is of others, all work in processes of their own: threads that one of ours starts here, none of
-    # those processes could use.
+    # If one model is not ours, all run in processes of their own: a child process cannot use threads that another
+    # model has started here.
     apart = any(is_foreign(model) for model in models)
     rows = []
     for asked in models:
@@ -91,7 +91,7 @@ def evaluate_split(
             predictions = Predictions(*in_child(lambda work=own: astuple(work()))) if apart else own()
             seconds = time.perf_counter() - started
             scores = {name: ("undefined", score(name, predictions)) for name in names}
-        except MemoryError:  # no fault of the model: the job may be tried again with more
+        except MemoryError:  # not the model's fault: the job may be repeated with more memory
             raise
         except Exception as error:  # one model's failure must not cost the others their results
             seconds = time.perf_counter() - started
@@ -115,7 +115,7 @@ def evaluate_split(
 def not_scored(
     models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
 ) -> list[dict[str, Any]]:
-    """Return the rows of `evaluate_split` for a split that has no blanket: without values, but with the reason."""
+    """Return the rows of `evaluate_split` for a split without a blanket: no values, but the reason."""
     failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
     return [
         {"model": model, "metric": metric, **failed}

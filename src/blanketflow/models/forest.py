@@ -11,14 +11,15 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import integer
 from .base import Model
-from .deferred import Deferred
+from .lazy_estimator import LazyEstimator
 
 
 @dataclass
 class Forest(Model):
-    """Random forest of scikit-learn: trees on bootstrap samples, a split chooses among the square root of all columns.
+    """Random forest of scikit-learn: trees on bootstrap samples.
 
-    For regression among a third of them, as Breiman's forests do.
+    Each split chooses among sqrt(d) random columns for classification, and among d / 3 for regression, as in Breiman's
+    forests.
 
     Examples
     --------
@@ -42,17 +43,17 @@ class Forest(Model):
     min_samples_leaf: int = integer(1, "Fewest training rows in a leaf.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the forest; it gives the same trees on any number of cores."""
+        """Return the forest, whose trees do not depend on the number of cores."""
         return ForestEstimator(partial(_forest, task, self.options(), seed, n_jobs), task)
 
 
-class ForestEstimator(Deferred):
-    """A forest that is grown on any number of cores and asked on one."""
+class ForestEstimator(LazyEstimator):
+    """A forest that is grown on any number of cores and predicts on one."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> ForestEstimator:
         """Grow the trees."""
         super().fit(X, y)
-        # Several threads would add the trees' answers up in any order, so that last digits changed.
+        # Several threads would sum the trees' predictions in any order, which would change the last digits.
         self.estimator_.set_params(n_jobs=1)
         return self
 

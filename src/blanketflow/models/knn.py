@@ -12,20 +12,20 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import integer
 from .base import Model
-from .deferred import Deferred
+from .lazy_estimator import LazyEstimator
 
-#: Distances are as near as each other if they differ by no more than rounding, relatively.
+#: Distances are equal if they differ relatively by no more than this, which is rounding.
 TIE = 1e-12
-#: Distances that are held at a time.
+#: The largest number of distances in memory at a time.
 MOST_DISTANCES = 10_000_000
 
 
 @dataclass
 class KNN(Model):
-    """k nearest neighbours on standardised columns; all training rows where they are fewer than k.
+    """k nearest neighbours on standardised columns; all training rows if there are fewer than k.
 
-    Every training row that is as near as the k-th nearest counts, as many as they are: columns of few values have many
-    of them, and which k of these came first would be the order of the rows.
+    All training rows that are as near as the k-th nearest count. Columns with few values have many such ties, and
+    otherwise the order of the rows would decide among them.
 
     Examples
     --------
@@ -49,19 +49,20 @@ class KNN(Model):
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator; nothing in it is random."""
-        return Deferred(partial(_neighbours, task, self.n_neighbors, n_jobs), task)
+        return LazyEstimator(partial(_neighbours, task, self.n_neighbors, n_jobs), task)
 
 
 class Neighbours:
-    """Means over the nearest training rows, of the target or of the membership in each class.
+    """Predicts the mean of the nearest training rows' targets, or their shares of each class.
 
     Parameters
     ----------
     task : {"classification", "regression"}
+        The task.
     n_neighbors : int
-        At most the number of training rows.
+        Number of neighbours, at most the number of training rows.
     n_jobs : int
-        Threads of the search.
+        Number of threads of the search.
     """
 
     def __init__(self, task: str, n_neighbors: int, n_jobs: int) -> None:
@@ -85,12 +86,12 @@ class Neighbours:
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """Return the class of most votes, the first of several, or the mean of each row."""
+        """Return for each row the class with the most votes (the first on ties), or the mean."""
         found = self._means(X)
         return self.classes_[found.argmax(axis=1)] if self.task == CLASSIFICATION else found[:, 0]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return the shares of votes, columns in the order of `classes_`."""
+        """Return the shares of votes, with columns in the order of `classes_`."""
         return self._means(X)
 
     def _means(self, X: np.ndarray) -> np.ndarray:
@@ -99,12 +100,12 @@ class Neighbours:
         found = self.values_[nearest[:, :k]].mean(axis=1)
         if nearest.shape[1] > k:
             last, next_one = (_squared(X - self.rows_[nearest[:, at]]) for at in (k - 1, k))
-            # As near within what the search itself may have rounded.
+            # The margin allows for the rounding of the search.
             self._with_ties(found, X, np.flatnonzero(next_one <= last + 1e-9 * (1 + last)))
         return found
 
     def _with_ties(self, found: np.ndarray, X: np.ndarray, tied: np.ndarray) -> None:
-        """Put means over all rows as near as the k-th in place of those over k of them."""
+        """Replace the means over k rows by means over all rows that are as near as the k-th."""
         from scipy.spatial.distance import cdist
 
         if not len(tied):

@@ -13,8 +13,8 @@ from ..core.errors import UnsupportedError
 from ..core.parameters import integer, number
 from .base import Model
 
-#: With these, what is binned, summed and compared for one column does not depend on which others there are: columns are
-#: not bundled nor drawn, and of equal gains the first column in table order wins.
+#: With these parameters the bins, sums and comparisons for one column do not depend on other columns: columns are not
+#: bundled or sampled, and among equal gains the first column in table order wins.
 CERTIFIED = {
     "boosting_type": "gbdt",
     "class_weight": None,
@@ -74,12 +74,12 @@ class LightGBM(Model):
     min_child_samples: int = integer(5, "Fewest training rows in a leaf.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return the estimator; it gives the same trees on any number of cores.
+        """Return the estimator, whose trees do not depend on the number of cores.
 
         Raises
         ------
         UnsupportedError
-            If LightGBM cannot be loaded: its wheels leave OpenMP to the system.
+            If LightGBM cannot be loaded because OpenMP, which its wheels do not contain, is not installed.
         """
         try:
             from lightgbm import LGBMClassifier, LGBMRegressor
@@ -92,7 +92,7 @@ class LightGBM(Model):
         family = LGBMClassifier if task == CLASSIFICATION else LGBMRegressor
         return family(
             **self.options(),
-            importance_type="gain",  # by default splits are counted, of which a useless column has as many
+            importance_type="gain",  # the default counts splits, and useless columns have as many
             random_state=seed,
             n_jobs=n_jobs,
             deterministic=True,
@@ -103,17 +103,17 @@ class LightGBM(Model):
     def certify(self, estimator: Any) -> Any:
         """Return the estimator without bundles of columns, which make one column's splits depend on the others.
 
-        Bundles save time where columns are sparse (one fit on 500 columns with 2 % of ones takes 4 times as long
-        without), so that only who shares fits between sets of columns gives them up.
+        Bundles save time if columns are sparse: without them one fit on 500 columns with 2 % of ones takes 4 times as
+        long. So only callers that share fits between sets of columns switch them off.
         """
         return estimator.set_params(**CERTIFIED)
 
     def used_columns(self, fitted: Any) -> np.ndarray | None:
-        """Return the columns that some tree splits on; None unless the parameters are those of a certified fit."""
+        """Return the columns on which a tree splits; None unless the estimator was fitted with `certify`."""
         parameters = fitted.get_params()
         is_certain = CERTIFIED.items() <= parameters.items() and parameters.keys() <= CERTIFIED.keys() | FREE
         if not is_certain:
             return None
-        # Not by importance: gains too small for a 32-bit number count as no split there.
+        # Not from importances, where gains that are too small for a 32-bit number count as no split.
         splits = re.findall(r"^split_feature=(.*)$", fitted.booster_.model_to_string(), re.MULTILINE)
         return np.unique([int(column) for tree in splits for column in tree.split()]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Numbers of any size for models: trees hold them in single precision, scalers square them."""
+"""Scales huge and tiny numbers for models, because trees store them in single precision and scalers square them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 from ..core.cards import CATEGORICAL
 from ..core.table import Column, Table
 
-#: Columns whose largest value lies within 2^-64 .. 2^64 stay as they are.
+#: Columns whose largest absolute value is within 2^-64 .. 2^64 are not changed.
 USUAL = 64
-#: What single precision holds is just below 2^128; the difference of two such numbers shall be finite too.
+#: Single precision ends just below 2^128, and the difference of two numbers must be finite too.
 LARGEST = 2.0**126
 
 
 def moderate(table: Table, fitted_on: Table | None = None) -> Table:
-    """Return a table whose numbers models can read: columns of huge or tiny ones are multiplied by a power of two.
+    """Return a table in which columns of huge or tiny numbers are multiplied by a power of two.
 
     Parameters
     ----------
     table : Table
-        Features, without missing cells.
+        Features without missing cells.
     fitted_on : Table, optional
-        The training rows that decide the powers, columns as in `table`, which may hold other rows; what lies beyond
-        single precision there is moved to its end. By default `table` itself.
+        The training rows, with the same columns, that determine the powers. Values of other rows that are beyond single
+        precision are set to its limit. Default: `table` itself.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def moderate(table: Table, fitted_on: Table | None = None) -> Table:
 
 
 def moderated(column: Column) -> np.ndarray:
-    """Return the numbers of one column as `moderate` does, float64 of shape (n,)."""
+    """Return the numbers of one column, scaled as by `moderate`, float64 of shape (n,)."""
     return _scaled(column, _exponent(column)).numbers()
 
 
@@ -53,7 +53,7 @@ def _largest(column: Column) -> float:
 
 
 def _exponent(column: Column) -> int:
-    """Return the power of two that brings the largest number to 1/2 .. 1; 0 where it needs none."""
+    """Return the power of two that scales the largest number to 1/2 .. 1; 0 if scaling is not needed."""
     power = int(np.frexp(_largest(column))[1])
     return power if abs(power) > USUAL else 0
 
@@ -65,6 +65,6 @@ def _is_beyond(column: Column) -> bool:
 def _scaled(column: Column, power: int) -> Column:
     if not power and not _is_beyond(column):
         return column
-    with np.errstate(over="ignore"):  # of rows that the power was not fitted on
+    with np.errstate(over="ignore"):  # in rows that did not determine the power
         values = np.ldexp(column.numbers(), -power)
     return replace(column, values=np.clip(values, -LARGEST, LARGEST))

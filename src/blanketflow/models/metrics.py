@@ -1,4 +1,4 @@
-"""Metrics of predictions, each with its direction; a metric that is undefined on some rows says why."""
+"""Metrics of predictions, each with its direction, and with a reason if it is undefined on some rows."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.errors import ConfigError, did_you_mean
 
-#: Probabilities below this count as this in the log-loss.
+#: Smaller probabilities are replaced by this in the log-loss.
 SMALLEST_PROBABILITY = 1e-15
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model said about the test rows.
+    """A model's predictions for the test rows.
 
     Attributes
     ----------
     y_true, y_pred : ndarray of shape (n,)
         Class codes or numbers.
     probabilities : ndarray of shape (n, n_classes) or None
-        One column a class of the training part; None for regression and for models without probabilities.
+        One column per class of the training part; None for regression and for models without probabilities.
     classes : ndarray of shape (n_classes,) or None
         Class codes of the columns of `probabilities`.
     """
@@ -35,7 +35,7 @@ class Predictions:
     classes: np.ndarray | None = None
 
     def probability_of(self, label: int) -> np.ndarray:
-        """Return each row's probability of a class, 0 for a class that the training part lacks."""
+        """Return each row's probability of a class, 0 if the training part lacks the class."""
         if self.probabilities is None or self.classes is None:
             raise Undefined("the model gives no probabilities")
         at = np.flatnonzero(np.asarray(self.classes) == label)
@@ -66,9 +66,9 @@ class Metric:
     higher_is_better : bool
         Its direction.
     label : str
-        What reports print.
+        Its name in reports.
     of : callable
-        Takes `Predictions`, returns the value or raises `Undefined`.
+        Takes `Predictions` and returns the value, or raises `Undefined`.
     """
 
     id: str
@@ -154,7 +154,7 @@ METRICS: dict[str, Metric] = {
 
 
 def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
-    """Return the metrics to compute: ``"auto"`` means all of the task, those of the other task are left out.
+    """Return the metrics to compute. ``"auto"`` means all metrics of the task; metrics of the other task are left out.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
 
 
 def score(metric: str, predictions: Predictions) -> Score:
-    """Return one metric's value, or None and the reason where it is undefined."""
+    """Return one metric's value, or None and the reason if it is undefined."""
     try:
         value = float(METRICS[metric].of(predictions))
     except Undefined as why:
@@ -190,7 +190,7 @@ def compute(
     probabilities: np.ndarray | None = None,
     classes: np.ndarray | None = None,
 ) -> dict[str, float | None]:
-    """Return the value of each metric, None where it is undefined; `score` also tells why.
+    """Return the value of each metric, None if it is undefined; `score` also gives the reason.
 
     Parameters
     ----------

@@ -11,16 +11,16 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import number
 from .base import Model
-from .deferred import Deferred
+from .lazy_estimator import LazyEstimator
 
 
 @dataclass
 class NaiveBayes(Model):
-    """Naive Bayes: within a class every feature is independent of the others.
+    """Naive Bayes: within a class all features are independent.
 
-    Numbers are normal within a class. Columns of zeros and ones are levels: a run of columns of which each training row
-    has exactly one is one categorical feature, any other is a feature of two levels. Their frequencies are counted with
-    one row more a level, so that no level is impossible.
+    Numbers are normally distributed within a class. Columns of zeros and ones are levels: a run of columns with exactly
+    one 1 in each training row is one categorical feature, and any other such column is a feature with two levels. Each
+    level is counted with one additional row, so that no level is impossible.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class NaiveBayes(Model):
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the classifier; nothing in it is random."""
-        return Deferred(partial(_classifier, self.var_smoothing), task)
+        return LazyEstimator(partial(_classifier, self.var_smoothing), task)
 
 
 def _classifier(var_smoothing: float, X: np.ndarray, y: np.ndarray) -> Any:
@@ -60,9 +60,9 @@ class MixedNaiveBayes:
     Parameters
     ----------
     numbers : GaussianNB
-        For the columns that are no levels.
+        The model of the columns that are not levels.
     levels : list of slice
-        The columns of each categorical feature, as `level_columns` finds them.
+        The columns of each categorical feature, as returned by `level_columns`.
     """
 
     def __init__(self, numbers: Any, levels: list[slice]) -> None:
@@ -89,13 +89,13 @@ class MixedNaiveBayes:
         return self.classes_[np.argmax(self._joint(X), axis=1)]
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return class probabilities, columns in the order of `classes_`."""
+        """Return class probabilities, with columns in the order of `classes_`."""
         joint = self._joint(X)
         likely = np.exp(joint - joint.max(axis=1, keepdims=True))
         return likely / likely.sum(axis=1, keepdims=True)
 
     def _joint(self, X: np.ndarray) -> np.ndarray:
-        """Return the logarithm of class and features together, up to a constant a row; shape (n, classes)."""
+        """Return the joint log probability of class and features, up to a constant per row; shape (n, classes)."""
         numbers = X[:, self.is_number_]
         joint = self.numbers.predict_joint_log_proba(numbers) if numbers.shape[1] else self.log_prior_
         for columns, log_frequencies in zip(self.levels, self.log_frequencies_, strict=True):
@@ -104,7 +104,7 @@ class MixedNaiveBayes:
 
 
 def _indicators(columns: np.ndarray) -> np.ndarray:
-    """Return one indicator a level; a column by itself stands for the second of two."""
+    """Return one indicator per level; a single column is the second of two levels."""
     return np.hstack([1.0 - columns, columns]) if columns.shape[1] == 1 else columns
 
 
@@ -119,7 +119,7 @@ def level_columns(X: np.ndarray) -> list[slice]:
     Returns
     -------
     list of slice
-        Columns of zeros and ones: runs of which each row has exactly one 1, and the others one by one.
+        Columns of zeros and ones: runs with exactly one 1 in each row, and all others one by one.
 
     Examples
     --------
@@ -136,13 +136,13 @@ def level_columns(X: np.ndarray) -> list[slice]:
 
 
 def _end_of_run(X: np.ndarray, holds_levels: np.ndarray, start: int) -> int:
-    """Return where the run ends that begins with a column; the next column if none does."""
+    """Return the end of the run that starts at a column; the next column if there is no run."""
     seen = np.zeros(len(X))
     for stop in range(start + 1, X.shape[1] + 1):
         if not holds_levels[stop - 1]:
             break
         seen += X[:, stop - 1]
-        if seen.max() != 1:  # two levels in one row, or a run that begins with a level of no row
+        if seen.max() != 1:  # two levels in one row, or a first level that does not occur
             break
         if seen.min() == 1:
             return stop

@@ -1,4 +1,4 @@
-"""What a fitted model predicts, looked at before anything is made of it: models of others can say anything."""
+"""Checks the predictions of a fitted model before they are used, since models that are not ours may return anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import WrongAnswerError, shown
 
-#: How far probabilities of a row may be from a sum of 1; some models work in single precision.
+#: Tolerance for the sum of a row's probabilities; some models work in single precision.
 TOLERANCE = 1e-3
 
 
@@ -22,12 +22,12 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
     X : ndarray of shape (n, d)
         The rows.
     classes : ndarray, optional
-        The classes that it has learned; None where it predicts numbers.
+        The classes in its training rows; None if it predicts numbers.
 
     Raises
     ------
     WrongAnswerError
-        If these are not n finite numbers, or not of these classes.
+        If the predictions are not n finite numbers, or not all among these classes.
     """
     found = _numbers(estimator.predict(X), "predictions")
     if found.shape not in ((len(X),), (len(X), 1)):
@@ -41,12 +41,12 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
 
 
 def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probability of each class for each row of X, shape (n, k), and which classes the columns are.
+    """Return the probability of each class for each row of X, shape (n, k), and the classes of the columns.
 
     Raises
     ------
     WrongAnswerError
-        If these are no probabilities, or not of classes that it has learned.
+        If these are not probabilities, or not of classes in the training rows.
     """
     said = np.asarray(estimator.classes_)
     if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):
@@ -65,9 +65,9 @@ def _numbers(values: Any, what: str) -> np.ndarray:
     try:
         found = np.asarray(values)
     except ValueError as error:
-        raise WrongAnswerError(f"the model returned {what} that are no array ({error})") from error
+        raise WrongAnswerError(f"the model returned {what} that are not an array ({error})") from error
     if found.dtype.kind not in "biuf":
-        raise WrongAnswerError(f"the model returned {what} of type {found.dtype}, which are no numbers")
+        raise WrongAnswerError(f"the model returned {what} of type {found.dtype}, which are not numbers")
     if not np.isfinite(found).all():
         raise WrongAnswerError(f"the model returned {what} that are not finite")
     return found

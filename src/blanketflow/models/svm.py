@@ -12,9 +12,9 @@ import numpy as np
 from ..core.cards import CLASSIFICATION, Card
 from ..core.parameters import number
 from .base import Model
-from .deferred import Deferred
+from .lazy_estimator import LazyEstimator
 
-#: Folds that the decision values for calibration come from.
+#: The largest number of folds for the decision values that calibration uses.
 CALIBRATION_FOLDS = 5
 
 
@@ -22,10 +22,10 @@ CALIBRATION_FOLDS = 5
 class SVM(Model):
     """Support vector machine with a radial kernel on standardised columns; a regression target is standardised too.
 
-    Classes are predicted by the machine itself. Probabilities come from a sigmoid a class (Platt), fitted on decision
-    values that cross-validation held out: in 5 folds, or in as many as the smallest class has training rows. A class of
-    a single row cannot be held out; the sigmoid then sees the training rows themselves, which keeps the order of the
-    rows but makes the probabilities too sure. The fits for that are made when probabilities are first asked for.
+    Classes are predicted by the machine itself. Probabilities come from one sigmoid per class (Platt), fitted on
+    held-out decision values from cross-validation with 5 folds, or as many as the smallest class has training rows. A
+    class with a single row cannot be held out. The sigmoid is then fitted on the training rows themselves, which keeps
+    the order of the rows but makes the probabilities too extreme. Calibration happens at the first `predict_proba`.
 
     Examples
     --------
@@ -57,24 +57,24 @@ class SVM(Model):
         from sklearn.preprocessing import StandardScaler
         from sklearn.svm import SVR
 
-        # C and epsilon are in the target's units: unscaled, the fit would depend on what it is measured in.
+        # C and epsilon are in the target's units, so without scaling the fit would depend on the unit.
         return TransformedTargetRegressor(make_pipeline(StandardScaler(), SVR(C=self.C)), transformer=StandardScaler())
 
 
-class CalibratedSVC(Deferred):
-    """A classifier whose classes are the machine's own decision and whose probabilities are calibrated when asked for.
+class CalibratedSVC(LazyEstimator):
+    """A classifier that predicts the machine's own classes, and calibrates probabilities when they are first needed.
 
     Parameters
     ----------
     make : callable
-        Takes the training matrix and target, returns an unfitted machine.
+        Takes the training matrix and the target, and returns an unfitted machine.
     seed : int
-        Shuffles the calibration folds.
+        Seed for shuffling the calibration folds.
 
     Attributes
     ----------
     sigmoids_ : object
-        From decision values to probabilities; there from the first `predict_proba` on.
+        Maps decision values to probabilities; set by the first `predict_proba`.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], seed: int) -> None:
@@ -82,14 +82,14 @@ class CalibratedSVC(Deferred):
         self.seed = seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> CalibratedSVC:
-        """Fit the machine, and keep the rows to calibrate with."""
+        """Fit the machine, and keep the rows for calibration."""
         super().fit(X, y)
         self.rows_ = np.asarray(X), np.asarray(y)
         vars(self).pop("sigmoids_", None)
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return class probabilities, columns in the order of `classes_`; the first call calibrates."""
+        """Return class probabilities, with columns in the order of `classes_`; the first call calibrates."""
         if not hasattr(self, "sigmoids_"):
             self.sigmoids_ = self._calibrated(*self.rows_)
         return self.sigmoids_.predict_proba(_columns(self.estimator_.decision_function(X)))
@@ -110,14 +110,14 @@ class CalibratedSVC(Deferred):
             held_out = cross_val_predict(self.make(X, y), X, y, cv=folds, method="decision_function")
         else:
             held_out = self.estimator_.decision_function(X)
-        decided = FrozenEstimator(Decided(self.classes_))
+        decided = FrozenEstimator(DecisionValues(self.classes_))
         return CalibratedClassifierCV(decided, cv=[(every, every)], ensemble=False).fit(_columns(held_out), y)
 
 
-class Decided(Deferred):
-    """A classifier of rows that are decision values already, one column a class, or one of two classes.
+class DecisionValues(LazyEstimator):
+    """A classifier of rows that are already decision values, one column per class, or one column for two classes.
 
-    It makes nothing: `Deferred` gives it what scikit-learn asks of an estimator.
+    It builds nothing: `LazyEstimator` provides what scikit-learn needs of an estimator.
     """
 
     def __init__(self, classes: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""A look at a table before a search: its columns, what to mend, what suits it and how long that takes."""
+"""Describes a table before a search: its columns, its problems, the suitable methods and how long they take."""
 
 from __future__ import annotations
 
@@ -10,22 +10,30 @@ from typing import Any
 from ...data.sources import read_columns, read_source
 from .columns import ColumnSummary, summarise, tokens
 from .findings import Finding, class_counts, of_columns, of_table, of_texts, suspected_leaks
-from .suits import Suits, suggested_method, suggested_test, what_suits
+from .suitable import Suitability, suggested_method, suggested_test, what_suits
 
-__all__ = ["ColumnSummary", "Finding", "Inspection", "Suits", "inspect_columns", "inspect_table", "suggest_targets"]
+__all__ = [
+    "ColumnSummary",
+    "Finding",
+    "Inspection",
+    "Suitability",
+    "inspect_columns",
+    "inspect_table",
+    "suggest_targets",
+]
 
-#: Columns of wider tables are not all looked at one by one.
+#: At most this many columns are inspected one by one.
 MOST_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was seen in a table.
+    """The description of a table.
 
     Attributes
     ----------
     target, task, task_reason : str
-        What is to be predicted, and why it is taken as classes or numbers.
+        The target, the task, and why the target is taken as classes or numbers.
     n_rows, n_features : int
         Rows with a target, and features.
     classes : dict of str to int, or None
@@ -33,11 +41,11 @@ class Inspection:
     columns : list of ColumnSummary
         The features, at most the first `MOST_COLUMNS`.
     findings : list of Finding
-        What to look at.
-    tests, methods : list of Suits
-        Those that suit come first, the quick ones before the slow ones.
+        Possible problems.
+    tests, methods : list of Suitability
+        CI tests and methods, the suitable ones first, from fast to slow.
     suggested_test, suggested_method : str
-        The CI test, and the method with it, to begin with.
+        The CI test and the method to start with.
     """
 
     target: str
@@ -48,8 +56,8 @@ class Inspection:
     classes: dict[str, int] | None
     columns: list[ColumnSummary]
     findings: list[Finding]
-    tests: list[Suits]
-    methods: list[Suits]
+    tests: list[Suitability]
+    methods: list[Suitability]
     suggested_test: str
     suggested_method: str
 
@@ -63,7 +71,7 @@ class Inspection:
 
 
 def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
-    """Look at a table and its target.
+    """Describe a table and its target.
 
     Parameters
     ----------
@@ -94,8 +102,8 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     if n_without:
         findings.append(Finding("note", (raw.target.name,), n_without, "Fill them in the file if they are known."))
     if len(raw.features) > MOST_COLUMNS:
-        message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were looked at one by one"
-        findings.append(Finding("note", (), message, "Leave columns out with drop to see others."))
+        message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were inspected one by one"
+        findings.append(Finding("note", (), message, "Leave out columns with drop to see others."))
     facts, tests, methods = what_suits(spec)
     test = suggested_test(facts, summaries)
     return Inspection(
@@ -115,33 +123,33 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
 
 
 def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
-    """Look at a table whose target is not chosen yet.
+    """Describe the columns of a table whose target is not chosen yet.
 
     Returns
     -------
     n_rows : int
-        Rows of the table.
+        Number of rows.
     columns : list of ColumnSummary
-        Its first columns, `MOST_COLUMNS` at most.
+        The first columns, at most `MOST_COLUMNS`.
     target : str or None
-        The target that the source itself names; most files name none.
+        The target that the source itself names; most files do not name one.
 
     Raises
     ------
     ConfigError, DataError
-        As for `inspect_table`.
+        As in `inspect_table`.
     """
     found = read_columns("table", spec)
     return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
 
 
 def suggest_targets(columns: Sequence[ColumnSummary]) -> list[str]:
-    """Return columns that may be the target: those named like one, then the last, then those of two values."""
+    """Return up to 5 possible targets: columns with a typical name, the last column, those with two values."""
     words = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
     usable = [
         c for c in columns if c.looks_like not in ("row-number", "identifier", "date", "text") and c.n_distinct > 1
     ]
     named = [c.name for c in usable if words & tokens(c.name)]
-    named.sort(key=lambda name: name.lower() not in words)  # the word itself before names that hold it
+    named.sort(key=lambda name: name.lower() not in words)  # exact names before names that contain a word
     two = [c.name for c in usable if c.n_distinct == 2]
     return list(dict.fromkeys([*named, *[c.name for c in usable[-1:]], *two]))[:5]

@@ -1,4 +1,4 @@
-"""What a column is, from its values and its name: identifier, date, text, label, group."""
+"""Guesses from a column's values and name what it is: identifier, date, text, label, group."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.table import Column
 from ...data.formats.loaded import MOST_WHOLE
 from ...data.number_texts import what_is_held
 
-#: Words of names, as tokens: ``patient_id`` and ``PatientID`` hold `id`, ``humid`` does not.
+#: Words in names: ``patient_id`` and ``PatientID`` contain the word `id`, ``humid`` does not.
 ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
 GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
 GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
@@ -21,11 +21,11 @@ _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
     r"|\d{1,2}:\d{2}(:\d{2})?\S*"
 )
-#: Fewer distinct values show nothing.
+#: The fewest values from which anything is concluded.
 _FEWEST = 10
-#: Values looked at to tell dates and free text.
+#: The number of values examined to recognise dates and free text.
 _SAMPLE = 100
-#: Whole numbers of so few values may be codes of labels.
+#: Integers with at most this many distinct values may be codes of labels.
 MOST_CODES = 10
 
 
@@ -36,15 +36,16 @@ class ColumnSummary:
     Attributes
     ----------
     name : str
+        Its name.
     kind : str
         ``numeric``, ``integer``, ``boolean`` or ``categorical``.
     n_missing, n_distinct : int
-        Missing cells, and different values among the others.
+        Number of missing cells, and of distinct values in the others.
     values : str
-        Range of numbers, or the first labels.
+        Range of the numbers, or the first labels.
     looks_like : str
-        ``row-number``, ``identifier``, ``date``, ``text``, ``number`` (text that is meant as numbers), ``large`` (whole
-        numbers of which the last digits are lost), ``group``, ``code`` (whole numbers that may be labels) or nothing.
+        ``row-number``, ``identifier``, ``date``, ``text``, ``number`` (text that is meant as numbers), ``large``
+        (integers whose last digits are lost), ``group``, ``code`` (integers that may be labels) or empty.
     """
 
     name: str
@@ -67,7 +68,7 @@ def tokens(name: str) -> set[str]:
 
 
 def summarise(column: Column) -> ColumnSummary:
-    """Return what a column holds, and what it looks like."""
+    """Return the summary of a column."""
     if column.kind == CATEGORICAL:
         used = np.unique(column.values)
         levels = [column.levels[code] for code in used[used >= 0].tolist()]

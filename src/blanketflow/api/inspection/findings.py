@@ -1,4 +1,4 @@
-"""What should be looked at before a search: leakage, identifiers, thin classes, missing cells."""
+"""Possible problems of a table: leakage, identifiers, small classes, missing cells."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ...data.raw import RawTable
 from .columns import ColumnSummary, tokens
 from .leakage import SUSPECT_SHARE, told_by
 
-#: Fewer rows of a class are few: five outer folds leave a test part one or two of them.
+#: A class with fewer rows is small: with five outer folds a test part has one or two of them.
 FEW_OF_A_CLASS = 10
-#: A smaller share of the rows makes accuracy say little.
+#: If a class has a smaller share of the rows, accuracy says little.
 SMALL_CLASS = 0.1
-#: With more of its cells missing, a column is mostly imputed.
+#: A column with a larger share of missing cells is mostly imputed.
 MOSTLY_MISSING = 0.5
-#: More labels are names, and not looked through for twins.
+#: Columns with more labels hold names, and are not searched for labels that differ only in spelling.
 _MOST_LABELS = 1_000
-#: Fewer rows show no leakage.
+#: The fewest rows from which leakage is concluded.
 _FEWEST_ROWS = 10
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to look at.
+    """One possible problem.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Finding:
         ``leakage``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``, ``code``, ``constant``,
         ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
     columns : tuple of str
-        The columns that it is about, if any.
+        The columns concerned, if any.
     message : str
-        What was seen.
+        The observation.
     advice : str
         What to do about it.
     """
@@ -51,15 +51,15 @@ class Finding:
 
 
 def suspected_leaks(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
-    """Return the columns that tell the target by themselves, or are named after it."""
+    """Return the columns that alone determine the target, or are named after it."""
     found = []
     limit, words = SUSPECT_SHARE[raw.task.name], tokens(raw.target.name)
     for column in columns:
         told = told_by(column, raw.target) if raw.target.n_rows >= _FEWEST_ROWS else 0.0
         if told > limit:
             what = "all" if told == 1 else f"{told:.1%}"
-            message = f"{_listed([column.name])} alone tells {what} of what is to be predicted"
-            advice = "If it is known only with or after the target, drop it; else no search is needed."
+            message = f"{_listed([column.name])} alone explains {what} of the target"
+            advice = "If it is known only with or after the target, drop it; otherwise no search is needed."
             found.append(Finding("leakage", (column.name,), message, advice))
         elif words and max(map(len, words)) > 2 and words <= tokens(column.name):
             message = f"{_listed([column.name])} is named after the target"
@@ -68,7 +68,7 @@ def suspected_leaks(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
 
 
 def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
-    """Return the columns of text that are meant as numbers, and those with labels that differ in spelling only."""
+    """Return the columns of text that are meant as numbers, and those whose labels differ only in spelling."""
     found = []
     for name, what in raw.number_texts:
         advice = (
@@ -78,8 +78,8 @@ def of_texts(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     for column in [raw.target, *columns]:
         if len(column.levels) <= _MOST_LABELS and (pair := _spelled_twice(column.levels)):
             shown = " and ".join(repr(printable(label)) for label in pair)
-            message = f"{_listed([column.name])} has labels that differ in case or blanks only, such as {shown}"
-            found.append(Finding("spelling", (column.name,), message, "If they mean the same, write them the same."))
+            message = f"{_listed([column.name])} has labels that differ only in case or blanks, such as {shown}"
+            found.append(Finding("spelling", (column.name,), message, "If they mean the same, spell them the same."))
     return found
 
 
@@ -93,15 +93,15 @@ def _spelled_twice(levels: Sequence[str]) -> tuple[str, str] | None:
 
 
 def of_columns(summaries: Sequence[ColumnSummary], n_rows: int) -> list[Finding]:
-    """Return what the columns look like: identifiers, dates, texts, groups, codes; and what is missing."""
+    """Return findings about single columns: identifiers, dates, texts, groups, codes and missing cells."""
     advices = {
         ("row-number", "identifier"): ("identifier", "may number or name the rows", "List under drop."),
         ("date",): (
             "date",
             "hold dates or times as text",
-            "Make numbers of them, such as days since a start, or drop them.",
+            "Convert them to numbers, such as days since a start, or drop them.",
         ),
-        ("text",): ("text", "hold free text", "Drop them, or make features of them first."),
+        ("text",): ("text", "hold free text", "Drop them, or derive features from them first."),
         ("large",): (
             "identifier",
             "hold whole numbers beyond 2**53, of which the last digits are lost",
@@ -130,13 +130,13 @@ def of_columns(summaries: Sequence[ColumnSummary], n_rows: int) -> list[Finding]
         advice = "They are imputed from training rows; missing: drop leaves such rows out."
         found.append(Finding("missing", tuple(s.name for s in gaps), message, advice))
     if mostly:
-        message = f"{_listed(mostly)} miss more than half of their cells"
-        found.append(Finding("missing", mostly, message, "Consider to drop them."))
+        message = f"{_listed(mostly)} lack more than half of their cells"
+        found.append(Finding("missing", mostly, message, "Consider dropping them."))
     return found
 
 
 def of_table(raw: RawTable) -> list[Finding]:
-    """Return what concerns the table as a whole: classes, constants, duplicates, shape."""
+    """Return findings about the table as a whole: classes, constants, duplicates, shape."""
     found = []
     n_rows, n_features = raw.features.n_rows, len(raw.features)
     if raw.task.name == CLASSIFICATION:
@@ -144,7 +144,7 @@ def of_table(raw: RawTable) -> list[Finding]:
         few = {label: count for label, count in counts.items() if count < FEW_OF_A_CLASS}
         if few:
             message = "few rows of " + ", ".join(f"class {label} ({count})" for label, count in few.items())
-            advice = "Use fewer folds (splits.evaluation, folds), or leave out or join such classes."
+            advice = "Use fewer folds (splits.evaluation, folds), or leave out or merge such classes."
             found.append(Finding("few-rows", (), printable(message), advice))
         smallest = min(counts, key=lambda label: counts[label])
         if counts[smallest] < SMALL_CLASS * n_rows:
@@ -153,7 +153,7 @@ def of_table(raw: RawTable) -> list[Finding]:
             found.append(Finding("imbalance", (), printable(message), advice))
     if raw.constant:
         message = f"{_listed(raw.constant)} never vary"
-        found.append(Finding("constant", raw.constant, message, "They are never chosen; nothing needs doing."))
+        found.append(Finding("constant", raw.constant, message, "They are never chosen, so nothing needs to be done."))
     if raw.duplicates:
         pairs = ", ".join(f"{later} (= {first})" for first, later in raw.duplicates[:_SHOWN])
         message = f"{len(raw.duplicates)} columns repeat an earlier one: {printable(pairs)}"
@@ -161,13 +161,13 @@ def of_table(raw: RawTable) -> list[Finding]:
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
     if n_features > n_rows:
         message = f"more features ({n_features}) than rows ({n_rows})"
-        advice = "Expect false positives: use correction: bh where a method has it, and small max_k."
+        advice = "Expect false positives: use correction: bh if a method has it, and a small max_k."
         found.append(Finding("wide", (), message, advice))
     return found
 
 
 def class_counts(raw: RawTable) -> dict[str, int]:
-    """Return the rows of each class that occurs, in the order of the labels."""
+    """Return the number of rows of each class that occurs, in the order of the labels."""
     counts = np.bincount(raw.target.values, minlength=len(raw.target.levels)).tolist()
     return {label: count for label, count in zip(raw.target.levels, counts, strict=True) if count}
 

@@ -1,4 +1,4 @@
-"""How well one column by itself tells the target, on rows left out one by one: near-perfect columns are suspected."""
+"""How well one column alone predicts the target, by leave-one-out; nearly perfect columns are suspected leaks."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import numpy as np
 from ...core.cards import CATEGORICAL
 from ...core.table import Column
 
-#: A column that explains more than this of what is not known beforehand is suspected.
+#: A column that alone explains a larger share of the target is suspected.
 SUSPECT_SHARE = {"classification": 0.98, "regression": 0.99}
 
 
 def told_by(column: Column, target: Column) -> float:
-    """Return which share of the target one column tells: 1 for all of it, 0 or less for nothing.
+    """Return the share of the target that one column explains: 1 for all of it, 0 or less for nothing.
 
-    Each row is predicted from the others: from those with the same value, or where there are none, from the nearest
-    values. For classes the share is (accuracy - that of the largest class) / (1 - that of the largest class), for
-    numbers R2. Missing cells count as a value, since that a cell is missing can tell the target too.
+    Each row is predicted from the other rows with the same value, or, if there are none, from the nearest value. For
+    classes the share is (accuracy - b) / (1 - b), where b is the share of the largest class; for numbers it is R2. A
+    missing cell counts as a value, since it can be informative too.
 
     Parameters
     ----------
     column : Column
         A feature of n rows.
     target : Column
-        Categorical, or numeric for regression, of n rows and without missing cells.
+        The target of n rows without missing cells: categorical, or numeric for regression.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def told_by(column: Column, target: Column) -> float:
 
 
 def _nearest(distinct: np.ndarray) -> np.ndarray:
-    """Return the position of the value nearest to each of some ascending ones, shape (k,); -1 for a single one."""
+    """Return the position of the nearest other value for each of k ascending values, shape (k,); -1 if k is 1."""
     if len(distinct) < 2:
         return np.full(len(distinct), -1)
     gaps = np.diff(distinct)

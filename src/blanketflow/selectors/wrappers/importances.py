@@ -138,9 +138,9 @@ def own_weights(fitted: Any) -> np.ndarray | None:
     """
     from sklearn.pipeline import Pipeline
 
-    from ...models.deferred import Deferred
+    from ...models.lazy_estimator import LazyEstimator
 
-    while isinstance(fitted, Deferred | Pipeline):
+    while isinstance(fitted, LazyEstimator | Pipeline):
         fitted = fitted[-1] if isinstance(fitted, Pipeline) else fitted.estimator_
     weights = getattr(fitted, "feature_importances_", None)
     if weights is None:

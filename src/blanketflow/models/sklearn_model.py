@@ -12,15 +12,15 @@ from .base import Model
 
 
 @dataclass
-class OutsideModel(Model):
-    """A scikit-learn estimator from another package. It gets the matrix as it is: put a scaler in its pipeline.
+class SklearnModel(Model):
+    """A scikit-learn estimator from another package. Columns are not scaled for it: put a scaler in its pipeline.
 
     Parameters
     ----------
     template : object
-        The unfitted estimator. Where its ``random_state`` and ``n_jobs`` are None, they are set by `build`.
+        The unfitted estimator. If its ``random_state`` or ``n_jobs`` is None, `build` sets it.
     name : str
-        What results call it.
+        Its name in results.
     """
 
     template: Any
@@ -30,14 +30,14 @@ class OutsideModel(Model):
     def __post_init__(self) -> None:
         if not all(hasattr(self.template, method) for method in ("fit", "predict", "get_params", "__sklearn_tags__")):
             raise ConfigError(
-                f"model {self.name!r} is no scikit-learn estimator: it needs fit, predict, get_params and tags. "
+                f"model {self.name!r} is not a scikit-learn estimator: it needs fit, predict, get_params and tags. "
                 "Derive it from sklearn.base.BaseEstimator, or choose a model of blanketflow such as tree."
             )
         self.card = Card(self.name, self.name, "model", "An estimator from another package.", "", tasks=self._tasks())
 
     @classmethod
-    def of_class(cls, name: str, estimator: Any, options: Mapping[str, Any]) -> OutsideModel:
-        """Wrap the class that ``"package.module:Class"`` names, constructed with `options`."""
+    def of_class(cls, name: str, estimator: Any, options: Mapping[str, Any]) -> SklearnModel:
+        """Wrap the class named by ``"package.module:Class"``, constructed with `options`."""
         try:
             template = estimator(**options)
         except TypeError as error:
@@ -45,7 +45,7 @@ class OutsideModel(Model):
         return cls(template, name)
 
     @classmethod
-    def of_instance(cls, estimator: Any) -> OutsideModel:
+    def of_instance(cls, estimator: Any) -> SklearnModel:
         """Wrap an estimator object."""
         return cls(estimator, f"{type(estimator).__module__}:{type(estimator).__name__}")
 
@@ -54,7 +54,7 @@ class OutsideModel(Model):
         return self.template.get_params(deep=False)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
-        """Return a copy of the estimator, seeded also where it is nested."""
+        """Return a copy of the estimator in which nested estimators are seeded too."""
         from sklearn.base import clone
 
         estimator = clone(self.template)

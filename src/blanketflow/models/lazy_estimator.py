@@ -1,4 +1,4 @@
-"""An estimator that is put together when its training rows are known, such as k neighbours among fewer than k rows."""
+"""An estimator that is built when its training rows are known, such as k neighbours with fewer than k rows."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from ..core.cards import CLASSIFICATION
 
 
-class Deferred:
-    """A scikit-learn estimator made by ``make(X, y)`` at `fit`.
+class LazyEstimator:
+    """A scikit-learn estimator that is built by ``make(X, y)`` at `fit`.
 
     It does not derive from scikit-learn's classes, because reading a model's card must not import scikit-learn.
 
     Parameters
     ----------
     make : callable
-        Takes the training matrix and target, returns an unfitted estimator.
+        Takes the training matrix and the target, and returns an unfitted estimator.
     task : {"classification", "regression"}
-        What the estimator does.
+        The task of the estimator.
 
     Attributes
     ----------
     estimator_ : object
-        What `make` returned, fitted.
+        The fitted estimator.
     classes_ : ndarray
         Class labels, ascending; classification only.
     """
@@ -34,8 +34,8 @@ class Deferred:
         self.make = make
         self.task = task
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Deferred:
-        """Make the estimator for these rows and fit it."""
+    def fit(self, X: np.ndarray, y: np.ndarray) -> LazyEstimator:
+        """Build the estimator for these rows and fit it."""
         X, y = np.asarray(X), np.asarray(y)
         self.estimator_ = self.make(X, y).fit(X, y)
         if self.task == CLASSIFICATION:
@@ -47,21 +47,21 @@ class Deferred:
         return self.estimator_.predict(X)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        """Return class probabilities, columns in the order of `classes_`."""
+        """Return class probabilities, with columns in the order of `classes_`."""
         return self.estimator_.predict_proba(X)
 
     def score(self, X: np.ndarray, y: np.ndarray) -> float:
-        """Return the accuracy or R2 of the predictions, as scikit-learn's estimators do."""
+        """Return the accuracy or R2 of the predictions, like scikit-learn's estimators."""
         from sklearn.metrics import accuracy_score, r2_score
 
         return float((accuracy_score if self.task == CLASSIFICATION else r2_score)(y, self.predict(X)))
 
-    # What scikit-learn's clone, scorers and cross-validation ask of an estimator.
+    # The rest is what scikit-learn's clone, scorers and cross-validation need.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters."""
         return {"make": self.make, "task": self.task}
 
-    def set_params(self, **params: Any) -> Deferred:
+    def set_params(self, **params: Any) -> LazyEstimator:
         """Set the constructor's parameters."""
         for name, value in params.items():
             setattr(self, name, value)

@@ -1,4 +1,4 @@
-"""Which CI tests and methods suit a table and about how long they take, by the rules and estimates of the plan."""
+"""Which CI tests and methods suit a table, and how long they take, by the rules and estimates of the plan."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from ...workflow.specs import Plan
 from ...workflow.suitability import why_not_test
 from .columns import MOST_CODES, ColumnSummary
 
-#: CPU seconds that a first search may take.
+#: A first search should take at most this many CPU seconds.
 SOON = 60.0
-#: Where only the truth of simulated data answers, there is nothing to suggest for a table of one's own.
+#: Tests and methods that need the truth of simulated data, which are not suggested for users' tables.
 _OF_TRUTH = ("oracle", "population", "true-blanket")
 
 
 @dataclass(frozen=True)
-class Suits:
+class Suitability:
     """Whether a method or test suits a table.
 
     Attributes
     ----------
     id : str
+        Id of the method or test.
     ci_test : str or None
-        The method's default test; None for tests themselves and methods without one.
+        The method's default test; None for tests and for methods without a test.
     reason : str or None
-        Why it does not suit; None if it does.
+        Why it is not suitable; None if it is.
     seconds : float or None
-        About how many CPU seconds one search (or testing all features given nothing) on all rows takes. An estimate
-        from the table's shape; a target with many neighbours takes longer.
+        Estimated CPU seconds of one search (or of marginal tests of all features) on all rows, from the table's shape.
+        A target with many neighbours takes longer.
     """
 
     id: str
@@ -45,8 +46,8 @@ class Suits:
     seconds: float | None
 
 
-def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suits], list[Suits]]:
-    """Return what the plan knows of a data set, its CI tests and its methods, quick ones first.
+def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suitability], list[Suitability]]:
+    """Return the plan's facts about a data set, its CI tests and its methods, from fast to slow.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suits], list[Suits]
     Raises
     ------
     ConfigError, DataError
-        As the plan does.
+        As in `make_plan`.
     """
     names = [name for name in discover("blanketflow.selectors") if name not in _OF_TRUTH]
     tests = [name for name in discover("blanketflow.ci") if name not in _OF_TRUTH]
@@ -73,31 +74,33 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suits], list[Suits]
     facts = plan.facts["table"]
     reasons = {skip.selector: skip.reason for skip in plan.skipped}
     methods = [
-        Suits(name, _test_of(plan, name), reasons.get(name), None if name in reasons else _search_seconds(plan, name))
+        Suitability(
+            name, _test_of(plan, name), reasons.get(name), None if name in reasons else _search_seconds(plan, name)
+        )
         for name in names
     ]
     return facts, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
 
 
 def suggested_test(facts: Facts, columns: Sequence[ColumnSummary]) -> str:
-    """Return the CI test to begin with: the fastest one that is calibrated for such columns (docs/ci-tests.md)."""
+    """Return the CI test to start with: the fastest that is calibrated for these columns (docs/ci-tests.md)."""
     has_numbers = any(c.kind == NUMERIC or (c.kind == INTEGER and c.n_distinct > MOST_CODES) for c in columns)
     if facts.task == CLASSIFICATION and not has_numbers:
         return "g2"
     return "lr-mixed" if why_not_test(facts, get_ci_test("fisher-z")) else "fisher-z"
 
 
-def suggested_method(methods: Sequence[Suits], test: str) -> str:
-    """Return the method to begin with: hiton-mb where its search is quick, else iamb, which tests less."""
+def suggested_method(methods: Sequence[Suitability], test: str) -> str:
+    """Return the method to start with: hiton-mb if its search is fast, else iamb, which makes fewer tests."""
     searches = {suits.id: suits.seconds for suits in methods if suits.seconds is not None}
     is_quick = test != "lr-mixed" and searches.get("hiton-mb", SOON) < SOON  # its regressions are slow
     return "hiton-mb" if is_quick else "iamb"
 
 
-def _test(facts: Facts, name: str) -> Suits:
+def _test(facts: Facts, name: str) -> Suitability:
     test = get_ci_test(name)
     reason = why_not_test(facts, test)
-    return Suits(name, None, reason, None if reason else marginal_seconds(test, facts))
+    return Suitability(name, None, reason, None if reason else marginal_seconds(test, facts))
 
 
 def _test_of(plan: Plan, name: str) -> str | None:
@@ -111,5 +114,5 @@ def _search_seconds(plan: Plan, name: str) -> float:
     return tested + plan.estimates.work_seconds("grow_shrink", {"dataset": "table", "selector": name})
 
 
-def _order(suits: Suits) -> tuple[bool, float, str]:
+def _order(suits: Suitability) -> tuple[bool, float, str]:
     return suits.reason is not None, suits.seconds or 0.0, suits.id
