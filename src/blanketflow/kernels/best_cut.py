@@ -1,10 +1,10 @@
-"""Where a tree cuts one column at one node: Gini for classes, squared error for numbers.
+"""The best cut of one column at one node of a tree: Gini for classes, squared error for numbers.
 
-Cuts of classes are scored by whole numbers and one rounded division, cuts of numbers in steps of about 2^-32 of the
-node's sum of squares, so that equal cuts compare as equal. The first maximum wins, that is the lowest threshold.
+Cuts of classes are scored with integers and one rounded division, cuts of numbers in steps of about 2^-32 of the node's
+sum of squares, so that equal cuts compare as equal. The first maximum wins, which is the lowest threshold.
 
-Sums along a column, scores of all its rows, the maximum: three passes, because the second then takes four rows or eight
-at a time.
+There are three passes (sums along a column, scores of all its rows, the maximum), because the second then handles four
+or eight rows at a time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit
 
 from .sorted_columns import ROW, SHIFT
 
-#: Whole numbers below 2^53 are exact as floats: so are the cubes of row counts up to here.
+#: Integers below 2^53 are exact as floats, and so are the cubes of row counts up to this.
 MOST_ROWS_IN_FLOATS = 200_000
 
 
@@ -76,7 +76,7 @@ def _score_classes(sums, length, n_node, counting, scores):
 
 @njit(error_model="numpy")
 def _score_numbers(sums, length, n_node, grain, counting, scores):
-    """Fill scores of cuts from those sums: around the node's mean the far sum is the negative of the near one."""
+    """Fill scores of cuts from these sums; around the node's mean the far sum is the negative of the near sum."""
     for t in range(length):
         scores[t] = np.rint(sums[t] * sums[t] * n_node / (counting[t] * (n_node - counting[t])) / grain)
 
@@ -117,9 +117,9 @@ def _scan(entries, first, length, step, beyond, node, answers, scratch):
 
 @njit
 def best_cut(entries, start, stop, background, node, answers, scratch):
-    """Return (score, code below, code above) of a column's best cut at a node, score -1 where it is constant there.
+    """Return (score, code below, code above) of a column's best cut at a node, score -1 if it is constant there.
 
-    Cuts below the background are scored from the lowest code upwards, those above it from the highest downwards.
+    Cuts below the background are scored from the lowest code upwards, cuts above it from the highest downwards.
 
     Parameters
     ----------
@@ -128,11 +128,11 @@ def best_cut(entries, start, stop, background, node, answers, scratch):
     background : int
         Code of the node's other rows.
     node : (int, int64 array of shape (n_classes,), float, float)
-        Rows of the node, of each class; mean of its target, and the step of the scores.
+        Number of rows of the node, and of each class; the mean of its target; the step of the scores.
     answers : (int64 array of shape (n,), float64 array of shape (n,))
         Class or number of every row.
     scratch : (int64, int64 arrays of shape (n_classes,), float64 arrays of shape (n,))
-        Near and far counts; the numbers from 1 on, which are read; sums and scores.
+        Near and far counts; the numbers 1, 2, ..., which are read; sums and scores.
     """
     low, has_background = stop, stop - start < node[0]
     if has_background:

@@ -1,6 +1,6 @@
 """The upper tail of the chi-square distribution and its logarithm, for many statistics at once.
 
-SciPy's function gives no logarithm and underflows below 1e-308; and its import costs more than most jobs' tests.
+SciPy's function has no logarithm and underflows below 1e-308, and importing it takes longer than most jobs' tests.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _log_finite_sum(dof, x):
 
 @njit
 def log_tail(statistic, dof):
-    """Return log P(chi-square of dof >= statistic), 0 where there are no degrees of freedom."""
+    """Return log P(chi-square of dof >= statistic), 0 without degrees of freedom."""
     a, x = 0.5 * dof, 0.5 * statistic
     if a <= 0.0 or x <= 0.0:
         return 0.0

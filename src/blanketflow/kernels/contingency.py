@@ -1,11 +1,11 @@
-"""Contingency tables of many candidates with one target in the strata of one conditioning set, and what they say.
+"""Tests on the contingency tables of many candidates with one target in the strata of one conditioning set.
 
-Columns are coded as kernels/strata.py describes. A cell is one value of the target in one stratum. A candidate's table
-is counted from the rows outside its most frequent level (or, when there are few cells, by intersecting bit sets); the
-counts of that level are what is left.
+Columns are coded as in kernels/strata.py. A cell is one value of the target in one stratum. A candidate's table is
+counted from the rows outside its most frequent level, or, if there are few cells, by intersecting bit sets; the counts
+of that level are the remainder.
 
-Sums of ``c log c`` are taken in whole numbers (fixed point), so that they do not depend on the order of levels, rows or
-columns: relabelled columns tie exactly, and swapping candidate and target changes nothing.
+Sums of ``c log c`` are integers (fixed point), so that they do not depend on the order of levels, rows or columns:
+relabelled columns tie exactly, and swapping candidate and target changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .strata import stratify
 
 #: Degrees of freedom: without empty rows, columns and strata; of all combinations of levels; of strata that occur.
 ADJUSTED, NOMINAL, OBSERVED = 0, 1, 2
-#: What intersecting bit sets of 64 rows costs, counting one row by a list being 1.
+#: The cost of intersecting bit sets of 64 rows, relative to counting one row by a list.
 WORD_COST = 0.25
 
 
@@ -69,7 +69,7 @@ def _count_by_bits(counts, n_cells, first, r, level_bits, cell_bits, telling):
 
 @njit
 def _count_by_lists(counts, n_cells, first, r, rows, level_start, cells):
-    """Count a candidate's rows. Two tables take turns, since a count must be stored before it can grow again."""
+    """Count a candidate's rows. Two tables alternate, since a count must be stored before it can be increased again."""
     counts[: 2 * (r - 1) * n_cells] = 0
     for code in range(r - 1):
         here = counts[code * n_cells : (code + 1) * n_cells]
@@ -86,7 +86,7 @@ def _count_by_lists(counts, n_cells, first, r, rows, level_start, cells):
 
 @njit
 def _totals(cells, n_cells):
-    """Return the rows of each cell. Four tables take turns, since a count must be stored before it can grow again."""
+    """Count the rows of each cell. Four tables alternate, since a count must be stored before it can be increased."""
     counts = np.zeros((4, n_cells), dtype=np.int32)
     whole = len(cells) - len(cells) % 4
     for i in range(0, whole, 4):
@@ -171,7 +171,7 @@ def cell_tests(
     level_bits : uint64 array of shape (levels, ceil(n / 64))
         The same lists as bit sets.
     first_bits : int64 array
-        Where each column's bit sets start, -1 where it has none.
+        Where each column's bit sets start, -1 if it has none.
     candidates : int32 array of shape (m,)
         Columns to test.
     cells : uint32 array of shape (n,)
@@ -183,15 +183,15 @@ def cell_tests(
     terms : int64 array
         ``c log c`` in fixed point for c = 0, 1, ...; larger counts are computed.
     scale : float
-        Fixed-point steps in 1, of `terms`.
+        Number of fixed-point steps per unit in `terms`.
     pearson : bool
         X2 instead of G2.
     dof_rule : int
         `ADJUSTED`, `NOMINAL` or `OBSERVED`.
     min_samples_per_cell : float
-        Rows that a cell needs; a table has ``levels of the candidate * n_y * n_combinations`` cells.
+        Rows per cell for a reliable test; a table has ``levels of the candidate * n_y * n_combinations`` cells.
     unreliable_is_independent : bool
-        Whether p = 1 where there are fewer.
+        Whether p = 1 if there are fewer.
     statistic, p_value, log_p, dof : float64 arrays of shape (m,)
         Written.
     reliable : bool array of shape (m,)
@@ -268,9 +268,9 @@ def given_tests(
     terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
-    """Do the same for candidates, target and conditioning set out of the same coded columns, in one call.
+    """Do the same for candidates, target and conditioning set from the same coded columns, in one call.
 
-    Return False, and do nothing, where a table would have more than `most_cells` cells.
+    Returns False, and does nothing, if a table would have more than `most_cells` cells.
     """
     cells, n_strata, n_combinations = stratify(given, target, rows, level_start, first_level, n_levels, n_rows)
     most_levels = np.int64(1)

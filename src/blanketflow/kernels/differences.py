@@ -1,7 +1,7 @@
-"""How much rows differ: distances of some rows to all, each row's nearest ones, and sums over pairs column by column.
+"""Distances of some rows to all rows, each row's nearest rows, and sums of differences over pairs for each column.
 
-Columns come with a range of at most 1. Two values of a column differ by the absolute difference, or, where it holds
-codes of levels, by 1 if they are different levels and 0 otherwise. A distance is the sum over columns.
+Columns must have a range of at most 1. Two values of a column differ by their absolute difference, or, if it holds
+codes of levels, by 1 for different levels and 0 for equal ones. A distance is the sum over columns.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Rows and columns of distances that are filled together, so that they stay in the nearest cache.
+#: Rows and columns of distances that are filled together, so that they stay in the processor's first cache.
 TILE_ROWS, TILE_OTHERS = 8, 512
 
 
@@ -20,7 +20,7 @@ def row_distances(values, is_level, rows, distances):
     Parameters
     ----------
     values : float64 array of shape (d, n)
-        One column of the table a row.
+        Each row holds one column of the table.
     is_level : bool array of shape (d,)
         Which columns hold codes of levels.
     rows : int64 array of shape (b,)
@@ -49,16 +49,16 @@ def row_distances(values, is_level, rows, distances):
 
 @njit("void(float64[:, ::1], int64[::1], int64[:, :, ::1])", cache=True, nogil=True)
 def nearest_rows(distances, group, nearest):
-    """Fill the nearest rows of each group, nearest first, equally near ones in the order of the table.
+    """Fill the nearest rows of each group, nearest first; ties keep the order of the table.
 
     Parameters
     ----------
     distances : float64 array of shape (b, n)
-        Infinite where a row is no candidate.
+        Infinite if a row is not a candidate.
     group : int64 array of shape (n,)
         Group of each row, 0 .. n_groups - 1.
     nearest : int64 array of shape (b, n_groups, k)
-        Written; -1 where a group has fewer than k candidates.
+        Written; -1 if a group has fewer than k candidates.
     """
     n_groups, k = nearest.shape[1:]
     kept = np.empty((n_groups, k))
@@ -84,7 +84,7 @@ def add_differences(values, is_level, first, second, weight, sums):
     Parameters
     ----------
     values, is_level : arrays
-        As for `row_distances`.
+        As in `row_distances`.
     first, second : int64 arrays of shape (m,)
         Pairs of rows.
     weight : float64 array of shape (m,)

@@ -1,4 +1,4 @@
-"""The risk difference of a tree on one column whose values do not tell classes: from counts of its groups of values."""
+"""The risk difference of a tree on one column whose values do not determine the class, from counts of equal values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST_LOSS = -math.log(SMALLEST_PROBABILITY)
 
 @inlined
 def count_rows(rows, start, stop, classes, lines, counts, n_rows, g):
-    """Count the rows of one group of equal values: by class in `n_rows`, the rest as `class_differences` says."""
+    """Count the rows of one group of equal values: by class in `n_rows`, and in lanes as in `class_differences`."""
     n_classes, n_words = lines.shape[1], lines.shape[2]
     counts[g] = 0
     n_rows[g] = 0
@@ -33,7 +33,7 @@ def count_rows(rows, start, stop, classes, lines, counts, n_rows, g):
 
 @inlined
 def count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows):
-    """Count the rows that are not listed: all but those of the other groups."""
+    """Count the rows that are not listed: all rows except those of the other groups."""
     for c in range(len(n_of_class)):
         n_rows[of_rest, c] = n_of_class[c]
         for g in range(n_groups):
@@ -49,7 +49,7 @@ def count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows):
 
 @inlined
 def changes_nothing(counts, n_rows, n_groups, lane):
-    """Whether each group gives its value to as many rows of each class as have it."""
+    """Return whether in each group as many rows of each class receive the value as have it."""
     n_classes = n_rows.shape[1]
     word, shift, lanes = lane
     for g in range(n_groups):
@@ -62,7 +62,7 @@ def changes_nothing(counts, n_rows, n_groups, lane):
 
 @inlined
 def _add_leaf(trained, own, received, sums):
-    """Add a leaf's losses to both sums, and return how many rows are of a class that it has not seen."""
+    """Add a leaf's losses to both sums, and return the numbers of rows with a class that it has not seen."""
     size, missed, permuted_missed = 0, 0, 0
     for n_trained in trained:
         size += n_trained
@@ -79,7 +79,7 @@ def _add_leaf(trained, own, received, sums):
 
 @inlined
 def difference_of_groups(counts, n_rows, lane, leaf, n_groups, n_test, trained, own, received, sums):
-    """Return the risk difference of a repeat, by the training and test rows of each group of equal values."""
+    """Return the risk difference of a repeat from the training and test rows of each group of equal values."""
     n_classes = n_rows.shape[1]
     word, shift, lanes = lane
     missed, permuted_missed, current = 0, 0, leaf[0]

@@ -1,4 +1,4 @@
-"""Sets of columns coded as one column each: what tests of a set as one joint variable count from."""
+"""Codes sets of columns as one column each, for tests of a set as one joint variable."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .strata import stratify
     nogil=True,
 )
 def join_columns(members, set_start, rows, level_start, first_level, n_levels, n_rows):
-    """Return one coded column for each set of coded columns, whose levels are the combinations that occur.
+    """Return one coded column per set of coded columns, whose levels are the combinations that occur.
 
     Parameters
     ----------
     members : int32 array
-        The columns of one set after the other.
+        The columns of all sets, set by set.
     set_start : int64 array of shape (m + 1,)
         Where each set starts in `members`, and where the last one ends.
     rows, level_start, first_level, n_levels

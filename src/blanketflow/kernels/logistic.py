@@ -1,7 +1,7 @@
-"""Multinomial logistic regression by Newton's method: the deviance to full precision, whatever the data.
+"""Multinomial logistic regression by Newton's method: the deviance to full precision for any data.
 
-Where classes are separated the maximum lies at infinity, but the deviance has a limit, to which Newton's steps come
-closer by a factor of e each. A singular direction of the Hessian is left alone.
+If classes are separated, the maximum lies at infinity, but the deviance has a limit, and each of Newton's steps reduces
+the distance to it by a factor of e. There is no step in singular directions of the Hessian.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-#: Newton's steps end where the next one would lower the deviance by no more than this.
+#: The iteration ends if the next step would lower the deviance by at most this.
 CONVERGED = 1e-12
 MAX_STEPS = 100
 MAX_HALVINGS = 40
@@ -61,7 +61,7 @@ def _deviance(design, classes, coefficients, probabilities):
 
 @njit
 def _solve(matrix, vector):
-    """Overwrite `vector` by the solution of a symmetric system (Cholesky, lower half), 0 in singular directions."""
+    """Overwrite `vector` by the solution of a symmetric system (Cholesky, lower half); 0 in singular directions."""
     size = len(vector)
     for j in range(size):
         diagonal = matrix[j, j]
@@ -83,7 +83,7 @@ def _solve(matrix, vector):
 
 @njit
 def _newton_step(design, classes, probabilities, step, hessian, weights, weighted):
-    """Fill Newton's step; return by how much the deviance falls along it to second order."""
+    """Fill Newton's step; return the decrease of the deviance along it, to second order."""
     n_others, n = probabilities.shape
     n_columns = design.shape[0]
     gradient = np.empty(n_others * n_columns)
@@ -114,11 +114,11 @@ def fit_logistic(design, classes, coefficients):
     Parameters
     ----------
     design : float64 array of shape (columns, n)
-        With a row of ones; the other rows best orthogonal and of variance 1.
+        Must contain a row of ones; the other rows should be orthogonal with variance 1.
     classes : int64 array of shape (n,)
         Codes 0 .. r - 1.
     coefficients : float64 array of shape (r - 1, columns)
-        Where to start, for classes 1 .. r - 1 against class 0; overwritten by where it ends.
+        The start, for classes 1 .. r - 1 against class 0; overwritten by the result.
     """
     n_others, n_columns = coefficients.shape
     n = design.shape[1]
@@ -134,7 +134,7 @@ def fit_logistic(design, classes, coefficients):
         for _ in range(MAX_HALVINGS):
             trial = coefficients + size * step.reshape(n_others, n_columns)
             reached = _deviance(design, classes, trial, probabilities)
-            if reached <= deviance * (1.0 + 1e-13):  # more is no rounding error
+            if reached <= deviance * (1.0 + 1e-13):  # a larger increase is not a rounding error
                 break
             size *= 0.5
         coefficients[:] = trial

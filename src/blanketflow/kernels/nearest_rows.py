@@ -1,4 +1,4 @@
-"""Errors of a tree on one column whose values tell classes: those of the nearest training row, 64 repeats at once."""
+"""Errors of a tree on one column whose values determine the class, from the nearest training row, for 64 repeats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .value_groups import inlined
 
 @inlined
 def _decide(undecided, p, values, training):
-    """Return the repeats in which the training row after position p is nearer than the one before it."""
+    """Return the repeats in which the training row after position p is nearer than the training row before it."""
     goes_right = np.uint64(0)
     before = p
     while undecided:
@@ -29,14 +29,16 @@ def _decide(undecided, p, values, training):
 
 @inlined
 def count_missed(rows, values, every, training_bits, class_bits, receiver_bits, training, right, left, missed):
-    """Count the test rows whose class the nearest training row has not, in all repeats, where values tell classes.
+    """Count in all repeats the test rows whose nearest training row has another class.
+
+    The values of the column must determine the class.
 
     Parameters
     ----------
     every : uint64
-        One bit a repeat.
+        One bit per repeat.
     training_bits, class_bits, receiver_bits, rows, values
-        As for `class_differences`; all rows are listed.
+        As in `class_differences`; all rows are listed.
     training : uint64 array of shape (n,)
     right : uint64 array of shape (n, planes)
     left : uint64 array of shape (planes,)
@@ -49,7 +51,7 @@ def count_missed(rows, values, every, training_bits, class_bits, receiver_bits, 
     left[:] = 0
     for p in range(n):
         training[p] = training_bits[rows[p]]
-    # At either end the only neighbour stands for both.
+    # At either end the only neighbour is used for both.
     p, unseen = n - 1, every
     while unseen:
         for k in range(n_planes):

@@ -1,8 +1,8 @@
-"""Sparse columns coded and packed into bit sets from the cells they hold: the cost is that of the cells, not the rows.
+"""Codes sparse columns and packs them into bit sets from their stored cells, at a cost per cell and not per row.
 
-A block of columns is ``starts``, where the cells of each begin in arrays of one value a cell, with one more start for
-the last one's end; all other cells are zero, and those held may be. Zero is code 0 wherever it occurs, so that what is
-not held is what kernels/packed_columns.py calls left.
+A block of columns has arrays with one value per stored cell, and ``starts``: where the cells of each column start, and
+where the last column ends. All other cells are zero; stored cells may be zero too. Zero has code 0 if it occurs, so
+that cells that are not stored belong to the level without a bit set in kernels/packed_columns.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba import njit, types
 
 from .packed_columns import BLOCK
 
-#: Arrays of a table in memory that is shared, or of a person's own matrix, may be read-only.
+#: Arrays in shared memory, or of a user's own matrix, may be read-only.
 _ROWS, _STARTS = types.Array(types.int32, 1, "C", readonly=True), types.Array(types.int64, 1, "C", readonly=True)
 _KEYS, _VALUES = _STARTS, types.Array(types.float64, 1, "C", readonly=True)
 _WHICH, _BORDERS = _STARTS, types.Array(types.float64, 2, "C", readonly=True)
@@ -21,7 +21,7 @@ _CODES, _LEVELS = types.Array(types.uint8, 1, "C"), types.Array(types.int32, 1, 
 
 @njit(types.void(_STARTS, _WHICH, _KEYS, types.int64, types.int64, _CODES, _LEVELS), cache=True, nogil=True)
 def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
-    """Code the cells of columns of few values: zero first, the others as they come.
+    """Code the cells of columns with few values: zero first, the others in order of appearance.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
     n_rows : int
         Rows of the table.
     most_levels : int
-        Most different values, at most 255.
+        The largest number of different values, at most 255.
     codes : uint8 array of shape (cells,)
         Written: 0 .. n_levels - 1.
     n_levels : int32 array of shape (k,)
-        Written: how many values occur, 0 where more than `most_levels` do.
+        Written: the number of values that occur, 0 if there are more than `most_levels`.
     """
     found = np.empty(most_levels, dtype=np.int64)
     for column in which:
@@ -65,14 +65,14 @@ def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
 
 @njit(types.void(_STARTS, _WHICH, _VALUES, types.int64, _WHICH, types.float64[:, ::1]), cache=True, nogil=True)
 def order_statistics(starts, which, values, n_rows, places, found):
-    """Fill in what stands at some places of each column, were its values in ascending order.
+    """Fill the order statistics of each column at some positions.
 
     Parameters
     ----------
     starts : int64 array of shape (k + 1,)
         Where each column's cells begin.
     which : int64 array of shape (m,)
-        The columns asked about.
+        The columns.
     values : float64 array of shape (cells,)
         Their values.
     n_rows : int
@@ -110,7 +110,7 @@ def order_statistics(starts, which, values, n_rows, places, found):
 
 @njit(types.void(_STARTS, _WHICH, _VALUES, types.int64, _BORDERS, _CODES, _LEVELS), cache=True, nogil=True)
 def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
-    """Code the cells of columns by how many of their borders lie below a value, numbered by those that occur.
+    """Code the cells of columns by the number of borders below a value, renumbered to the codes that occur.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
     borders : float64 array of shape (m, b)
         Ascending, equal ones allowed; b at most 254.
     codes : uint8 array of shape (cells,)
-        Written: 0 for what is as zero, if there is a zero.
+        Written: 0 for values in the bin of zero, if there is a zero.
     n_levels : int32 array of shape (k,)
         Written.
     """

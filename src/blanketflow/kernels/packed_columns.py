@@ -1,7 +1,8 @@
-"""Columns packed into bit sets: one bit set a level, side by side, so that one instruction counts for many columns.
+"""Columns packed into bit sets, one per level, side by side, so that one instruction counts for many columns.
 
-A column of r levels has r - 1 bit sets: that of code 0 is what is left. Bit sets stand in blocks of `BLOCK`:
-``bits[block, word, place]`` holds 64 rows of one, and those of one column never spread over two blocks.
+A column with r levels has r - 1 bit sets; code 0 has none, because its rows are the remainder. Bit sets are stored in
+blocks of `BLOCK`: ``bits[block, word, place]`` holds 64 rows of one bit set, and all bit sets of a column are in the
+same block.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from numba import njit, types
 
 from .contingency import _popcount
 
-#: Bit sets of a block: at 800 rows a block is 26 kB, which stays in the processor's first cache.
+#: Number of bit sets in a block. At 800 rows a block has 26 kB, which fits the processor's first cache.
 BLOCK = 256
 
 
-#: A person's own matrix may be read-only.
+#: A user's own matrix may be read-only.
 _BYTES = types.Array(types.uint8, 2, "C", readonly=True)
 
 
@@ -36,7 +37,7 @@ def pack_bytes(values, first_column, bits, seen):
     bits : uint64 array of shape (ceil(k / BLOCK), ceil(n / 64), BLOCK)
         Written.
     seen : uint8 array of shape (k,)
-        Written: all of a column's bytes or-ed, more than 1 unless they are zeros and ones.
+        Written: all bytes of a column combined by "or", which is more than 1 unless they are zeros and ones.
     """
     n = len(values)
     words = np.empty(BLOCK, dtype=np.uint64)
@@ -48,7 +49,7 @@ def pack_bytes(values, first_column, bits, seen):
         or_ed[:] = 0
         for w in range(bits.shape[1]):
             words[:] = 0
-            for part in range(8):  # eight rows as bytes first: the processor takes eight times as many bytes as words
+            for part in range(8):  # eight rows as bytes first: the processor handles eight times as many bytes as words
                 first_row = w * 64 + part * 8
                 if first_row >= n:
                     break
@@ -72,11 +73,11 @@ def rank_bytes(codes, most_levels, n_levels):
     Parameters
     ----------
     codes : uint8 array of shape (k, n)
-        One column of a table a row. Written: 0 .. n_levels - 1, where no more than `most_levels` values occur.
+        Each row holds one column of a table. Written: 0 .. n_levels - 1, if at most `most_levels` values occur.
     most_levels : int
-        Most different values.
+        The largest number of different values.
     n_levels : int32 array of shape (k,)
-        Written: how many values occur, 0 where more than `most_levels` do.
+        Written: the number of values that occur, 0 if there are more than `most_levels`.
     """
     n = codes.shape[1]
     new = np.empty(256, dtype=np.uint8)
@@ -97,18 +98,18 @@ def rank_bytes(codes, most_levels, n_levels):
 
 @njit("void(int64[:, ::1], int64, uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def rank_integers(values, most_levels, codes, n_levels):
-    """Rank the whole numbers of each row of a matrix among those that occur in it.
+    """Rank the integers of each row of a matrix among those that occur in it.
 
     Parameters
     ----------
     values : int64 array of shape (k, n)
-        One column of a table a row.
+        Each row holds one column of a table.
     most_levels : int
-        Most different values, at most 255.
+        The largest number of different values, at most 255.
     codes : uint8 array of shape (k, n)
         Written: 0 .. n_levels - 1.
     n_levels : int32 array of shape (k,)
-        Written: how many values occur, 0 where more than `most_levels` do.
+        Written: the number of values that occur, 0 if there are more than `most_levels`.
     """
     n = values.shape[1]
     found = np.empty(most_levels + 1, dtype=np.int64)
@@ -141,12 +142,12 @@ def rank_integers(values, most_levels, codes, n_levels):
 
 @njit("void(float64[:, ::1], float64[:, ::1], uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def code_by_borders(values, borders, codes, n_levels):
-    """Code each row of a matrix by how many of its borders lie below a value, numbered by the codes that occur.
+    """Code each row of a matrix by the number of borders below a value, renumbered to the codes that occur.
 
     Parameters
     ----------
     values : float64 array of shape (k, n)
-        One column of a table a row.
+        Each row holds one column of a table.
     borders : float64 array of shape (k, b)
         Ascending, equal ones allowed; b at most 254.
     codes : uint8 array of shape (k, n)
@@ -177,21 +178,21 @@ def code_by_borders(values, borders, codes, n_levels):
 
 @njit("int64(int32[::1], int64, int64[::1])", cache=True, nogil=True)
 def place_bit_sets(n_levels, at, first):
-    """Give columns the places of their bit sets, each within one block.
+    """Assign columns the places of their bit sets, each column within one block.
 
     Parameters
     ----------
     n_levels : int32 array of shape (k,)
-        Levels of each column; a constant one has an empty bit set.
+        Number of levels of each column; a constant column has an empty bit set.
     at : int
-        The first place that is free, counted through all blocks.
+        The first free place, counted through all blocks.
     first : int64 array of shape (k,)
         Written.
 
     Returns
     -------
     int
-        The first place that is free then.
+        The first free place afterwards.
     """
     for i in range(len(n_levels)):
         needed = max(np.int64(n_levels[i]) - 1, 1)
@@ -209,7 +210,7 @@ def pack_codes(codes, n_levels, first, bits):
     Parameters
     ----------
     codes : uint8 array of shape (k, n)
-        One coded column a row.
+        Each row holds one coded column.
     n_levels : int32 array of shape (k,)
         Levels of each, at most 65.
     first : int64 array of shape (k,)
@@ -246,14 +247,14 @@ def count_set_bits(bits, n_set):
     nogil=True,
 )
 def cells_of(columns, bits, first, n_levels, cells):
-    """Write each row's combination of levels of some packed columns; return how many combinations there may be.
+    """Write each row's combination of levels of some packed columns; return the number of possible combinations.
 
     Parameters
     ----------
     columns : int64 array of shape (k,)
         Packed columns, the one that varies fastest last.
     bits, first, n_levels
-        Packed columns, as `packed_sums` takes them.
+        Packed columns, as in `packed_sums`.
     cells : uint32 array of shape (n,)
         Written over zeros.
     """

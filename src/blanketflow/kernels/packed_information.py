@@ -1,7 +1,7 @@
 """Mutual information of many packed columns with one target in the strata of one conditioning set.
 
-Cells are the target's values in the strata, as in kernels/contingency.py, and sums of ``c log c`` are whole numbers in
-fixed point as there. Columns are packed as kernels/packed_columns.py describes.
+Cells are the target's values in the strata, and sums of ``c log c`` are in fixed point, as in kernels/contingency.py.
+Columns are packed as in kernels/packed_columns.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _follow(block, place, cells, counts):
 
 @njit
 def _derive(counts, telling, derived, n_set):
-    """Count the one cell that was left out, as what is left of the set bits."""
+    """Count the one cell that was left out, as the remainder of the set bits."""
     counts[derived, :] = n_set
     for i in range(len(telling)):
         for place in range(BLOCK):
@@ -93,7 +93,7 @@ def _pair_terms(totals, terms, scale):
 
 @njit
 def _sum_binary_columns(counts, varies, n_y, has_margin, pairs, pair_start, margins, margin_start, sums):
-    """Do the same as `_sum_of_strata` for a block of columns of two levels."""
+    """Do the same as `_sum_of_strata` for a block of columns with two levels."""
     sums[:] = 0
     margin = np.empty(BLOCK, dtype=np.int32)
     for s in range(len(varies)):
@@ -141,7 +141,7 @@ def _sum_of_strata(counts, place, r, totals, varies, n_y, has_margin, margins, t
     nogil=True,
 )
 def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, is_entropy, terms, scale, sums):
-    """Fill the sums that mutual informations, or entropies, are made of.
+    """Fill the sums for mutual information or entropies.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
     is_entropy : bool
         Entropies of candidate and strata instead.
     terms, scale : int64 array, float
-        ``c log c`` in fixed point for c = 0, 1, ..., and the steps in 1.
+        ``c log c`` in fixed point for c = 0, 1, ..., and the number of steps per unit.
     sums : int64 array of shape (m,)
         Written: n I(X;Y|Z), or n log n - n H(X, Z), in fixed point.
     """
@@ -188,7 +188,7 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
                     if not is_entropy:
                         known -= _fixed(totals[cell], terms, scale)
     telling = telling[:n_telling]
-    derived = -1  # the largest cell is what is left of a column's set bits, where the cells have all rows
+    derived = -1  # if the cells have all rows, the largest cell is the remainder of a column's set bits
     if n_told == len(cells) and n_telling:
         largest = 0
         for i in range(n_telling):

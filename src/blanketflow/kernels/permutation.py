@@ -54,8 +54,8 @@ def permutation_exceedances(
 ):  # fmt: skip
     """Count permutations of the target within strata whose G2 with a candidate is at least the one observed.
 
-    A candidate is done with when `enough` of them are. All candidates see the same permutations, whichever of them are
-    still counted; sums in whole numbers make equal tables tie.
+    Counting ends for a candidate with `enough` exceedances. All candidates see the same permutations, whichever of them
+    are still counted; integer sums make equal tables tie.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def permutation_exceedances(
     seeds : uint64 array of shape (B,)
         One for each permutation.
     enough : int
-        Exceedances at which a candidate is done with.
+        Number of exceedances at which counting ends for a candidate.
     exceedances, n_drawn : int64 arrays of shape (m,)
-        Written: exceedances, and the permutations that they were counted in.
+        Written: the number of exceedances, and of permutations in which they were counted.
     """
     n, n_cells = len(cells), n_strata * n_y
     totals = _totals(cells, n_cells)
@@ -89,7 +89,7 @@ def permutation_exceedances(
         observed[i] = _joint_term(counts, totals, n_cells, r, terms, scale)
         exceedances[i] = n_drawn[i] = 0
 
-    # Strata are shuffled in the order in which they appear, whatever their columns and levels are called.
+    # Strata are shuffled in order of appearance, so that names of columns and levels do not matter.
     place, n_found = np.full(n_strata, -1, dtype=np.int64), 0
     starts = np.zeros(n_strata + 1, dtype=np.int64)
     for i in range(n):

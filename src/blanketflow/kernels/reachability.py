@@ -1,4 +1,4 @@
-"""How long the shortest active trail from one node of a directed acyclic graph to every other is: d-separation."""
+"""The length of the shortest active trail from one node of a directed acyclic graph to every other: d-separation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numba import njit
 
 @njit("void(int64[::1], int32[::1], int64[::1], int32[::1], int32, int32[::1], int32[::1])", cache=True)
 def trail_lengths(parent_start, parents, child_start, children, source, given, lengths):
-    """Find the arcs of the shortest active trail from a source to every node, given others.
+    """Find the number of arcs of the shortest active trail from a source to every node, given others.
 
     Parameters
     ----------
@@ -19,11 +19,11 @@ def trail_lengths(parent_start, parents, child_start, children, source, given, l
     given : array of int
         The nodes held fixed.
     lengths : array of int, shape (n_nodes,)
-        0 everywhere; is written to. Nodes that are d-separated from the source stay 0.
+        Written; must be 0 everywhere. Nodes that are d-separated from the source stay 0.
     """
     n_nodes = len(parent_start) - 1
     is_given = np.zeros(n_nodes, dtype=np.bool_)
-    is_open = np.zeros(n_nodes, dtype=np.bool_)  # given, or above a given one: a collider here lets a trail pass
+    is_open = np.zeros(n_nodes, dtype=np.bool_)  # given, or an ancestor of a given node: a trail passes a collider here
     waiting = np.empty(2 * n_nodes + 1, dtype=np.int64)
     n_waiting = 0
     for z in given:

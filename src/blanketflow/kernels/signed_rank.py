@@ -1,6 +1,6 @@
 """The one-sided Wilcoxon signed-rank test for many rows of paired differences at once.
 
-Ranks are doubled here: average ranks are multiples of a half, so that sums of doubled ones are whole numbers.
+Ranks are doubled, because average ranks are multiples of a half, so that sums of doubled ranks are integers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-#: Up to this many pairs the p-value comes from all sign flips, above it from the normal approximation.
+#: With at most this many pairs the p-value comes from all sign flips, with more from the normal approximation.
 MAX_EXACT_PAIRS = 13
 
 
@@ -41,14 +41,14 @@ def _count_sums(steps, counts):
 
 @njit("void(float64[:, ::1], float64[::1], float64[::1])", cache=True)
 def signed_rank_greater(differences, p_values, log_p):
-    """Fill the p-values of "the differences lie above zero", zero differences split between both signs.
+    """Fill the p-values for the alternative that differences are above zero; zeros are split between both signs.
 
     Parameters
     ----------
     differences : float64 array of shape (m, B)
-        One row of paired differences a test.
+        The paired differences of one test per row.
     p_values, log_p : float64 arrays of shape (m,)
-        Written. Rows of zeros only get p = 1.
+        Written. A row of zeros gets p = 1.
     """
     n = differences.shape[1]
     by_size = np.empty(n, dtype=np.float64)
@@ -98,5 +98,5 @@ def signed_rank_greater(differences, p_values, log_p):
             p_values[row] = 0.5 * math.erfc(z / math.sqrt(2.0))
             if p_values[row] > 1e-290:
                 log_p[row] = math.log(p_values[row])
-            else:  # Mills' ratio, where the tail underflows
+            else:  # Mills' ratio, if the tail underflows
                 log_p[row] = -0.5 * z * z - math.log(z * math.sqrt(2.0 * math.pi)) + math.log1p(-1.0 / (z * z))

@@ -1,13 +1,13 @@
-"""Decision trees on one column each, of all repeats of the PPI test at once.
+"""Decision trees on single columns, for all repeats of the PPI test at once.
 
-A tree to purity needs no search on a single column. An impure node is cut whatever the gain, so that a leaf holds
-training rows of one value or of one class; and where rows of one class are cut further, both sides predict that class.
-So the tree predicts as if every two neighbouring training values were cut halfway: a row gets what the training rows of
-the nearest value say, the lower one where it lies in the middle (`cuts.between`). The order of the cuts,
-and with it the criterion, decides nothing.
+A tree to purity on a single column needs no search. An impure node is cut whatever the gain, so a leaf contains
+training rows of one value or of one class; and if rows of one class are cut further, both sides predict that class. So
+the tree predicts as if it were cut halfway between any two neighbouring training values: a row gets the prediction of
+the training rows with the nearest value, the lower one if it lies in the middle (`cuts.between`). The order of the
+cuts, and with it the criterion, does not matter.
 
-Columns come as lists of rows that ascend by value. Rows that are not listed have the value zero: a sparse column lists
-those that are not zero, a dense one all. Repeats come in blocks of at most 64, one bit a repeat.
+Columns are lists of rows in ascending order of value. Rows that are not listed have the value zero: a sparse column
+lists the rows that are not zero, a dense column all rows. Repeats are processed in blocks of at most 64, one bit each.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ def class_differences(
     n_test,
     differences,
 ):
-    """Fill the log-loss after a column is permuted less the one before, of each column's tree in each repeat.
+    """Fill the log-loss after minus before permuting a column, for each column's tree in each repeat.
 
     Parameters
     ----------
     starts : int64 array of shape (d + 1,)
-        Where each column's listed rows start, and the last one's end.
+        Where each column's listed rows start, and where the last one's end.
     rows : int32 array of shape (m,)
         Listed rows, ascending by value within a column.
     values : float64 array of shape (m,)
-        Their values; rows that are not listed have the value zero, and none that is listed has if any is not.
+        Their values. Rows that are not listed have the value zero; if there are any, no listed row has the value zero.
     classes : int64 array of shape (n,)
         Class codes 0 .. K - 1.
     lines : uint64 array of shape (n, K, words)
-        One number a repeat, side by side in `lane_bits` bits each, so that one instruction counts for several repeats.
-        In line 0: 1 if the row is for training. In line k: 1 if it is not, and the row that receives its value under
+        One number per repeat, side by side in lanes of `lane_bits` bits, so that one instruction counts for several
+        repeats. Line 0 has 1 for a training row. Line k has 1 for a test row if the row that receives its value under
         the permutation of the repeat has class k.
     totals : uint64 array of shape (2 K - 1, words)
-        Of all rows, in such lanes: those for training by class, and lines 1 .. K - 1 summed.
+        Sums over all rows in the same lanes: training rows by class, and lines 1 .. K - 1.
     n_of_class : int64 array of shape (K,)
-        Rows of each class.
+        Number of rows of each class.
     training_bits : uint64 array of shape (n,)
-        One bit a repeat (B <= 64): whether a row is for training.
+        One bit per repeat (B <= 64): whether a row is a training row.
     class_bits, receiver_bits : uint64 arrays of shape (n, planes)
-        In all repeats, each bit of the class code of the row, and of the row that receives its value.
+        For all repeats, each bit of the class code of the row, and of the row that receives its value.
     lane_bits : int
-        16 or 32; a lane can hold n.
+        16 or 32, such that a lane can hold n.
     n_test : int
-        Test rows of a repeat.
+        Number of test rows of a repeat.
     differences : float64 array of shape (d, B)
         Written.
     """
@@ -132,28 +132,28 @@ def class_differences(
     error_model="numpy",
 )
 def number_differences(starts, rows, values, is_train, numbers, shifts, totals, n_test, unit, differences):
-    """Fill the squared error after a column is permuted less the one before, of each column's tree in each repeat.
+    """Fill the squared error after minus before permuting a column, for each column's tree in each repeat.
 
-    Permuting changes neither the sum of squared targets nor that of squared predictions: what is left is twice the sum
-    of prediction times target, before less after. Targets are whole numbers here, so that their sums are exact, and do
-    not show in which order rows were added, or subtracted from the total because they are not listed.
+    Permuting changes neither the sum of squared targets nor that of squared predictions. So the difference is twice the
+    sum of prediction times target, before minus after. Targets are integers here, so that their sums are exact and do
+    not depend on the order of rows, or on whether rows that are not listed are subtracted from the total.
 
     Parameters
     ----------
     starts, rows, values
-        As for `class_differences`.
+        As in `class_differences`.
     is_train : bool array of shape (B, n)
         Training rows of each repeat.
     numbers : int64 array of shape (n,)
-        The target less a constant, in steps of `unit`.
+        The target minus a constant, in steps of `unit`.
     shifts : int64 array of shape (B, n)
-        Of a test row, its number less that of the row which receives its value; 0 of training rows.
+        For a test row, its number minus that of the row that receives its value; 0 for training rows.
     totals : int64 array of shape (B,)
         Sum of the training rows' numbers.
     n_test : int
-        Test rows of a repeat.
+        Number of test rows of a repeat.
     unit : float
-        Step of `numbers`.
+        The step of `numbers`.
     differences : float64 array of shape (d, B)
         Written.
     """

@@ -1,26 +1,26 @@
-"""Columns in ascending order of their values, without the rows of their most frequent value: what trees are grown from.
+"""Columns in ascending order of value, without the rows of their most frequent value, from which trees are grown.
 
-A column's values become codes, 0 for its least one. Its entries are the rows of all codes but one, its background: the
-zeros of a sparse column, else the most frequent value where half the rows have it, so that of binary, sparse and
-counting columns little is left. All columns lie behind each other:
+A column's values become codes, 0 for the smallest. Its entries are the rows of all codes except one, the background:
+the zeros of a sparse column, else the most frequent value if at least half of the rows have it. So binary, sparse and
+count columns have few entries. All columns are stored one after the other:
 
 entries : int64 array of shape (entries,)
-    Each column's entries, a code above `SHIFT` bits and a row in them: they ascend by code, then by row.
+    Each column's entries, with a row in the lower `SHIFT` bits and a code above them; ascending by code, then by row.
 starts : int64 array of shape (d + 1,)
-    Where each column's entries begin, and the last one's end.
+    Where each column's entries start, and where the last one's end.
 background : int32 array of shape (d,)
     The code that is left out; -1 for none.
 levels : float64 array of shape (all codes,)
     The value of each code.
 level_starts : int64 array of shape (d + 1,)
-    Where each column's levels begin.
+    Where each column's levels start, and where the last one's end.
 """
 
 from __future__ import annotations
 
 from numba import njit
 
-#: An entry is a code above these bits, and a row in them.
+#: An entry has a row in these lower bits, and a code above them.
 SHIFT = 32
 ROW = (1 << SHIFT) - 1
 
@@ -35,10 +35,10 @@ def sort_columns(list_starts, rows, values, n, entries, n_entries, background, l
     Parameters
     ----------
     list_starts, rows, values : arrays
-        As `ci.column_lists.ColumnLists` has them. Rows of equal values are put in order.
+        As in `ci.column_lists.ColumnLists`. Rows of equal values are put in order.
     entries, n_entries, background, levels, n_levels : arrays
-        Written; see the module. There must be room for what is listed, and for one level more a column. Rows that are
-        not listed have the value zero, and are a column's background whatever their number.
+        Written; see the module. They need room for all listed rows, and for one additional level per column. Rows that
+        are not listed have the value zero, and are always a column's background.
     """
     filled, level = 0, 0
     for j in range(len(list_starts) - 1):

@@ -1,9 +1,9 @@
 """The sparse group lasso along a path of penalties, by block coordinate descent.
 
-Groups move by proximal gradient steps, each with a step size of its own, on a working set that grows by the groups
-farthest from their optimum; every few sweeps the last ones are extrapolated (Anderson). This is the method of skglm
-(Bertrand, Klopfenstein, Bannier, Gidel, Massias 2022, arXiv:2204.07826), here on products of columns, which are formed
-when a column first joins a working set and serve the whole path.
+Groups move by proximal gradient steps, each with its own step size, on a working set that grows by the groups that are
+farthest from their optimum. Every few sweeps the last iterates are extrapolated (Anderson). This is the method of skglm
+(Bertrand, Klopfenstein, Bannier, Gidel, Massias 2022, arXiv:2204.07826). Here it works on products of columns, which
+are computed when a column first joins a working set and are used for the whole path.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _fill_steps(rows, starts, steps):
 
 @njit
 def _move(b, gradient, first, last, step, lambda1, lambda2, moved):
-    """Fill where a proximal gradient step takes a group, and return how far its farthest coefficient moves."""
+    """Fill the result of a proximal gradient step on a group, and return the largest move of a coefficient."""
     squares = 0.0
     for j in range(first, last):
         ahead = b[j] + step * gradient[j]
@@ -71,7 +71,7 @@ def _objective(b, gradient, at_zero, starts, lambda1, lambda2):
 
 @njit
 def _extrapolate(points, gradients, b, gradient):
-    """Fill the combination of the last points whose moves nearly cancel; False where they have not moved."""
+    """Fill the combination of the last points whose moves nearly cancel; return False if they have not moved."""
     moves = points[1:] - points[:-1]
     system = np.dot(moves, moves.T)
     trace = np.trace(system)
@@ -118,7 +118,7 @@ def _descend(products, at_zero, starts, steps, lambda1, lambda2, b, gradient, to
 
 @njit
 def _working_set(off, b, starts, tolerance):
-    """Return the groups with coefficients, and as many again of those farthest from their optimum."""
+    """Return the groups with coefficients, and equally many of the other groups farthest from their optimum."""
     chosen = np.zeros(len(off), dtype=np.bool_)
     for g in range(len(off)):
         chosen[g] = np.any(b[starts[g] : starts[g + 1]])
@@ -134,7 +134,7 @@ def _working_set(off, b, starts, tolerance):
 
 @njit
 def _laid_out(groups, starts):
-    """Return the columns of some groups side by side, and where each group begins among them."""
+    """Return the columns of some groups side by side, and where each group starts."""
     sizes = starts[groups + 1] - starts[groups]
     own_starts = np.zeros(len(groups) + 1, dtype=np.int64)
     own_starts[1:] = np.cumsum(sizes)
@@ -159,15 +159,15 @@ def descend_path(rows, y, starts, lambda1, lambda2, tolerance, coefficients, vio
         X transposed; no row is 0.
     y : float64 array of shape (n,)
     starts : int64 array of shape (groups + 1,)
-        Where each group's columns begin, and the last one's end.
+        Where each group's columns start, and where the last one's end.
     lambda1, lambda2 : float64 arrays of shape (pairs,)
-        Each pair's coefficients are sought from those of the pair before: large ones first is fastest.
+        The penalties. Each pair starts from the coefficients of the pair before, so descending order is fastest.
     tolerance : float
-        No coefficient moves farther by a proximal gradient step on its group.
+        At the end no coefficient moves farther in a proximal gradient step on its group.
     coefficients : float64 array of shape (pairs, p)
         Written.
     violations : float64 array of shape (pairs,)
-        Written: how far a coefficient still moves; above the tolerance where sweeps ran out.
+        Written: the largest move of a coefficient at the end, above the tolerance if sweeps ran out.
     """
     p, n_groups = len(rows), len(starts) - 1
     at_zero = np.dot(rows, y)

@@ -1,8 +1,8 @@
-"""From coded columns to the strata that they define together.
+"""Computes the strata that coded columns define together.
 
-A column of r levels is held as the lists of rows outside its most frequent level: code 0 needs no list, codes
-1 .. r - 1 have the rows ``rows[level_start[k] : level_start[k + 1]]`` with ``k = first_level[column] + code - 1``.
-Most columns are short that way, and sparse columns are their own non-zeros.
+A column with r levels is stored as lists of the rows outside its most frequent level. Code 0, the most frequent, has no
+list; codes 1 .. r - 1 have the rows ``rows[level_start[k] : level_start[k + 1]]`` with
+``k = first_level[column] + code - 1``. So most columns are short, and sparse columns list only their non-zeros.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Strata codes stay below this number, which 32 bits hold, before they are numbered anew.
+#: Codes of strata are renumbered before they reach this number, so that they fit 32 bits.
 MOST_CODES = 2**31 - 1
-#: Combinations of levels, relative to rows, above which the strata that occur are numbered anew.
+#: Strata are renumbered if there are more combinations of levels than this many times the rows.
 ROOM = 16
 
 
 @njit
 def _renumber(codes, size):
-    """Number the codes 0 .. size - 1 that occur anew, in order of appearance; return how many they are."""
+    """Renumber the codes 0 .. size - 1 that occur in order of appearance; return their number."""
     new = np.full(size, -1, dtype=np.int32)
     count = 0
     for i in range(len(codes)):
@@ -31,7 +31,7 @@ def _renumber(codes, size):
 
 @njit
 def _renumber_by_sorting(keys, codes):
-    """Write into `codes` the ranks of the keys; return how many there are."""
+    """Write the ranks of the keys into `codes`; return the number of distinct keys."""
     order = np.argsort(keys)
     count = 0
     for j in range(len(order)):
@@ -52,7 +52,7 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
     Parameters
     ----------
     columns : int32 array of shape (k,)
-        Coded columns; none give one stratum.
+        Coded columns; without any there is one stratum.
     target : int
         A coded column, or -1 for strata without cells.
     rows, level_start, first_level, n_levels
@@ -63,8 +63,8 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
     Returns
     -------
     codes : uint32 array of shape (n_rows,)
-        The stratum of each row, below `n_strata`; with a target ``stratum * its levels + its code``, unless that would
-        need more than 31 bits: then no codes at all.
+        The stratum of each row, below `n_strata`. With a target, ``stratum * its levels + its code``, or an empty array
+        if this would need more than 31 bits.
     n_strata : int
         Number of strata; some may be empty unless there are more combinations of levels than rows.
     n_combinations : float
@@ -110,7 +110,7 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
     cache=True,
 )
 def list_levels(codes, n_levels, rows, level_stop, bits):
-    """Fill the lists of rows, and the bit sets, of all levels but the most frequent one, the lowest on ties.
+    """Fill the lists of rows and the bit sets of all levels except the most frequent one (the lowest on ties).
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def list_levels(codes, n_levels, rows, level_stop, bits):
     n_levels : int
         Number of levels.
     rows : array of shape (n,)
-        Written: the rows of one level after the other.
+        Written: the rows, level by level.
     level_stop : int64 array of shape (n_levels - 1,)
         Written: where each level's list ends in `rows`.
     bits : uint64 array of shape (n_levels - 1, ceil(n / 64)), or of no rows

@@ -1,4 +1,4 @@
-"""Contingency tables with far more cells than rows: only the cells that occur are held, found by sorting."""
+"""Contingency tables with far more cells than rows: only the cells that occur are stored, found by sorting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .contingency import pearson_scale
 
 @njit
 def _rank(keys):
-    """Return the rank of each key among the distinct keys, and how many there are."""
+    """Return the rank of each key among the distinct keys, and the number of distinct keys."""
     ranks = np.empty(len(keys), dtype=np.int64)
     order = np.argsort(keys)
     count = 0
@@ -42,7 +42,7 @@ def _fixed_sum(sizes, scale):
 
 @njit
 def _levels_by_stratum(ranks, strata, count, n_strata):
-    """Return how many distinct values each stratum holds."""
+    """Return the number of distinct values in each stratum."""
     seen = np.zeros(count, dtype=np.bool_)
     levels = np.zeros(n_strata, dtype=np.int64)
     for i in range(len(ranks)):
@@ -65,7 +65,7 @@ def thin_table_statistic(x, n_x, y, n_y, strata, n_strata, scale, pearson):
     x, y, strata : int64 arrays of shape (n,)
         Codes 0 .. n_x - 1, 0 .. n_y - 1, 0 .. n_strata - 1.
     scale : float
-        Fixed-point steps in 1 for G2.
+        Number of fixed-point steps per unit for G2.
     pearson : bool
         X2 instead of G2.
 

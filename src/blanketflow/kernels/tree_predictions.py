@@ -1,4 +1,4 @@
-"""What a grown tree says of its test rows, before and after one of its columns is permuted."""
+"""The predictions of a grown tree for its test rows, before and after one of its columns is permuted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sorted_columns import ROW, SHIFT
     cache=True,
 )
 def read_test_rows(feature, entries, starts, background, test_rows, n):
-    """Read from the sorted columns what a tree asks of its test rows.
+    """Read the codes of a tree's columns in its test rows from the sorted columns.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def read_test_rows(feature, entries, starts, background, test_rows, n):
     used : int64 array of shape (u,)
         The columns that the tree splits on, ascending.
     place : int64 array of shape (nodes,)
-        Each node's column among these, -1 in a leaf.
+        Index of each node's column in `used`, -1 in a leaf.
     test_codes : int32 array of shape (u, m)
         Their codes in the test rows.
     """
@@ -61,20 +61,20 @@ def read_test_rows(feature, entries, starts, background, test_rows, n):
     cache=True,
 )
 def tree_risk(place, cut, left, leaf, test_codes, permuted, source, classes, target, n_classes):
-    """Return the mean loss of a tree on its test rows, one column permuted among them.
+    """Return the mean loss of a tree on its test rows, with one column permuted among them.
 
     Parameters
     ----------
     place, test_codes : arrays
-        What `read_test_rows` returned.
+        As returned by `read_test_rows`.
     cut, left, leaf : arrays
-        What `grow_tree` returned.
+        As returned by `grow_tree`.
     permuted : int
-        Which of the used columns is permuted; -1 for none.
+        Index of the used column that is permuted; -1 for none.
     source : int64 array of shape (m,)
-        Which test row each test row takes that column from.
+        For each test row, the test row from which it takes that column's value.
     classes, target : arrays of shape (m,)
-        Of the test rows.
+        Classes or numbers of the test rows.
     n_classes : int
         0 for regression.
 

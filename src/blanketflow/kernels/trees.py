@@ -1,9 +1,9 @@
-"""Decision trees to purity on sorted columns, with the risks that the PPI test asks of them.
+"""Decision trees to purity on sorted columns, for the PPI test.
 
 A tree is CART: Gini for classes, squared error for numbers. Every column is examined at every node in table order, the
 first maximum wins, and within a column the lowest threshold. An impure node is split even when the best cut gains
-nothing. So a column that a tree does not use can be taken away without changing that tree, and one that it uses changes
-it only below the nodes that it splits.
+nothing. So removing a column that a tree does not use does not change the tree, and removing one that it uses changes
+the tree only below the nodes that it splits.
 
 The columns are those of kernels/sorted_columns.py. A cut is the largest code that goes left. The nodes of a tree are in
 arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one is the
@@ -84,7 +84,7 @@ def _send(node_rows, entries, start, stop, background, cut, goes_left, right_row
 
 @njit
 def _is_constant(entries, start, stop, n_node):
-    """Whether a column has one value in a node's rows."""
+    """Return whether a column has one value in a node's rows."""
     return start == stop or (stop - start == n_node and entries[start] >> SHIFT == entries[stop - 1] >> SHIFT)
 
 
@@ -117,7 +117,7 @@ def grow_tree(
     old_left,
     work,
 ):
-    """Grow a tree to purity, from an earlier one as far as that holds.
+    """Grow a tree to purity, starting from the valid part of an earlier tree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of equal values of a column, and which of them stand for which in a tree to purity on that column."""
+"""Groups of rows with equal values of a column, and which group predicts which in a tree to purity on that column."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from numba import njit
 
 from .cuts import between
 
-#: Columns may be short and many: to pass arrays to helpers would take as long as their work.
+#: Columns may be short and many, so that passing arrays to helpers would take as long as their work.
 inlined = njit(inline="always", error_model="numpy")
 
 
 @inlined
 def part_into_groups(values, rest, first, group_values):
-    """Part the listed rows, and those not listed if there are any, into groups of equal values.
+    """Divide the listed rows, and the rows that are not listed, into groups of equal values.
 
     Parameters
     ----------
     values : float64 array of shape (m,)
         Ascending.
     rest : int
-        How many rows are not listed.
+        Number of rows that are not listed.
     first : int64 array
-        Written: where each group's listed rows start, and the last one's end.
+        Written: where each group's listed rows start, and where the last one's end.
     group_values : float64 array
         Written.
 
     Returns
     -------
     tuple of int
-        How many groups there are, and which of them holds the rest (-1: none).
+        The number of groups, and the group of the rows that are not listed (-1: none).
     """
     n_groups, of_rest = 0, -1
     for i in range(len(values)):
@@ -52,13 +52,13 @@ def find_leaves(values, n_groups, sizes, leaf):
     Parameters
     ----------
     values : float64 array
-        Of the groups, ascending.
+        The values of the groups, ascending.
     n_groups : int
-        How many there are.
+        Number of groups.
     sizes : int64 array
-        Training rows of each group.
+        Number of training rows of each group.
     leaf : int64 array
-        Written: that group itself, if it has training rows; else the nearest that has.
+        Written: the group itself if it has training rows, else the nearest group with training rows.
     """
     last = -1
     for g in range(n_groups):
@@ -73,7 +73,7 @@ def find_leaves(values, n_groups, sizes, leaf):
 
 @inlined
 def values_tell_classes(rows, values, classes):
-    """Whether no two rows of one value differ in class."""
+    """Return whether all rows with equal values have the same class."""
     for i in range(1, len(rows)):
         if values[i] == values[i - 1] and classes[rows[i]] != classes[rows[i - 1]]:
             return False
