@@ -121,7 +121,6 @@ TREES = {
     "tree_predictions",
     "cuts",
     "single_column_trees",
-    "exact_sums",
     "group_counts",
     "nearest_rows",
     "value_groups",

@@ -7,11 +7,31 @@ import math
 import numpy as np
 
 from .cuts import SMALLEST_PROBABILITY
-from .exact_sums import add_times, difference_of_means
 from .value_groups import inlined
 
 #: The loss of a row whose class the leaf has not seen.
 LARGEST_LOSS = -math.log(SMALLEST_PROBABILITY)
+
+
+@inlined
+def add_times(sums, k, count, term):
+    """Add an integer (below 2^26) times a float to sum `k` of `sums`, which are pairs of floats of twice the precision.
+
+    In this precision the order of the terms does not show.
+    """
+    shifted = 134217729.0 * term  # 2^27 + 1 splits a float into halves
+    high = shifted - (shifted - term)
+    product = count * high
+    total = sums[k, 0] + product
+    of_sum = total - sums[k, 0]
+    sums[k, 1] += (sums[k, 0] - (total - of_sum)) + (product - of_sum) + count * (term - high)
+    sums[k, 0] = total
+
+
+@inlined
+def difference_of_means(sums, n_terms):
+    """Return the mean of the second sum's terms minus the mean of the first sum's."""
+    return (sums[1, 0] + sums[1, 1]) / n_terms - (sums[0, 0] + sums[0, 1]) / n_terms
 
 
 @inlined

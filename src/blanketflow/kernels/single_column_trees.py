@@ -15,8 +15,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .exact_sums import add_times, difference_of_means
-from .group_counts import LARGEST_LOSS, changes_nothing, count_rest, count_rows, difference_of_groups
+from .group_counts import (
+    LARGEST_LOSS,
+    add_times,
+    changes_nothing,
+    count_rest,
+    count_rows,
+    difference_of_groups,
+    difference_of_means,
+)
 from .nearest_rows import count_missed
 from .value_groups import find_leaves, part_into_groups, values_tell_classes
 
