@@ -22,7 +22,6 @@ TARGETS = ("tables", "config", "bif")
 WATCHED = [
     "blanketflow.data", "blanketflow.config.reading", "blanketflow.core", "blanketflow.workflow.plan",
     "blanketflow.search.aggregate", "blanketflow.workflow.suitability", "blanketflow.workflow.grain",
-    "sklearn.externals._arff",
 ]  # fmt: skip
 #: Largest input in bytes, and seconds after which libFuzzer gives one up.
 MOST_BYTES, HANG_SECONDS = 4096, 120
