@@ -2,17 +2,22 @@
 
 import shutil
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "workflow"))  # workflow_runs, wherever a test stands
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell's background jobs ignore it, and so would what they start
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Linear algebra on one thread: the tests' matrices are small, and idle threads of others spin."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,7 @@ def valid(result):
 
 def test_all_are_there():
     wanted = "g2 chi2 fisher-z lr-mixed mi-permutation ppi cpi hsic oracle population"
-    assert set(wanted.split()) == set(TESTS)
+    assert set(wanted.split()) <= set(TESTS)
 
 
 @every_test

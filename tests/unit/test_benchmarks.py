@@ -17,11 +17,6 @@ SCRIPTS += ("scaling", "workflow", "costs")
 TINY = {"limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
 
 
-@pytest.fixture(autouse=True)
-def suite(monkeypatch):
-    monkeypatch.syspath_prepend(str(FOLDER))
-
-
 def run(script, *arguments):
     done = subprocess.run(
         [sys.executable, str(FOLDER / f"{script}.py"), *map(str, arguments)], capture_output=True, text=True
@@ -30,11 +25,13 @@ def run(script, *arguments):
     return done.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_starts_and_says_what_it_takes(script):
     assert "--" in run(script, "--help")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("script", TINY)
 def test_a_tiny_run_writes_a_result_that_the_page_can_read(script, tmp_path):
     from suite.record import OWN, read

@@ -252,6 +252,7 @@ def through(rng, n=100, coefficient=0.0):
     return z + x, z + coefficient * x + t, z
 
 
+@pytest.mark.extended
 def test_x_that_is_correlated_with_z_is_not_rejected_too_often_as_it_is_by_ppi():
     cpi = bf.get_ci_test("cpi", model="knn")
     # 200 samples at 0.05: between 0.01 and 0.11 but for one time in a thousand.
@@ -261,6 +262,7 @@ def test_x_that_is_correlated_with_z_is_not_rejected_too_often_as_it_is_by_ppi()
     assert rejections(cpi, lambda rng: through(rng, 100, 1.0), 20, ["z"]) > 0.7
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("significance", ["t", "fisher"])
 def test_true_nulls_are_rejected_at_about_the_level(significance):
     test = bf.get_ci_test("cpi", model="tree", significance=significance, n_permutations=199)

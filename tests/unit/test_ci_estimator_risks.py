@@ -75,7 +75,7 @@ def walk(table, model, seed, n_repeats=B):
     return source.n_fits, asked, zeros
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3, 4])
+@pytest.mark.parametrize("n_classes", [0, 2, *(pytest.param(k, marks=pytest.mark.extended) for k in (3, 4))])
 def test_lightgbm_equals_a_fit_for_every_feature_bitwise_and_fits_less_often(n_classes):
     saved = 0
     for seed in range(4):
@@ -86,6 +86,7 @@ def test_lightgbm_equals_a_fit_for_every_feature_bitwise_and_fits_less_often(n_c
     assert saved > 20
 
 
+@pytest.mark.extended
 def test_a_wide_sparse_table_is_shrunk_on_few_fits():
     rng = np.random.default_rng(2)
     X = (rng.random((200, 60)) < 0.05).astype(float)
@@ -185,7 +186,7 @@ class RefittedLightGBM(LightGBM):
         return None
 
 
-@pytest.mark.parametrize("significance", ["wilcoxon", "corrected-t"])
+@pytest.mark.parametrize("significance", ["wilcoxon", pytest.param("corrected-t", marks=pytest.mark.extended)])
 def test_ppfs_with_lightgbm_selects_as_with_a_fit_for_every_feature(significance):
     frame = mixed_table(5, 3)
     X, y = frame.drop(columns="y"), frame["y"]

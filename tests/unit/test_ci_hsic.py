@@ -268,6 +268,7 @@ def through(rng, n, coefficient=0.0):
     return z + x, z + coefficient * x + t, z
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("options", [{}, {"null": "permutation", "n_permutations": 99}])
 def test_true_nulls_are_rejected_at_about_the_level(options):
     # 200 samples at 0.05: between 0.01 and 0.11 but for one time in a thousand.

@@ -276,6 +276,7 @@ def test_no_rows_left_to_compare_say_nothing():
     assert bind(X).test("0", "1", ["2", "3", "4"]).dof == 1.0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("x", "y"), [("e", "b"), ("e", "v"), ("f", "v")])
 @pytest.mark.parametrize("given", [[], ["a", "w"]])
 def test_independent_columns_are_rejected_at_the_level(x, y, given):

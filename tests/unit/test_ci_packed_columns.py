@@ -69,7 +69,15 @@ FORMS = list(tables(np.random.default_rng(0)))
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "options", [{}, {"binning": "uniform", "bins": 3}, {"binning": "kmeans"}, {"bins": 90}], ids=str
+    "options",
+    [
+        {},
+        *(
+            pytest.param(options, marks=pytest.mark.extended)
+            for options in ({"binning": "uniform", "bins": 3}, {"binning": "kmeans"}, {"bins": 90})
+        ),
+    ],
+    ids=str,
 )
 def test_levels_are_those_of_each_column_by_itself(form, options):
     table = as_table(tables(np.random.default_rng(1))[form])
@@ -86,7 +94,7 @@ def test_levels_are_those_of_each_column_by_itself(form, options):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_given", [0, 1, 2])
+@pytest.mark.parametrize("n_given", [*(pytest.param(k, marks=pytest.mark.extended) for k in (0, 2)), 1])
 def test_information_and_entropy_equal_the_definitions(form, n_given):
     rng = np.random.default_rng(2)
     table = as_table(tables(rng)[form])
@@ -103,7 +111,7 @@ def test_information_and_entropy_equal_the_definitions(form, n_given):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("test_id", ["g2", "mi-permutation"])
+@pytest.mark.parametrize("test_id", ["g2", pytest.param("mi-permutation", marks=pytest.mark.extended)])
 def test_one_question_about_all_equals_a_question_about_each(form, test_id):
     options = {"n_permutations": 20} if test_id == "mi-permutation" else {}
     table = as_table(tables(np.random.default_rng(3), n=90)[form])

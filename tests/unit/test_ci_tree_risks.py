@@ -51,8 +51,13 @@ def random_table(seed, n_classes=2, n=44):
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3, 6])
-@pytest.mark.parametrize("seed", range(40))
-def test_trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seed, n_classes):
+@pytest.mark.parametrize("seeds", [range(10), pytest.param(range(10, 40), marks=pytest.mark.extended)], ids=str)
+def test_trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seeds, n_classes):
+    for seed in seeds:
+        trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seed, n_classes)
+
+
+def trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seed, n_classes):
     X, y = random_table(seed, n_classes)
     y = y if n_classes else y.astype(float)
     d = X.shape[1]
@@ -79,7 +84,7 @@ def test_trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seed, n_classes
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(2, 10))])
 def test_risks_equal_those_of_the_literal_tree(seed, is_sparse, n_classes):
     X, y = random_table(seed, n_classes, n=40)
     y = y if n_classes else y.astype(float)
@@ -112,7 +117,7 @@ def test_a_mixed_table_of_sparse_and_dense_columns_is_read_alike_in_blocks_of_an
         np.testing.assert_array_equal(mixed.conditional(column, given), plain.conditional(column, given))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (1, 2))])
 def test_a_long_chain_of_cuts_on_wide_sparse_data(seed):
     # Each cut takes few rows away, so the larger child is closed up again and again.
     rng = np.random.default_rng(seed)

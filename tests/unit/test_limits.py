@@ -26,8 +26,7 @@ from blanketflow.selectors.run_fold import run_fold, run_grow, run_shrink
 from literal import KnownTest
 
 METHODS = discover("blanketflow.selectors")
-#: All but the one that needs the marginal tests only.
-WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None and name != "mim"]
+WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None]
 ANYTIME = [name for name in WITH_TEST if METHODS[name].anytime]
 #: What keeps a method cheap, or what it cannot do without.
 OPTIONS = {"mrmr": {"n_features": 4}, "srs": {"lambda_step": 0.1}, "kiamb": {"n_runs": 4}, "rgs-mk": {"k": 20, "m": 2}}
@@ -103,8 +102,12 @@ def test_something_is_anytime_and_something_is_not():
 
 
 @pytest.mark.parametrize("name", WITH_TEST)
-@pytest.mark.parametrize("budget", BUDGETS)
-def test_a_budget_strikes_exactly_where_a_stage_needs_more(name, budget):
+def test_a_budget_strikes_exactly_where_a_stage_needs_more(name):
+    for budget in BUDGETS:
+        a_budget_strikes(name, budget)
+
+
+def a_budget_strikes(name, budget):
     needed, free = unlimited(name).n_tests, unlimited(name)
     limited = Stages(name, Limits(max_tests=budget))
     assert max(limited.n_tests) <= budget
@@ -128,14 +131,30 @@ def test_a_budget_strikes_exactly_where_a_stage_needs_more(name, budget):
         assert limited.grown == free.grown
 
 
-@pytest.mark.parametrize("name", WITH_TEST)
-def test_the_budgets_do_strike(name):
-    assert max(unlimited(name).n_tests) > BUDGETS[1]
+def test_the_budgets_do_strike():
+    strike = {name for name in WITH_TEST if max(unlimited(name).n_tests) > BUDGETS[1]}
+    assert strike >= {
+        "bahsic",
+        "cmim",
+        "fcbf",
+        "gs",
+        "hiton-mb",
+        "iamb",
+        "kiamb",
+        "mrmr",
+        "pcmb",
+        "ppfs",
+        "sgai",
+        "srs",
+    }
+    assert len(strike) > 0.9 * len(WITH_TEST)
 
 
 @pytest.mark.parametrize("name", WITH_TEST)
 def test_a_budget_of_what_is_needed_changes_nothing_and_one_less_does(name):
     needed = max(unlimited(name).n_tests)
+    if needed < 2:
+        pytest.skip("needs the marginal tests alone, or one more")
     assert Stages(name, Limits(max_tests=needed, time_limit=1e6)).outcome == unlimited(name).outcome
     less = Stages(name, Limits(max_tests=needed - 1))
     assert (less.problem.status == "timeout") if name in ANYTIME else less.error
@@ -144,6 +163,8 @@ def test_a_budget_of_what_is_needed_changes_nothing_and_one_less_does(name):
 @pytest.mark.parametrize("name", WITH_TEST)
 def test_when_time_is_over_no_test_is_computed(name):
     features, target = data()
+    if not max(unlimited(name).n_tests):
+        pytest.skip("needs the marginal tests alone")
     if name not in ANYTIME:
         with pytest.raises(LimitReached, match=r"the time limit of 1e-09 s \(time_limit\) was reached after 0 tests"):
             run_fold(method(name), ci_test(name), features, target, 0, PASSED)
@@ -159,7 +180,7 @@ def test_when_time_is_over_no_test_is_computed(name):
 @pytest.mark.parametrize("name", WITH_TEST)
 def test_a_fold_spends_its_limits_stage_by_stage(name):
     features, target = data()
-    n_marginal, budget = len(features.names), max(unlimited(name).n_tests)
+    n_marginal, budget = len(features.names), max(*unlimited(name).n_tests, 1)
     outcome = run_fold(method(name), ci_test(name), features, target, 0, Limits(max_tests=budget))
     assert outcome.n_tests == n_marginal + sum(unlimited(name).n_tests)
     free = run_fold(method(name), ci_test(name), features, target, 0)
@@ -384,7 +405,7 @@ def test_an_anytime_selector_says_that_it_was_stopped():
     assert late.status_ == "timeout" and "time_limit" in late.reason_ and late.n_tests_ == X.shape[1]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.extended)])
 def test_a_selector_that_is_not_anytime_raises(n_jobs):
     X, y = frame()
     for limit in ({"max_tests": 1}, {"time_limit": 1e-9}):

@@ -1,14 +1,8 @@
 """How benchmarks/paper_data.py cuts numbers into labels."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
-
-from workflow_runs import PROJECT
-
-sys.path.insert(0, str(PROJECT / "benchmarks"))
 from paper_data import cut
 
 
