@@ -4,6 +4,10 @@ import shutil
 import signal
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # an example may take long beside other work
+settings.load_profile("any machine")
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
