@@ -176,7 +176,7 @@ REGRESSORS = {
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(2, 6))])
 def test_auto_is_cross_validation_written_out_for_classes(model, seed):
     X, y = regression(seed, noise=2.0)
     y = np.array(["low", "mid", "up"])[np.digitize(y, [-1, 1])]
@@ -188,7 +188,7 @@ def test_auto_is_cross_validation_written_out_for_classes(model, seed):
 
 @pytest.mark.parametrize("model", REGRESSORS)
 @pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(1, 4))])
 def test_auto_is_cross_validation_written_out_for_numbers(model, unit, seed):
     X, y = regression(seed, noise=2.0)
     wanted, scores = literal_number(X, unit * y, REGRESSORS[model], seed)
