@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from blanketflow.models import get_model
+from blanketflow.selectors.run import fold_seed
 from unseeded import unseeded_calls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +98,9 @@ def test_lightgbm_is_told_to_be_deterministic(task):
     options = (getattr(fitted, "estimator_", fitted)).get_params()
     assert options["random_state"] == 7
     assert options["deterministic"] is True
+
+
+def test_each_part_of_a_fold_s_identity_gives_another_seed():
+    identity = (2026, "wine", "cv-1", "1of2")
+    others = [(2027, *identity[1:]), (2026, "iris", "cv-1", "1of2"), (2026, "wine", "cv-2", "1of2")]
+    assert len({fold_seed(*one) for one in [identity, *others, (2026, "wine", "cv-1", "2of2")]}) == 5
