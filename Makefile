@@ -1,6 +1,6 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
-.PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-cluster test-faults test-versions fuzz soak \
-	lint audit sbom docs bench calibrate papers clean
+.PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
+	test-faults test-versions fuzz soak lint audit sbom docs bench calibrate papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -49,8 +49,18 @@ $(VENV)/.installed-audit: $(VENV)/.installed envs/requirements-audit.lock
 run: setup ## run config.yaml and print the blankets found
 	$(BIN)/blanketflow run --cores $(CORES) --quiet rules
 
-test: setup-test lint ## every check there is
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
+# Files are shared out in the order of tests/conftest.py: those that run the workflow take longest and come first.
+PYTEST = $(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+
+test: setup-test lint ## style, unit and contract tests, and a run of the workflow: six minutes on two cores
+	$(PYTEST) -m "not extended and not cluster"
+
+test-extended: setup-test ## what make test leaves out: a quarter of an hour on two cores
+	$(PYTEST) -m "extended and not cluster"
+
+test-all: ## every check there is, but for the cluster's
+	$(MAKE) test
+	$(MAKE) test-extended
 
 papers: setup ## the papers' experiments beside what they printed; data from the folder BLANKETFLOW_DATA
 	$(BIN)/python benchmarks/paper_data.py
@@ -59,7 +69,7 @@ papers: setup ## the papers' experiments beside what they printed; data from the
 test-cluster: setup-test ## bring up a real Slurm on this machine (root on Debian), test on it, take it down: a quarter of an hour
 	tests/cluster/lab/run $(BIN)/python -m pytest tests/cluster
 
-test-faults: setup-test ## stop runs by signals at 50 random moments; make test does it at three
+test-faults: setup-test ## stop runs by signals at 50 random moments; make test-all does it at three
 	BLANKETFLOW_MOMENTS=50 $(BIN)/python -m pytest tests/faults
 
 test-versions: setup-test ## the same results with the oldest and newest packages that are allowed, and on an older processor

@@ -46,8 +46,3 @@ def test_afterwards_the_default_results_are_there_and_a_further_run_does_nothing
     shown = outcome.stdout
     for expected in ("breast-cancer", "clinic", "ppfs (", "Report: results/report.html"):
         assert expected in shown, shown[-2000:]
-
-
-def test_make_knows_the_targets_that_the_readme_names(project):
-    for target in ("run", "test", "bench", "docs"):
-        assert run(f"make -n {target}", project).returncode == 0

@@ -1,0 +1,43 @@
+"""Whatever calls `make` calls targets that there are: the README, `.ci/run` and the workflow for GitHub."""
+
+import re
+import subprocess
+import tomllib
+
+import yaml
+
+from workflow_runs import PROJECT
+
+#: The text of what calls `make`, by its name.
+TEXTS = {name: (PROJECT / name).read_text("utf-8") for name in ("README.md", ".ci/run", ".github/workflows/ci.yml")}
+
+
+def called(text):
+    """The targets in lines of shell: `make one two`."""
+    lines = re.findall(r"^\s*(?:- run: )?make ([a-z -]+)", text, re.MULTILINE)
+    return {target for line in lines for target in line.split()}
+
+
+def test_every_target_that_is_called_is_there():
+    targets = set.union(*map(called, TEXTS.values()))
+    assert {"run", "test", "test-extended", "docs", "audit", "test-cluster"} <= targets
+    for target in sorted(targets | {"test-all", "bench"}):
+        dry = subprocess.run(["make", "-n", target], cwd=PROJECT, capture_output=True, text=True)
+        assert dry.returncode == 0, dry.stderr
+
+
+def test_github_does_what_ci_run_does_on_every_python():
+    """A YAML parser reads the key `on` as true."""
+    said = yaml.safe_load(TEXTS[".github/workflows/ci.yml"])
+    assert set(said) == {"name", True, "permissions", "jobs"}
+    (job,) = said["jobs"].values()
+    assert called(TEXTS[".github/workflows/ci.yml"]) == called(TEXTS[".ci/run"]) - {"test-cluster"}
+    assert all(set(step) in ({"run"}, {"uses"}, {"uses", "with"}) for step in job["steps"])
+    first = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
+    assert job["strategy"]["matrix"]["python"][0] == first.removeprefix(">=")
+    assert "${{ matrix.python }}" in [step["with"]["python-version"] for step in job["steps"] if "with" in step]
+
+
+def test_make_test_and_make_test_extended_share_all_tests_out():
+    asked = re.findall(r'\$\(PYTEST\) -m "(.*)"', (PROJECT / "Makefile").read_text("utf-8"))
+    assert asked == ["not extended and not cluster", "extended and not cluster"]
