@@ -1,7 +1,9 @@
-"""What tests of several folders share: a small run, made once, and a browser."""
+"""What tests of several folders share: the order of files, a small run, made once, and a browser."""
 
+import fcntl
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -24,6 +26,12 @@ def one_thread():
         yield
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put the files that run the workflow first: they take longest, and a process that has one left ends last."""
+    items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+
+
 @pytest.fixture(scope="session")
 def base_config():
     """Small, but with every stage: two methods, the baseline, two CI tests, two evaluation splits, two folds."""
@@ -43,12 +51,16 @@ def base_config():
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, base_config):
+def finished(tmp_path_factory, base_config, worker_id):
     """The folder of an undisturbed run on two cores. Tests that change something work on a copy."""
     from workflow_runs import configure, snakemake
 
-    folder = configure(tmp_path_factory.mktemp("finished"), base_config)
-    snakemake(folder, "--cores", "2")
+    base = tmp_path_factory.getbasetemp()
+    folder = Path(base if worker_id == "master" else base.parent) / "finished"  # one run for all processes of xdist
+    with open(folder.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "results/report.html").exists():
+            snakemake(configure(folder, base_config), "--cores", "2")
     return folder
 
 
@@ -61,6 +73,6 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=0)
         yield started
         started.close()

@@ -1,14 +1,15 @@
 """The report in a real Chromium, without a network: whatever it complains of fails the test that opened it."""
 
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from blanketflow.reporting.report import render
+from forked import HANGS
 from report_frames import report_run
+
+expect.set_options(timeout=HANGS * 1000)
 
 SELECTORS = ("ppfs", "hiton-mb", *(f"gs-{i}" for i in (1, 2, 3, 10, 11, 12)), "all")
 
@@ -33,6 +34,7 @@ def opened(browser, report):
     @contextmanager
     def open_page(path=report, **context):
         with browser.new_context(offline=True, reduced_motion="reduce", **context) as contained:
+            contained.set_default_timeout(HANGS * 1000)
             page = contained.new_page()
             page.requested, page.complaints = [], []
             page.on("request", lambda request: page.requested.append(request.url))
@@ -68,7 +70,7 @@ def unfold():
             const drawn = (figure) => figure.querySelector("svg, .notice");
             for (const figure of document.querySelectorAll("figure.chart:not(.unchosen)")) {
                 figure.scrollIntoView();
-                for (let i = 0; i < 500 && !drawn(figure); i++) await new Promise((go) => setTimeout(go, 10));
+                while (!drawn(figure)) await new Promise((go) => setTimeout(go, 10));
             }
         }""")
 

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from blanketflow.reporting.report import charts
+
+pytestmark = pytest.mark.extended
 
 
 def test_every_chart_is_drawn_with_marks(page, run, unfold):

@@ -10,6 +10,9 @@ import hostile_study
 import pytest
 
 from blanketflow.core.printable import visible
+from forked import HANGS
+
+pytestmark = pytest.mark.extended
 
 PROGRAM = Path(sys.executable).with_name("blanketflow")
 SOURCE = Path(__file__).parents[2] / "src"
@@ -29,7 +32,7 @@ def hostile(tmp_path_factory):
     hostile_study.write(folder)
     environment = os.environ | {"PYTHONPATH": f"{SOURCE}{os.pathsep}{folder}"}
     command = [PROGRAM, "run", "--configfile", "my.yaml", "--cores", "2", "--quiet", "rules"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=HANGS)
     said = (done.stdout + done.stderr).decode()
     assert done.returncode == 0, said
     return outside, folder, said

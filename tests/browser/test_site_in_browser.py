@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from forked import HANGS
+
 pytest.importorskip("sphinx", reason="Sphinx is not installed: make setup-docs")
+pytestmark = pytest.mark.extended
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -41,6 +44,7 @@ def test_no_page_asks_the_network_for_anything(site):
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_a_page_fits_and_has_no_errors(site, browser, page, width, scheme):
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    context.set_default_timeout(HANGS * 1000)
     tab = context.new_page()
     said = []
     tab.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
@@ -52,6 +56,7 @@ def test_a_page_fits_and_has_no_errors(site, browser, page, width, scheme):
 
 def test_the_search_finds_a_method_without_a_server(site, browser):
     tab = browser.new_page()
+    tab.set_default_timeout(HANGS * 1000)
     said = []
     tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     tab.goto((site / "search.html").as_uri() + "?q=symmetrical+uncertainty")

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture
 def scores(page):

@@ -63,6 +63,7 @@ def test_what_a_file_holds_is_told_by_its_content(tmp_path, monkeypatch):
     assert file_states([path]) != before
 
 
+@pytest.mark.extended
 @pytest.mark.workflow
 def test_after_the_clock_went_back_a_run_goes_on_and_nothing_stale_stays(finished, tmp_path):
     """A setting was changed, and the run stopped half-way: what it made is older by the clock than what depends on it.
@@ -78,6 +79,7 @@ def test_after_the_clock_went_back_a_run_goes_on_and_nothing_stale_stays(finishe
     assert counts(planned(folder, BLANKET)) == {"aggregate": 1}
 
 
+@pytest.mark.extended
 @pytest.mark.workflow
 def test_a_table_changed_under_an_older_time_is_read_again(tmp_path):
     config = {"datasets": {"t": {"path": "t.csv", "target": "y"}}, "selectors": {"all": {"method": "all"}}}

@@ -92,6 +92,7 @@ def flipped(content, bit):
     return bytes(changed)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path, kind):
     write, read = KINDS[kind]
@@ -111,6 +112,7 @@ def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path, kind):
     assert refused
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_cut_short_is_refused(tmp_path, kind):
     write, read = KINDS[kind]

@@ -15,7 +15,7 @@ from blanketflow.workflow.stages.evaluation import evaluate_blankets
 from blanketflow.workflow.stages.fold import Fold
 from workflow_runs import assert_equal_results, contents, planned, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 DATA, FULL = "results/data/wine", "results/select/wine/full/mrmr"
 GROW, SHRINK = f"{FULL}/fold-1of2/grow.parquet", f"{FULL}/fold-1of2/shrink.parquet"

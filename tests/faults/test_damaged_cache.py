@@ -1,12 +1,9 @@
 """Damage in the cache folder: copies of downloads, answers of databases, and what is known of tables."""
 
 import sqlite3
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
 from blanketflow.core.errors import DataError
 from blanketflow.data.download import cached_file
 from blanketflow.data.sources import read_source

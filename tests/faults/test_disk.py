@@ -168,6 +168,7 @@ run_script(main, SimpleNamespace(log=[sys.argv[1]], threads=1, **known))
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", ["full", "read-only"])
 @pytest.mark.parametrize("error", ["data", "disk"])
 def test_a_job_that_cannot_write_its_log_says_its_reason_where_snakemake_runs(disk, state, error):
@@ -193,6 +194,7 @@ def test_the_progress_display_takes_the_reason_from_where_it_is(tmp_path):
     assert _reason(str(log), ["no room"]) == "its own"
 
 
+@pytest.mark.extended
 @pytest.mark.workflow
 def test_a_run_on_a_full_disk_does_not_begin_and_one_that_fills_it_goes_on_when_there_is_room(disk, finished, tmp_path):
     folder = tmp_path / "run"

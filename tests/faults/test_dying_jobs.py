@@ -4,13 +4,23 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from blanketflow.data.artefacts import Provenance
 from blanketflow.workflow.jobs import recorded
-from workflow_runs import PROJECT, assert_equal_results, command, configure, contents, environment, snakemake
+from forked import HANGS
+from workflow_runs import (
+    PROJECT,
+    WITHOUT_TABLES,
+    assert_equal_results,
+    command,
+    configure,
+    contents,
+    environment,
+    snakemake,
+    wait_until,
+)
 
 #: Asks for 6 GB that it never touches; where told to, says who it is and waits for its end.
 PLUG_IN = """
@@ -54,12 +64,10 @@ run_script(main, SimpleNamespace(**none, log=["log"], threads=1))
 
 def wait_for(path, process):
     """Wait until a job has written that it works."""
-    deadline = time.monotonic() + 300
-    while not (path.exists() and path.read_text()):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: path.exists() and path.read_text(), process)
 
 
+@pytest.mark.extended
 @pytest.mark.workflow
 def test_memory_that_runs_out_and_killed_workers_fail_the_job_and_leave_no_result(tmp_path):
     config = {
@@ -74,16 +82,16 @@ def test_memory_that_runs_out_and_killed_workers_fail_the_job_and_leave_no_resul
     (tmp_path / "plug/plug_in.py").write_text(PLUG_IN, encoding="utf-8")
     plug_ins = [tmp_path / "plug"]
     undisturbed = configure(tmp_path / "undisturbed", config)
-    snakemake(undisturbed, "--cores", "2", plug_ins=plug_ins)
+    snakemake(undisturbed, "--cores", "2", *WITHOUT_TABLES, plug_ins=plug_ins)
     folder = configure(tmp_path / "disturbed", config)
 
     def run(*before):
-        call = [*before, *command(folder, "--cores", "2")]
+        call = [*before, *command(folder, "--cores", "2", *WITHOUT_TABLES)]
         how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         return subprocess.Popen(call, cwd=folder, env=environment(PROJECT, *plug_ins), **how)
 
     # 6 GB for the process: the method's 6 GB and Python do not fit.
-    said = run("bash", "-c", 'ulimit -v 6291456; exec "$@"', "bash").communicate(timeout=600)[0]
+    said = run("bash", "-c", 'ulimit -v 6291456; exec "$@"', "bash").communicate(timeout=HANGS)[0]
     assert "blanketflow: memory ran out" in said and "Error in rule grow_shrink_dataset_0" in said, said
     found = contents(folder / "results")
     assert not [name for name in found if "/large/" in name]
@@ -95,13 +103,13 @@ def test_memory_that_runs_out_and_killed_workers_fail_the_job_and_leave_no_resul
         process = run()
         wait_for(folder / "working", process)
         os.kill(int((folder / "working").read_text().split()[which]), signal.SIGKILL)
-        said = process.communicate(timeout=600)[0]
+        said = process.communicate(timeout=HANGS)[0]
         assert process.returncode == 1 and "Error in rule grow_shrink_dataset_0" in said, said
         assert ("memory ran out" in said) == (which == 1), said
         assert not list(folder.glob("results/select/**/large/**/*.parquet"))
 
     (folder / "wait").unlink()
-    snakemake(folder, "--cores", "2", plug_ins=plug_ins)
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES, plug_ins=plug_ins)
     assert_equal_results(contents(folder / "results"), contents(undisturbed / "results"))
 
 
@@ -109,7 +117,7 @@ def test_ctrl_c_cannot_be_caught_in_the_middle_of_a_job(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", CATCHES], cwd=tmp_path, env=environment())
     wait_for(tmp_path / "working", process)
     process.send_signal(signal.SIGINT)
-    assert process.wait(120) == -signal.SIGINT
+    assert process.wait(HANGS) == -signal.SIGINT
     assert not (tmp_path / "result").exists()
 
 

@@ -5,20 +5,18 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import blanketflow as bf
+from forked import HANGS
+from workflow_runs import configure, provenance, snakemake
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "workflow"))  # runs are configured and compared as in the tests of the workflow
-
-import blanketflow as bf  # noqa: E402
-from workflow_runs import configure, provenance, snakemake  # noqa: E402
-
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 GOOD = {"gs": {"method": "gs", "ci_test": "z", "alpha": 0.2}, "all": {"method": "all"}}
 #: Selector, its final status and reason.
 ZOO = {
@@ -146,6 +144,7 @@ def test_the_report_says_what_failed_and_why(zoo_run):
 def test_the_report_with_failures_in_a_browser(zoo_run, browser, tmp_path):
     complaints = []
     with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:
+        context.set_default_timeout(HANGS * 1000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning") and complaints.append(said.text))

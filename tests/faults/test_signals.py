@@ -15,9 +15,10 @@ from collections import Counter
 import psutil
 import pytest
 
-from workflow_runs import assert_equal_results, command, configure, contents, environment, planned
+from forked import HANGS
+from workflow_runs import assert_equal_results, command, configure, contents, environment, planned, wait_until
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 MOMENTS = int(os.environ.get("BLANKETFLOW_MOMENTS", "3"))
 #: How often a run is stopped before it may end.
 OFTEN = 5 if MOMENTS > 5 else MOMENTS
@@ -78,12 +79,10 @@ def test_a_run_that_is_stopped_while_it_unlocks_does_not_begin(tmp_path, small_c
         process = subprocess.Popen(
             call("blanketflow", folder), cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
-    deadline = time.monotonic() + 120
-    while not any("--unlock" in child.cmdline() for child in psutil.Process(process.pid).children()):
-        assert process.poll() is None and time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.02)
+    started = psutil.Process(process.pid)
+    wait_until(lambda: any("--unlock" in one.cmdline() for one in started.children()), process, folder / "log")
     process.terminate()
-    assert process.wait(120) == 128 + signal.SIGTERM
+    assert process.wait(HANGS) == 128 + signal.SIGTERM
     wait_for_others(folder)
     said = (folder / "log").read_text()
     assert said.endswith("stopped. The same command continues where it stopped.\n") and "Traceback" not in said
@@ -120,7 +119,7 @@ def stopped(folder, program, number, whom, artefacts, seconds):
     except subprocess.TimeoutExpired:
         send(process, number, whom)
     # Whatever was hit, the rest ends by itself: nothing hangs.
-    code = process.wait(900)
+    code = process.wait(HANGS)
     if whom != "command" or number != signal.SIGKILL or program == "blanketflow":
         wait_for_others(folder)  # after SIGKILL to Snakemake alone its jobs live on, beside the next run's
     return code, whom
@@ -133,8 +132,7 @@ def send(process, number, whom):
     if whom == "command":
         process.send_signal(number)
         return
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
+    while process.poll() is None:
         for one in psutil.Process(process.pid).children(recursive=True):
             try:
                 if any(".snakemake/scripts" in word for word in one.cmdline()) and "python" in one.name():
@@ -154,7 +152,7 @@ def unlock(folder, program):
 def finish(folder):
     """Let the last run end; what it says of itself is that all is there."""
     done = subprocess.run(
-        call("blanketflow", folder), cwd=folder, env=environment(), capture_output=True, text=True, timeout=600
+        call("blanketflow", folder), cwd=folder, env=environment(), capture_output=True, text=True, timeout=HANGS
     )
     assert done.returncode == 0, done.stdout + done.stderr
     wait_for_others(folder)
@@ -162,7 +160,7 @@ def finish(folder):
 
 def wait_for_others(folder):
     """Wait until no process works in a folder; jobs end with their work."""
-    deadline = time.monotonic() + 900
+    deadline = time.monotonic() + HANGS
     while others := [p.pid for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(folder)]:
         assert time.monotonic() < deadline, others
         time.sleep(0.2)

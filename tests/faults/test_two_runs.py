@@ -1,14 +1,17 @@
 """Two runs at once in one folder: the second is refused, and where locks are off nothing is spoilt."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from forked import HANGS
 from workflow_runs import assert_equal_results, command, configure, contents, environment, kill, snakemake, start
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +43,15 @@ def blanketflow_run(folder):
 def test_a_second_run_is_refused_and_the_first_is_not_disturbed(small, tmp_path):
     folder = empty_copy(small, tmp_path)
     first = start(folder, "1", lambda: any(folder.glob("results/data/**/*.parquet")))
+    os.killpg(first.pid, signal.SIGSTOP)  # so that it does not end before the others begin
     try:
         second = snakemake(folder, "--cores", "1", check=False)
         assert second.returncode == 1 and "Directory cannot be locked" in second.stdout
         third = blanketflow_run(folder)
-        assert f"another run is working in this folder (process {first.pid})" in third.communicate(timeout=120)[1]
+        assert f"another run is working in this folder (process {first.pid})" in third.communicate(timeout=HANGS)[1]
         assert third.returncode == 1
-        assert first.wait(300) == 0
+        os.killpg(first.pid, signal.SIGCONT)
+        assert first.wait(HANGS) == 0
     finally:
         kill(first)
     assert_equal_results(contents(folder / "results"), contents(small / "results"))
@@ -57,7 +62,7 @@ def test_of_two_that_start_at_once_after_a_killed_run_one_works(small, tmp_path)
     killed = start(folder, "1", lambda: any(folder.glob(".snakemake/locks/*")))
     kill(killed)
     both = [blanketflow_run(folder) for _ in range(2)]
-    said = [one.communicate(timeout=600)[1] for one in both]
+    said = [one.communicate(timeout=HANGS)[1] for one in both]
     assert sorted(one.returncode for one in both) == [0, 1], said
     refused = next(text for one, text in zip(both, said, strict=True) if one.returncode)
     assert refused.count("\n") == 1 and "another run is working in this folder" in refused
@@ -71,7 +76,7 @@ def test_two_without_a_lock_spoil_no_file(small, tmp_path):
         twins = [subprocess.Popen(call, cwd=folder, env=environment(), stdout=log, stderr=log) for _ in range(2)]
         for twin in twins:
             # Each takes away what the other has made, so that a job may miss its input; but none reads half of a file.
-            assert twin.wait(300) in (0, 1)
+            assert twin.wait(HANGS) in (0, 1)
     expected = contents(small / "results")
     found = contents(folder / "results")
     assert_equal_results(found, {path: expected[path] for path in found})

@@ -111,6 +111,7 @@ def test_a_search_of_ours_with_a_limit_finds_what_it_finds_without():
     assert (free.n_tests, free.status, free.answers) == (limited.n_tests, limited.status, limited.answers)
 
 
+@pytest.mark.extended
 def test_the_others_of_a_comparison_are_what_they_are_without(monkeypatch):
     monkeypatch.setattr(isolation, "GRACE", 0.3)
     X, y = data()

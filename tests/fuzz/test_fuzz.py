@@ -11,6 +11,8 @@ import oracle
 import pytest
 from search import TARGETS
 
+from forked import HANGS
+
 HERE = Path(__file__).parent
 
 
@@ -32,13 +34,14 @@ def test_hangs_and_large_allocations_are_noticed():
         bytearray(2**29)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not importlib.util.find_spec("atheris"), reason="atheris has no wheel here: fuzzing needs it")
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_short_search_finds_nothing(target, tmp_path):
     # By one seed: what other inputs break is for `make fuzz`, not for whoever changes something else.
     command = [sys.executable, HERE / "search.py", "--targets", target, "--runs", "10000", "--found", tmp_path]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run([*map(str, command)], capture_output=True, text=True, env=environment, timeout=300)
+    ended = subprocess.run([*map(str, command)], capture_output=True, text=True, env=environment, timeout=HANGS)
     kinds = "\n".join(line for line in ended.stderr.splitlines() if line.startswith("found "))
     assert ended.returncode == 0, f"{ended.stdout}\n{kinds}\n{ended.stderr[-2000:]}"
     assert "inputs, coverage" in ended.stdout

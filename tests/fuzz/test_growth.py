@@ -7,6 +7,7 @@ import pytest
 SIZE = 300_000
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("unit", ['\n"', "\n'", '"\n', '\n"a"', '"', "\t'"])
 def test_a_table_of_quotes(unit, monkeypatch):
     """csv.Sniffer took minutes of it."""
@@ -14,6 +15,7 @@ def test_a_table_of_quotes(unit, monkeypatch):
     fuzz_tables.one_input(b"\0@" + (unit * (SIZE // len(unit))).encode())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("start", ["", "network n { property ", '{"nodes": ['])
 @pytest.mark.parametrize("unit", ["/*", "//", '"', "[", "9", "a ", '"a":'])
 def test_a_network_of_signs(start, unit):

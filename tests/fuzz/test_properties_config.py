@@ -55,6 +55,7 @@ def places(raw, at=()):
 
 @given(st.data())
 @settings(deadline=None, max_examples=300)
+@pytest.mark.extended
 def test_any_value_at_any_place_is_planned_or_refused(data):
     raw = copy.deepcopy(data.draw(st.sampled_from(GOOD)))
     for _ in range(data.draw(st.integers(1, 3))):
@@ -85,6 +86,7 @@ CYCLE = yaml.safe_load("&a [*a]")
 DEEP = yaml.safe_load("a0: &a0 []\n" + "\n".join(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3000)))["a2999"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("value", [laughs(9), CYCLE, DEEP], ids=["laughs", "cycle", "deep"])
 @pytest.mark.parametrize("at", [("models",), ("output",), ("aggregate",), ("selectors", "jmi", "n_features")])
 def test_what_anchors_repeat_without_end_is_refused(at, value):
@@ -168,6 +170,7 @@ def test_what_was_read_reads_as_itself(raw):
     assert read_config(again) == read
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("package", ["blanketflow.selectors", "blanketflow.ci"])
 def test_every_bound_of_every_option_holds(package):
     """A value beyond a declared bound is refused by its key."""

@@ -29,7 +29,10 @@ RECOVERY = {
 DOUBTFUL = {("mmmb", "50"), ("hiton-mb", "50")}
 CASES = [case for case in RECOVERY if case[0] in CONFIG["selectors"] and case[:2] not in DOUBTFUL]
 
-pytestmark = pytest.mark.skipif("alarm" not in pgmpy_networks(), reason='needs pip install "blanketflow[networks]"')
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif("alarm" not in pgmpy_networks(), reason='needs pip install "blanketflow[networks]"'),
+]
 
 
 @cache

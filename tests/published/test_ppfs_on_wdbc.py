@@ -5,7 +5,7 @@ import yaml
 
 from workflow_runs import PROJECT, columns, configure, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 REPRODUCED = "reproduced within noise"
 HONEST, OPTIMISTIC = "training rows", "all rows"

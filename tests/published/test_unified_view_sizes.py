@@ -1,23 +1,23 @@
 """How many features the causal methods of the unified view keep: some of its Tables 13 and 27, out of its config."""
 
 import os
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import scipy.sparse
 import yaml
+from paper_data import RECIPES, make
 
 import blanketflow as bf
 from blanketflow.reporting.printed import read_printed
 from workflow_runs import PROJECT
 
-sys.path.insert(0, str(PROJECT / "benchmarks"))
-from paper_data import RECIPES, make
-
 ROOT = Path(os.environ.get("BLANKETFLOW_DATA", PROJECT.parent / "shared" / "data"))
-pytestmark = pytest.mark.skipif(not ROOT.is_dir(), reason="no real data: set BLANKETFLOW_DATA to a folder of data sets")
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif(not ROOT.is_dir(), reason="no real data: set BLANKETFLOW_DATA to a folder of data sets"),
+]
 
 CONFIG, WIDE = (
     yaml.safe_load((PROJECT / f"config/papers/{name}.yaml").read_text("utf-8"))

@@ -7,6 +7,7 @@ import soak
 pytestmark = pytest.mark.workflow
 
 
+@pytest.mark.extended
 def test_two_small_runs_one_after_the_other(tmp_path):
     assert soak.small_runs(tmp_path, 2) == []
 

@@ -11,6 +11,8 @@ import sys
 import termios
 import time
 
+from forked import HANGS
+
 _CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
 
 
@@ -21,7 +23,7 @@ _OWN_TERMINAL = (
 )
 
 
-def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=900):
+def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=HANGS):
     """Run a command in a terminal; return its exit code and everything shown, without control sequences.
 
     `typed` takes what is shown so far and returns keys to press, or None; after some it is not asked again.
@@ -38,8 +40,8 @@ def in_terminal(command, folder, environment, typed=None, size=(40, 100), limit=
         start_new_session=True,
     )
     os.close(other_side)
-    shown, end = b"", time.time() + limit
-    while time.time() < end:
+    shown, end = b"", time.monotonic() + limit
+    while time.monotonic() < end:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
                 more = os.read(terminal, 65536)

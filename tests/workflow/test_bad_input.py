@@ -5,14 +5,12 @@ What is said in each case is checked without Snakemake, in tests/unit/test_bad_i
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from workflow_runs import configure, environment, snakemake
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
+from forked import HANGS
 from test_bad_input_cases import CASES, CONFIG, configured, write_files
+from workflow_runs import configure, environment, snakemake
 
 pytestmark = pytest.mark.workflow
 GOOD = configured({})
@@ -45,12 +43,14 @@ def test_snakemake_ends_with_the_message(tmp_path, case):
 
 
 @these([next(case for case in MARKED if key in case) for key in ("config", "yaml")])
+@pytest.mark.extended
 def test_blanketflow_run_ends_with_the_message(tmp_path, case):
     folder = write_case(case, tmp_path)
     assert_refused(blanketflow_run(folder), folder, case["refused"])
 
 
 @these([case for case in CASES if case["case"] in ("a config in UTF-16", "a tab as indentation", "a template")])
+@pytest.mark.extended
 def test_blanketflow_run_says_what_snakemake_would_not(tmp_path, case):
     folder = write_case(case, tmp_path)
     assert_refused(blanketflow_run(folder), folder, f"blanketflow: {case['refused']}")
@@ -65,7 +65,7 @@ def blanketflow_run(folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=HANGS,
     )
 
 

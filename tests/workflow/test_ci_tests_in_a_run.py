@@ -3,9 +3,9 @@
 import pytest
 
 from blanketflow.core.registry import discover
-from workflow_runs import chosen, columns, configure, counts, planned, provenance, snakemake
+from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, counts, planned, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 #: The target is wet: its parents rain and sprinkler, its child slippery, slippery's other parent oil.
 NETWORK = """
@@ -50,7 +50,7 @@ def run(tmp_path_factory):
         "selectors": {f"gs-{name}": {"method": "gs", "ci_test": name} for name in TESTS}
         | {"exact": {"method": "gs", "ci_test": "oracle"}, "truth": {"method": "true-blanket"}},
     }
-    snakemake(configure(folder, config), "--cores", "2")
+    snakemake(configure(folder, config), "--cores", "2", *WITHOUT_TABLES)
     return folder
 
 
@@ -72,7 +72,7 @@ def test_the_truth_is_found_by_tests_that_know_it(run):
 
 
 def test_another_network_file_is_read_again(run):
-    assert not planned(run)
+    assert not planned(run, *WITHOUT_TABLES)
     text = NETWORK.replace("0.7, 0.3", "0.6, 0.4")
     (run / "garden.bif").write_text(text, encoding="utf-8")
     again = counts(planned(run))

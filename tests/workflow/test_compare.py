@@ -14,7 +14,7 @@ from blanketflow.reporting.tables import unclean
 from blanketflow.workflow import collect
 from workflow_runs import configure, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 SELECTORS = {
     "ppfs": {"method": "ppfs", "ci_test": "quick"},

@@ -51,15 +51,18 @@ def test_the_three_ways_are_there():
     assert len(COMMANDS) == 3
 
 
+@pytest.mark.extended
 def test_one_table_one_answer(project):
     assert "mean" in run(COMMANDS[0], project)
 
 
+@pytest.mark.extended
 def test_several_methods_and_a_report(project):
     run(COMMANDS[1], project)
     assert "my-study" in (project / "results" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.extended
 def test_a_method_of_my_own_beside_others(project):
     run(COMMANDS[2], project)
     found = pq.read_table(project / "results" / "tables" / "truth.parquet").to_pydict()

@@ -6,9 +6,9 @@ from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
 from blanketflow.selectors.run_fold import fold_seed, run_fold
 from blanketflow.workflow.specs import table_seed
-from workflow_runs import columns, configure, provenance, snakemake
+from workflow_runs import WITHOUT_TABLES, columns, configure, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 DATASETS = {"greenhouse": {"source": "simulate:greenhouse", "rows": 150}}
 SELECTORS = {
@@ -24,7 +24,7 @@ def results(tmp_path_factory):
     """What a run leaves; no evaluation, no folds."""
     config = {"datasets": DATASETS, "splits": {"evaluation": 0}, "folds": 0, "selectors": SELECTORS}
     folder = configure(tmp_path_factory.mktemp("filters"), config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
     return folder / "results"
 
 

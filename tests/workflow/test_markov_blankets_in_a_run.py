@@ -7,7 +7,7 @@ import pytest
 
 from workflow_runs import chosen, columns, configure, content, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 TIE = {"method": "tie-star", "alpha": 0.01}
 KIAMB = {"method": "kiamb", "k": 0.3, "n_runs": 5}

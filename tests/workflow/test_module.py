@@ -3,15 +3,15 @@
 import re
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 import yaml
 
+from forked import run_snakemake
 from workflow_runs import PROJECT, assert_equal_results, configure, contents, environment, jobs, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 SMALL = {"splits": {"evaluation": 0}, "folds": 0}
 WITHOUT_FOLDS = {**SMALL, "datasets": {"cohort": {"path": "cohort.csv", "target": "outcome"}}}
@@ -47,15 +47,7 @@ rule both:
 
 def run(folder, *arguments, check=True, **variables):
     """Run the outer workflow of a folder as a person would."""
-    outcome = subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
-        cwd=folder,
-        env=environment() | variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
+    outcome = run_snakemake(arguments, folder, environment() | variables)
     assert not check or outcome.returncode == 0, outcome.stdout
     return outcome
 
@@ -85,7 +77,7 @@ def direct(folder, config, table):
     path = folder / config["datasets"]["cohort"]["path"]
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(table, path)
-    snakemake(configure(folder, config), "--cores", "2")
+    snakemake(configure(folder, config), "--cores", "2", "--omit-from", "report")
     return contents(folder / config.get("output", "results"))
 
 

@@ -7,9 +7,9 @@ import pytest
 from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
 from blanketflow.selectors.run_fold import fold_seed, run_fold
-from workflow_runs import chosen, columns, configure, content, provenance, snakemake
+from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, content, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 LIST = {"method": "mrmr", "n_features": [4, 2]}
 AUTO = {"method": "mrmr", "n_features": "auto", "model": {"type": "knn", "n_neighbors": 3}}
@@ -40,7 +40,7 @@ def select(tmp_path_factory):
         "selectors": {name: {"grain": "split", **options} for name, options in SELECTORS.items()},
     }
     folder = configure(tmp_path_factory.mktemp("numbers"), config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
     return folder / "results/select/wine/full"
 
 

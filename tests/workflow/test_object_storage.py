@@ -24,7 +24,7 @@ from workflow_runs import (
     snakemake,
 )
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 URL = "s3://lab/cohort.csv"
 CONFIG = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 PROGRAM = Path(sys.executable).with_name("blanketflow")
 PLANTED = ("numpy", "pandas", "yaml", "json", "random", "sklearn", "blanketflow", "snakemake", "site", "sitecustomize")
 CONFIG = """

@@ -4,7 +4,7 @@ import pytest
 
 from workflow_runs import columns, configure, planned, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 PAPER = """
 - table: 1

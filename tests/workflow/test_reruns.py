@@ -76,6 +76,7 @@ def test_a_changed_seed_reruns_whatever_draws_by_it(finished, tmp_path):
     }
 
 
+@pytest.mark.extended
 def test_a_selector_with_another_number_of_folds_leaves_the_others_alone(finished, tmp_path):
     def add(config):
         config["selectors"]["mrmr-by-three"] = {"method": "mrmr", "n_features": 3, "folds": 3}
@@ -100,6 +101,7 @@ def test_a_selector_with_another_number_of_folds_leaves_the_others_alone(finishe
     assert {selector for _, selector in left} == {None, name} and ("splits", None) not in left
 
 
+@pytest.mark.extended
 def test_a_removed_selector_reruns_tables_and_report_only(finished, tmp_path):
     folder = copied(finished, tmp_path, lambda c: c["selectors"].pop("mrmr"))
     assert counts(planned(folder)) == REPORTED
@@ -136,6 +138,7 @@ def append(path, text):
     return original
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -158,6 +161,7 @@ def test_a_changed_source_file_reruns_what_uses_it(project, source, expected):
     assert bool(expected) == (("tables", None) in listed)
 
 
+@pytest.mark.extended
 def test_touched_source_files_rerun_nothing(project):
     copy, run = project
     for path in [*copy.rglob("*.py"), *copy.rglob("*.smk"), copy / "Snakefile"]:
@@ -177,6 +181,7 @@ def test_reworded_docstrings_and_comments_rerun_nothing(project):
         path.write_bytes(original)
 
 
+@pytest.mark.extended
 def test_a_changed_script_reruns_its_rule(project):
     copy, run = project
     path = copy / "scripts/tables.py"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from blanketflow.cli import main
 from blanketflow.data.text import HEAD_BYTES
+from forked import HANGS
 from terminal import in_terminal
 from workflow_runs import (
     assert_equal_results,
@@ -30,8 +32,9 @@ RUN = [*BLANKETFLOW, "run", "--configfile", "my.yaml", "--cores", "2"]
 CTRL_C = b"\x03"
 
 
+@pytest.mark.extended
 def test_in_a_terminal_the_progress_is_shown_and_the_results_are_the_same(tmp_path, base_config, finished):
-    folder = configure(tmp_path, base_config)  # the workflow is found beside the package
+    folder = configure(tmp_path, base_config | {"grain": "dataset"})  # the workflow is found beside the package
     code, shown = in_terminal(RUN, folder, environment())
     assert code == 0, shown[-3000:]
     for stage in ("data", "CI tests", "selection", "evaluation", "tables and report", "all jobs"):
@@ -44,8 +47,9 @@ def test_in_a_terminal_the_progress_is_shown_and_the_results_are_the_same(tmp_pa
     assert code == 0 and "Nothing to be done" in shown
 
 
+@pytest.mark.extended
 def test_ctrl_c_ends_snakemake_and_the_run_goes_on_afterwards(tmp_path, base_config, finished):
-    folder = configure(tmp_path, base_config)
+    folder = configure(tmp_path, base_config | {"grain": "dataset"})
 
     def when_jobs_run(_):
         return CTRL_C if list((folder / "results").glob("ci_test/**/*.parquet")) else None
@@ -60,6 +64,7 @@ def test_ctrl_c_ends_snakemake_and_the_run_goes_on_afterwards(tmp_path, base_con
     assert planned(folder) == []
 
 
+@pytest.mark.extended
 def test_a_job_that_fails_is_named_with_its_reason_and_log(tmp_path, base_config):
     folder = configure(tmp_path, base_config | {"datasets": {"mine": {"path": "mine.csv", "target": "y"}}})
     row = "0." + "1" * 1000  # the plan looks at the head only, which the first rows fill
@@ -71,21 +76,25 @@ def test_a_job_that_fails_is_named_with_its_reason_and_log(tmp_path, base_config
     assert "results/logs/table/mine.log" in shown and "run the same command" in shown
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("more", [["--plain"], ["-n"], ["--quiet", "rules"]])
-def test_snakemakes_own_output_where_it_is_asked_for(finished, more):
-    code, shown = in_terminal([*RUN, *more], finished, environment())
+def test_snakemakes_own_output_where_it_is_asked_for(finished, tmp_path, more):
+    folder = shutil.copytree(finished, tmp_path / "copy")
+    code, shown = in_terminal([*RUN, *more], folder, environment())
     assert code == 0 and "Nothing to be done" in shown and "all jobs" not in shown
     assert ("of CPU time from nothing" in shown) == (more == ["-n"])  # for there is nothing to start
 
 
+@pytest.mark.extended
 def test_snakemakes_exit_code_and_error_pass_through(tmp_path, base_config):
     folder = configure(tmp_path, base_config | {"models": ["tre"]})
     code, shown = in_terminal(RUN, folder, environment())
     assert code == 1 and "Did you mean 'tree'?" in shown and "Traceback" not in shown
-    piped = subprocess.run(RUN, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
+    piped = subprocess.run(RUN, cwd=folder, env=environment(), capture_output=True, text=True, timeout=HANGS)
     assert piped.returncode == 1 and "Did you mean 'tree'?" in piped.stdout + piped.stderr
 
 
+@pytest.mark.extended
 def test_what_init_writes_is_planned_by_the_workflow(tmp_path):
     load_wine(as_frame=True).frame.to_csv(tmp_path / "wine.csv", index=False)
     call = [*BLANKETFLOW, "init", "wine.csv", "--target", "target"]
@@ -93,11 +102,11 @@ def test_what_init_writes_is_planned_by_the_workflow(tmp_path):
     next_step = next(line.split() for line in said.splitlines() if "blanketflow run" in line)
     assert next_step == ["blanketflow", "run", "--cores", "4", "--configfile", "wine.yaml"]
     dry = [*BLANKETFLOW, *next_step[1:], "-n"]
-    done = subprocess.run(dry, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300)
+    done = subprocess.run(dry, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HANGS)
     assert done.returncode == 0 and "results/wine/report.html" in done.stdout, done.stderr
 
 
-def test_a_blanket_is_exported(finished, capsys):
+def test_a_blanket_is_exported(finished, tmp_path, capsys):
     results = finished / "results"
     arguments = ["export", str(results), "--dataset", "wine", "--selector", "mrmr"]
     names = set(chosen(results, "wine", "full", "mrmr"))
@@ -108,14 +117,14 @@ def test_a_blanket_is_exported(finished, capsys):
     found = json.loads(capsys.readouterr().out)
     assert {row["feature"] for row in found["features"]} == names
     assert (found["target"], found["task"], found["method"]) == ("target", "classification", "mrmr")
-    assert main([*arguments, "--to", "pipeline", "-o", str(finished / "mrmr_wine.py")]) == 0
+    assert main([*arguments, "--to", "pipeline", "-o", str(tmp_path / "mrmr_wine.py")]) == 0
     source = {}
-    exec((finished / "mrmr_wine.py").read_text(encoding="utf-8"), source)
+    exec((tmp_path / "mrmr_wine.py").read_text(encoding="utf-8"), source)
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X.rename(columns=dict(zip(X.columns, source["NUMBERS"], strict=False))) if not names <= set(X.columns) else X
     model = make_pipeline(StandardScaler(), LogisticRegression())
     assert source["blanket_pipeline"](model).fit(X, y).score(X, y) > 0.8
-    assert main([*arguments, "--to", "pipeline", "-o", str(finished / "mrmr_wine.py")]) == 1
+    assert main([*arguments, "--to", "pipeline", "-o", str(tmp_path / "mrmr_wine.py")]) == 1
     assert "--force" in capsys.readouterr().err
 
 

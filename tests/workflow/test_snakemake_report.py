@@ -12,6 +12,7 @@ import pytest
 
 from workflow_runs import PROJECT, TABLES, planned, snakemake
 
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 CAPTIONS = PROJECT / "rules/captions"
 
 

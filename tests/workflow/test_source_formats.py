@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import sys
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -14,12 +12,10 @@ from sklearn.datasets import dump_svmlight_file
 
 from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.data.storage import read_table
-from workflow_runs import chosen, configure, counts, planned, ran, snakemake
-
-sys.path.append(str(Path(__file__).parents[1] / "unit"))
 from file_server import FileServer, guarded
+from workflow_runs import WITHOUT_TABLES, chosen, configure, counts, planned, ran, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 N, WIDE = 200, 600
 TABLES = ("plain", "c45", "base", "web")
@@ -72,7 +68,7 @@ def run(tmp_path_factory, server):
     configure(folder, config)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BLANKETFLOW_CACHE", str(folder / "cache"))
-        snakemake(folder, "--cores", "2")
+        snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
         yield folder
 
 
@@ -95,7 +91,7 @@ def test_a_wide_sparse_table_stays_sparse(run):
 
 
 def test_a_file_is_downloaded_once_and_its_password_kept_out(run, server):
-    assert planned(run) == []
+    assert planned(run, *WITHOUT_TABLES) == []
     assert server.asked == {"/plain.csv": 1}
     for path in (*(run / "results").rglob("*"), *(run / ".snakemake").rglob("*"), *(run / "cache").rglob("*")):
         assert path.is_dir() or b"hunter2" not in path.read_bytes(), path

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from workflow_runs import chosen, columns, configure, counts, planned, provenance, ran, snakemake
+from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, counts, planned, provenance, ran, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 N = 240
 DATASETS = ("mixed", "cost", "stored", "dense", "sparse")
@@ -83,7 +83,7 @@ def run(tmp_path_factory):
         },
     }
     configure(folder, config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
     return folder
 
 
@@ -153,7 +153,7 @@ def test_touched_files_of_equal_content_rerun_nothing(run, tmp_path):
     folder = copied(run, tmp_path)
     for path in [*(folder / "data").iterdir(), folder / "my.yaml"]:
         os.utime(path)
-    assert planned(folder) == []
+    assert planned(folder, *WITHOUT_TABLES) == []
 
 
 def test_a_changed_file_reruns_what_depends_on_it_and_no_other_data_set(run, tmp_path):

@@ -11,7 +11,7 @@ from blanketflow.data.storage import read_table
 from blanketflow.models.encode import design
 from workflow_runs import chosen, columns, configure, planned, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 SAMPLE = {"source": "simulate:clinic", "rows": 260, "test_rows": 60}
 CONFIG = {

@@ -7,7 +7,7 @@ import pytest
 
 from workflow_runs import configure, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 PLUG_IN = '''
 import json

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse
 
 from workflow_runs import (
+    WITHOUT_TABLES,
     assert_equal_results,
     changed,
     chosen,
@@ -16,7 +17,7 @@ from workflow_runs import (
     ran,
 )
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 N_ROWS, N_FEATURES = 120, 3000
 
@@ -55,7 +56,7 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     write_source(folder)
     configure(folder, CONFIG)
-    assert "ci_test_chunk" not in counts(ran(folder))
+    assert "ci_test_chunk" not in counts(ran(folder, *WITHOUT_TABLES))
     return folder
 
 
@@ -68,17 +69,17 @@ def test_the_table_is_stored_by_feature_and_the_strong_features_are_found(whole)
 def test_scattered_tests_give_equal_results_and_leave_no_chunks(tmp_path, whole):
     write_source(tmp_path)
     folder = configure(tmp_path, CONFIG | {"chunks": 2})
-    listed = counts(ran(folder))
+    listed = counts(ran(folder, *WITHOUT_TABLES))
     assert listed["ci_test_chunk"] == 2 * listed["gather_ci_test"] == 2 * 2 * 3 and "ci_test" not in listed
     assert_equal_results(contents(folder / "results"), contents(whole / "results"))
     assert not list(folder.rglob("*.chunk-*.parquet"))
-    assert planned(folder) == []
+    assert planned(folder, *WITHOUT_TABLES) == []
 
     def more_repeats(config):
         config["ci_tests"]["quick"]["n_repeats"] = 8
 
     more = changed(folder, tmp_path / "more", more_repeats)
-    listed = counts(ran(more), "test")
+    listed = counts(ran(more, *WITHOUT_TABLES), "test")
     assert listed["ci_test_chunk", "quick"] == 4 and listed["ci_test_chunk", "g2"] == 0
     logs = [path.read_text() for path in more.glob("results/logs/ci_test/wide/*/fold-0/quick.chunk-*.log")]
     assert len(logs) == 4 and all("3 repeats computed, 5 taken from an earlier run" in log for log in logs)

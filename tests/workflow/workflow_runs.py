@@ -16,9 +16,12 @@ import pyarrow.parquet as pq
 import yaml
 
 from blanketflow.reporting import tables as result_tables
+from forked import HANGS, run_snakemake
 
 PROJECT = Path(__file__).parents[2]
 TABLES = tuple(result_tables.TABLES)
+#: For runs of which only searches and scores are looked at: tables and report are a good part of a small run.
+WITHOUT_TABLES = ("--omit-from", "tables")
 # A rule's heading, and its wildcards until the blank or dated line that ends its entry.
 _JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 
@@ -35,16 +38,9 @@ def command(folder, *arguments, project=PROJECT):
 
 
 def snakemake(folder, *arguments, project=PROJECT, plug_ins=(), check=True):
-    """Run Snakemake to its end; `text` holds everything that it printed."""
-    outcome = subprocess.run(
-        command(folder, *arguments, project=project),
-        cwd=folder,
-        env=environment(project, *plug_ins),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,  # some machines are busy
-    )
+    """Run Snakemake to its end; `stdout` holds everything that it printed."""
+    asked = command(folder, *arguments, project=project)[3:]
+    outcome = run_snakemake(asked, folder, environment(project, *plug_ins))
     assert not check or outcome.returncode == 0, outcome.stdout
     return outcome
 
@@ -60,13 +56,18 @@ def start(folder, cores, is_far_enough):
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    deadline = time.monotonic() + 120
-    while not is_far_enough():
-        if process.poll() is not None or time.monotonic() > deadline:
-            kill(process)
-            raise AssertionError((folder / "log").read_text())
-        time.sleep(0.02)
+    wait_until(is_far_enough, process, folder / "log")
     return process
+
+
+def wait_until(is_so, process, log=None):
+    """Wait for an event in the life of a process, which must not end before."""
+    deadline = time.monotonic() + HANGS
+    while not is_so():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError(log.read_text() if log else "it ended or hangs")
+        time.sleep(0.02)
 
 
 def kill(process):
