@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 SELECTORS = {
     "ppfs": {"method": "ppfs", "ci_test": "quick"},
-    "hiton-mb": {"method": "hiton-mb", "ci_test": "g2", "max_k": 2, "folds": 2},
+    "hiton-mb": {"method": "hiton-mb", "ci_test": "g2", "max_k": 2, "folds": 3},
     "mrmr": {"method": "mrmr", "n_features": [2, 4], "fold_rows": "part"},
     "varied": {"method": "sklearn.feature_selection:VarianceThreshold", "threshold": 0.5},
     "linear": {"method": "iamb", "ci_test": "fisher-z"},  # skipped on categorical columns
@@ -27,8 +27,8 @@ SELECTORS = {
 }
 CONFIG = {
     "seed": 7,
-    "splits": {"evaluation": 3, "optimistic": True},
-    "folds": 3,
+    "splits": {"evaluation": 2, "optimistic": True},
+    "folds": 2,
     "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
     "selectors": SELECTORS,
     "aggregate": {"frequency": 0.6},
@@ -91,9 +91,9 @@ def in_memory(by_workflow):
             "clinic": (patients.drop(columns=["recovery", "ward"]), patients["recovery"], patients["ward"]),
         },
         selectors=SELECTORS,
-        evaluation=3,
+        evaluation=2,
         optimistic=True,
-        folds=3,
+        folds=2,
         ci_tests=CONFIG["ci_tests"],
         aggregate=CONFIG["aggregate"],
         random_state=7,
@@ -191,13 +191,13 @@ def test_two_jobs_at_a_time_and_objects_instead_of_specs_change_nothing(by_workf
         "target",
         {
             "ppfs": bf.PPFS(n_repeats=5),
-            "hiton-mb": bf.HITONMB(max_k=2, n_folds=2),
+            "hiton-mb": bf.HITONMB(max_k=2, n_folds=3),
             "mrmr": bf.MRMR(n_features=[2, 4], fold_rows="part"),
             "varied": VarianceThreshold(threshold=0.5),
         },
         name="wine",
-        evaluation=3,
-        folds=3,
+        evaluation=2,
+        folds=2,
         aggregate=CONFIG["aggregate"],
         random_state=7,
         n_jobs=2,
