@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= $(shell nproc 2>/dev/null || echo 2)
 MINUTES ?= 60
+# Each of the many processes that tests start would compile what it imports again where this is set.
+export PYTHONDONTWRITEBYTECODE :=
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
