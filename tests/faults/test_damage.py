@@ -168,11 +168,11 @@ def test_other_readers_of_parquet_see_the_same(tmp_path):
     import duckdb
     import pandas as pd
 
-    path = tmp_path / "artefact.parquet"
+    path = tmp_path / "tables" / "scores.parquet"
     frame = pd.DataFrame({"selector": ["a", "b"], "value": [0.5, None], "n": [1, 2]})
     collect.write_table(path, frame, SAID)
     assert pd.read_parquet(path).equals(frame)
     assert pq.read_table(path).to_pydict()["n"] == [1, 2]
     assert pq.read_schema(path).metadata[b"seed"] == b"7"
     assert duckdb.sql(f"select selector, n from '{path}'").fetchall() == [("a", 1), ("b", 2)]
-    assert collect.tables([path])["artefact"].equals(frame)
+    assert collect.tables([path])["scores"].equals(frame)

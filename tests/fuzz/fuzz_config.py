@@ -13,6 +13,7 @@ from blanketflow.config import reading as config
 from blanketflow.config.identifiers import IDENTIFIER
 from blanketflow.core.formats import FORMATS
 from blanketflow.workflow import plan
+from blanketflow.workflow.specs import canonical_json
 
 #: Data sets that the plan looks at here; a source of another kind could be a file or a server of this machine.
 KNOWN = ("sklearn:", "simulate:")
@@ -93,7 +94,7 @@ def _ask(made: plan.Plan) -> None:
             assert grains.of_test(dataset, test) and grains.chunks(dataset, test)
     assert grains.joined is not None and grains.joined_tests is not None
     for spec in specs:
-        assert config.canonical_json(json.loads(spec)) == spec, "a spec that is not canonical"
+        assert canonical_json(json.loads(spec)) == spec, "a spec that is not canonical"
 
 
 def seeds() -> dict[str, bytes]:

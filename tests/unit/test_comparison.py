@@ -172,7 +172,7 @@ def test_progress_is_shown_beside_the_results(capsys):
         ({"selectors": ["hitton-mb"]}, "hiton-mb"),
         ({"selectors": "mrmr"}, "must be a list or a mapping"),
         ({"selectors": [{"Bad_Id": {"method": "gs"}}]}, "ids are lower-case"),
-        ({"selectors": [RandomForestClassifier(random_state=0)]}, "no scikit-learn selector"),
+        ({"selectors": [RandomForestClassifier(random_state=0)]}, "not a scikit-learn selector"),
         ({"selectors": [SelectKBest]}, "needs a method"),
         ({"selectors": [3]}, "needs a method"),
         ({"selectors": []}, "selectors must name at least one"),

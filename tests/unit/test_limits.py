@@ -16,7 +16,7 @@ from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import simulate
 from blanketflow.search.steps import Step, standing
-from blanketflow.selectors import run
+from blanketflow.selectors import run_fold as running
 from blanketflow.selectors.base import Problem, worst_status
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.causal.iamb import IAMB
@@ -52,7 +52,7 @@ def data():
 
 
 def marginal_pass(test, table, target, seed):
-    return run.test_marginally(test.bind(table, seed=seed, target=target), target)
+    return running.test_marginally(test.bind(table, seed=seed, target=target), target)
 
 
 @cache

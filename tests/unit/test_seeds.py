@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blanketflow.selectors.run import fold_seed
 
 from blanketflow.models import get_model
+from blanketflow.selectors.run_fold import fold_seed
 from unseeded import unseeded_calls
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 import yaml
-from blanketflow.selectors.run import fold_seed, run_fold
 
 from blanketflow import __version__
 from blanketflow.config.reading import read_config
 from blanketflow.data.storage import read_table
+from blanketflow.selectors.run_fold import fold_seed, run_fold
 from forked import HANGS
 from workflow_runs import (
     PROJECT,
