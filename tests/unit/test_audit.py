@@ -84,6 +84,7 @@ def test_a_service_that_fails_is_a_failure():
     assert "skipped" not in done.stdout
 
 
+@pytest.mark.extended
 @needs_audit
 def test_the_bill_of_materials_is_the_lock_and_always_the_same(tmp_path):
     files = [tmp_path / "a.json", tmp_path / "b.json"]

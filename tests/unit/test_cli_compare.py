@@ -32,6 +32,7 @@ def test_it_finds_what_the_library_finds(wine, capsys):
     assert set(pd.DataFrame(found["scores"])["selector"]) == {"gs", "iamb-lr-mixed", "all"}
 
 
+@pytest.mark.extended
 def test_tables_and_the_report(wine, capsys):
     assert main([*ARGUMENTS, "--report", "wine.html"]) == 0
     out, err = capsys.readouterr()

@@ -236,6 +236,7 @@ def test_friedmans_test_is_said_in_words(p, note, said):
     assert said in across.sentence(pd.Series(test | {"note": note}))
 
 
+@pytest.mark.extended
 def test_ten_data_sets_and_twenty_selectors_are_less_than_5_mb():
     selectors = ("ppfs", *(f"selector-{at}" for at in range(2, 20)), "all")
     large = report_run(selectors=selectors, datasets=tuple(f"data-{at}" for at in range(10)), n_features=100)

@@ -26,8 +26,7 @@ NAMES = list("abcdef")
 ALPHA = 0.05
 
 
-@settings(max_examples=300, deadline=None)
-@given(
+CASES = given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([0.03, 0.1, 0.3, 0.7]),
     n=st.integers(1, 6),
@@ -35,7 +34,22 @@ ALPHA = 0.05
     max_k=st.none() | st.integers(0, 4),
     correction=st.sampled_from(["bonferroni", "none"]),
 )
+
+
+@settings(max_examples=60)
+@CASES
 def test_it_is_algorithm_1(seed, share, n, m, max_k, correction):
+    check_algorithm_1(seed, share, n, m, max_k, correction)
+
+
+@pytest.mark.extended
+@settings(max_examples=300)
+@CASES
+def test_it_is_algorithm_1_in_more_cases(seed, share, n, m, max_k, correction):
+    check_algorithm_1(seed, share, n, m, max_k, correction)
+
+
+def check_algorithm_1(seed, share, n, m, max_k, correction):
     answer = arbitrary_answers(seed, share)
     method = GSM(alpha=ALPHA, m=m, max_k=max_k, correction=correction)
     outcome = run(method, KnownSets(answer=answer), NAMES[:n])

@@ -75,7 +75,7 @@ def literal(X, y, alpha):
                     break
 
 
-@pytest.mark.parametrize("seed", [0, 2, 5])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2, 5))])
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_equals_a_literal_rendering_with_statsmodels(seed, task):
     X, score, label = mixed(seed)

@@ -194,6 +194,7 @@ def test_asking_a_few_features_at_a_time_is_asking_all_at_once(most_cells, monke
 # --- calibration, power, and what it is for ------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("importance", "n_samples"), [("model", 60), ("permutation", 20)])
 def test_false_positives_where_nothing_depends_on_the_target(importance, n_samples):
     # Of 19 nulls and the observed importance each is the largest with the same probability.
@@ -207,6 +208,7 @@ def test_false_positives_where_nothing_depends_on_the_target(importance, n_sampl
         assert low <= np.sum(np.array(p) <= alpha) <= high
 
 
+@pytest.mark.extended
 def test_false_positives_of_a_forest_on_columns_of_all_kinds():
     n_found = n_all = 0
     for seed in range(25):

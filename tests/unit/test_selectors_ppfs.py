@@ -62,7 +62,7 @@ def assert_equals_algorithm_2(X, y, task, make_model, *, n_folds, seed, model, a
 
 
 @pytest.mark.parametrize("significance", ["wilcoxon", "corrected-t"])
-@pytest.mark.parametrize("n_folds", [0, 3])
+@pytest.mark.parametrize("n_folds", [0, pytest.param(3, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_selection_and_trace_equal_algorithm_2_with_trees(task, n_folds, significance):
     literal_tree = LiteralCart if task == "classification" else LiteralRegression

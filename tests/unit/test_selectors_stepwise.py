@@ -206,7 +206,7 @@ def test_the_loop_written_out_for_numbers(seed, tolerance):
     assert "-x2" in made
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("scoring", ["auto", "accuracy", "neg_log_loss", "balanced_accuracy"])
 def test_the_loop_written_out_for_classes(seed, scoring):
     X, y = suppressed(seed)
@@ -234,6 +234,7 @@ def test_scikit_learn_selects_the_same_where_nothing_leaves(seed, max_features):
     assert fitted.get_support().tolist() == forward.fit(X, y).get_support().tolist()
 
 
+@pytest.mark.extended
 def test_mlxtend_s_floating_selection_makes_the_same_sets():
     # It admits up to k features whatever the score says, and removes where that raises the score: that is the same
     # while every admission pays, as it does wherever ours reaches k features.

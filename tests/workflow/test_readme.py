@@ -14,12 +14,24 @@ TEXT = (REPO / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines() if line]
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory):
+#: What a config asks for at full size, and a smaller one that takes the same way.
+SMALLER = {r"n_repeats: 30": "n_repeats: 5", r"evaluation: 5": "evaluation: 2", r"^folds: 5": "folds: 2"}
+
+
+@pytest.fixture(scope="module", params=["smaller", pytest.param("as written", marks=pytest.mark.extended)])
+def project(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("readme") / "project"
     skipped = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", ".pytest_cache", "__pycache__")
     shutil.copytree(REPO, folder, ignore=skipped)
     (folder / ".venv").symlink_to(sys.prefix)
+    if request.param == "smaller":
+        for config in (folder / "config.yaml", folder / "config" / "minimal.yaml"):
+            text = config.read_text(encoding="utf-8")
+            for full, small in SMALLER.items():
+                text = re.sub(full, small, text, flags=re.MULTILINE)
+            config.write_text(text, encoding="utf-8")
+        with open(config, "a", encoding="utf-8") as minimal:
+            minimal.write("splits: {evaluation: 2}\nfolds: 2\n")
     return folder
 
 
