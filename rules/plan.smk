@@ -8,9 +8,11 @@ from snakemake.logging import logger
 
 from blanketflow.config.file import check_config_files
 from blanketflow.core.errors import BlanketflowError
+from blanketflow.workflow import standing
 from blanketflow.workflow.file_times import bring_back
 from blanketflow.workflow.output_folder import check_folder, check_results, check_state
 from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.run_lock import RunLock
 from blanketflow.workflow.estimates.run_time import cost_of
 
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
@@ -33,11 +35,38 @@ try:
         check_state()
     plan = make_plan(config, script_file, fetch)
     check_folder(plan.config.output)
+    if workflow.is_main_process:
+        standing.check_supplies(plan)
     if works:
         plan.check_times()
         bring_back(plan.config.output)
 except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
+
+
+is_here = workflow.storage_settings.default_storage_provider is None
+compared, refused = [], []
+
+
+def compare():
+    """Have Snakemake make again what stands and is not what is planned; once, when it asks for the first input.
+
+    It then has its list of files to be made in any case, and has not decided yet which jobs need to run.
+    """
+    looks = workflow.is_main_process and workflow.execution_settings is not None
+    if not looks or compared or refused or not is_here:
+        return
+    try:
+        if works:
+            RunLock(plan.config.output, logger.info)
+        compared.append(standing.check(plan, works))
+    except BlanketflowError as error:  # it would pass for one of a single job
+        refused.append(WorkflowError(str(error)))
+        logger.error(str(error))
+        return
+    workflow.dag.forcefiles.update(map(str, compared[0].again))
+    for line in filter(None, (compared[0].line(), compared[0].refusal())):
+        logger.info(line)
 
 
 def say_cost():
@@ -50,8 +79,26 @@ if workflow.is_main_process and workflow.output_settings.dryrun:
 
 
 onstart:
+    for error in refused:
+        raise error
     say_cost()
     try:
         check_results(plan.config.output)
+        for found in compared:
+            found.refuse()
     except BlanketflowError as error:
         raise WorkflowError(str(error)) from None
+
+
+def remember():
+    """Note what stands at the end, so that the next plan opens none of it."""
+    if is_here:
+        standing.note(plan)
+
+
+onsuccess:
+    remember()
+
+
+onerror:
+    remember()

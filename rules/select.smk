@@ -24,7 +24,7 @@ rule grow:
     benchmark:
         "<benchmarks>/grow/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
-        dataset=plan.grains.pattern("fold"),
+        dataset=plan.grains.pattern("fold", stage="grow"),
     conda:
         ENVIRONMENT
     resources:
@@ -50,7 +50,7 @@ rule shrink:
     benchmark:
         "<benchmarks>/shrink/{dataset}/{split}/{selector}/fold-{fold}.tsv"
     wildcard_constraints:
-        dataset=plan.grains.pattern("fold"),
+        dataset=plan.grains.pattern("fold", stage="shrink"),
     conda:
         ENVIRONMENT
     resources:

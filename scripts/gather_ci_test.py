@@ -7,10 +7,19 @@ from blanketflow.workflow.stages.marginal import gather_parts
 
 
 def main(
-    table: Path, splits: Path, chunks: list[Path], marginal: Path, dataset: str, split: str, fold: str, spec: str
+    table: Path,
+    splits: Path,
+    chunks: list[Path],
+    marginal: Path,
+    dataset: str,
+    split: str,
+    fold: str,
+    spec: str,
+    code: str,
 ) -> None:
     """Write the ci_test artefact."""
-    gather_parts(chunks, marginal, Fold(table, splits, dataset, split, fold, spec).provenance())
+    of_fold = Fold(table, splits, dataset, split, fold, spec, code)
+    gather_parts(chunks, marginal, of_fold.provenance("ci_test", marginal))
 
 
 if "snakemake" in globals():

@@ -7,10 +7,18 @@ from blanketflow.workflow.stages.fold import Fold
 
 
 def main(
-    table: Path, splits: Path, marginal: list[Path], grow: Path, dataset: str, split: str, fold: str, spec: str
+    table: Path,
+    splits: Path,
+    marginal: list[Path],
+    grow: Path,
+    dataset: str,
+    split: str,
+    fold: str,
+    spec: str,
+    code: str,
 ) -> None:
     """Write grow.parquet; `marginal` is empty for methods without a CI test."""
-    grow_fold(Fold(table, splits, dataset, split, fold, spec), next(iter(marginal), None), grow)
+    grow_fold(Fold(table, splits, dataset, split, fold, spec, code), next(iter(marginal), None), grow)
 
 
 if "snakemake" in globals():

@@ -7,6 +7,7 @@ from blanketflow.reporting import plots
 from blanketflow.reporting.report import charts, render
 from blanketflow.workflow import collect
 from blanketflow.workflow.finished_run import finished_run
+from blanketflow.workflow.identity import contents_beside, made
 
 
 def main(
@@ -18,6 +19,7 @@ def main(
     figures: Path,
     provenance: Path,
     spec: str,
+    code: str,
 ) -> None:
     """Write report.html, figures/ and provenance.json."""
     run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink)
@@ -26,7 +28,9 @@ def main(
     for name, chart in drawn.items():
         write_text(figures / f"{name.replace('/', '-')}.svg", plots.svg(chart))
     write_text(report, render(run, drawn))
-    write_json(provenance, run.provenance)
+    made_of = made("provenance", provenance, [*cards, *by_fold, *shrink, *tables], spec, code, run.provenance["seed"])
+    beside = contents_beside(provenance, [report, *sorted(figures.glob("*.svg"))])
+    write_json(provenance, {**run.provenance, "identity": made_of.identity, "beside": beside})
 
 
 if "snakemake" in globals():

@@ -16,9 +16,10 @@ def main(
     split: str,
     fold: str,
     spec: str,
+    code: str,
 ) -> None:
     """Write shrink.parquet; `marginal` is empty for methods without a CI test."""
-    shrink_fold(Fold(table, splits, dataset, split, fold, spec), next(iter(marginal), None), grow, shrink)
+    shrink_fold(Fold(table, splits, dataset, split, fold, spec, code), next(iter(marginal), None), grow, shrink)
 
 
 if "snakemake" in globals():

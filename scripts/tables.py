@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from blanketflow.data.artefacts import Provenance
 from blanketflow.workflow import collect
+from blanketflow.workflow.identity import content_of, made
 from blanketflow.workflow.tabulate import tabulate
 
 
@@ -16,11 +16,16 @@ def main(
     optimistic: list[Path],
     parquet: list[Path],
     spec: str,
+    code: str,
 ) -> None:
     """Write every table of `result_tables.TABLES`, as Parquet and CSV."""
     frames = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic)
+    seed, made_of = (
+        json.loads(spec)["seed"],
+        list(map(content_of, [*cards, *blankets, *by_fold, *evaluations, *optimistic])),
+    )
     for path in parquet:
-        collect.write_table(path, frames[path.stem], Provenance(spec=spec, seed=json.loads(spec)["seed"]))
+        collect.write_table(path, frames[path.stem], made("result_table", path, made_of, spec, code, seed))
 
 
 if "snakemake" in globals():

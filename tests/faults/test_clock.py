@@ -6,7 +6,8 @@ import time
 import pytest
 
 from blanketflow.core.errors import DataError
-from blanketflow.workflow.file_times import bring_back, check_times, file_states
+from blanketflow.workflow.file_times import bring_back, check_times
+from blanketflow.workflow.identity import source_digests
 from workflow_runs import changed, configure, counts, jobs, planned, snakemake
 
 DAY = 86_400 * 10**9
@@ -51,16 +52,16 @@ def test_a_table_from_the_future_is_refused(tmp_path):
 def test_what_a_file_holds_is_told_by_its_content(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n1,2\n")
-    before = file_states([path])
+    before = source_digests([path])
     shift(path, DAY)
-    assert file_states([path]) == before
+    assert source_digests([path]) == before
     path.write_text("x,y\n1,3\n")
     shift(path, -DAY)
-    assert file_states([path]) != before
-    monkeypatch.setattr("blanketflow.workflow.file_times.MOST_BYTES", 4)  # larger ones are not read
-    before = file_states([path])
+    assert source_digests([path]) != before
+    monkeypatch.setattr("blanketflow.workflow.identity.MOST_BYTES", 4)  # larger ones are not read
+    before = source_digests([path])
     shift(path, DAY)
-    assert file_states([path]) != before
+    assert source_digests([path]) != before
 
 
 @pytest.mark.extended

@@ -12,9 +12,8 @@ import pytest
 from blanketflow.cli import main
 from blanketflow.cli.live import _reason
 from blanketflow.core.errors import ConfigError, DataError, StorageError
-from blanketflow.data.artefacts import Provenance, read_json, replacing, write_json, write_rows
+from blanketflow.data.artefacts import Provenance, read_arrow, read_json, replacing, write_json, write_rows
 from blanketflow.data.cache import storing
-from blanketflow.data.seal import check
 from blanketflow.workflow.output_folder import check_folder, check_results, check_state
 from workflow_runs import PROJECT, assert_equal_results, contents, environment, jobs, snakemake
 
@@ -214,6 +213,6 @@ def test_a_run_on_a_full_disk_does_not_begin_and_one_that_fills_it_goes_on_when_
         assert not list(folder.rglob("*.tmp"))
         small.make_room()
     for path in (folder / MINE).rglob("*.parquet"):
-        check(path)
+        read_arrow(path)
     snakemake(folder, "--cores", "1", f"{MINE}/blanket.parquet")
     assert_equal_results(contents(folder / "results"), contents(finished / "results"))

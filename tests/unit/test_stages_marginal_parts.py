@@ -44,8 +44,8 @@ def stored(folder, form):
 
 def outcome_of(folder, name, test, part=(1, 1)):
     spec = canonical_json({**TESTS[test], "fold_rows": "train", "seed": 1})
-    fold = Fold(folder / "table.parquet", folder / "splits.parquet", "wide", "full", "0", spec)
-    ci_test_fold(fold, folder / name, folder / "none.parquet", "code", part)
+    fold = Fold(folder / "table.parquet", folder / "splits.parquet", "wide", "full", "0", spec, "code")
+    ci_test_fold(fold, folder / name, folder / "none.parquet", part)
     features, results, provenance = read_marginal(folder / name)
     assert provenance.status == "ok", provenance.reason
     return features, results.columns(), (provenance.n_tests, provenance.extra)

@@ -142,7 +142,7 @@ def content(path):
     """Everything in a Parquet file that equal results have in common: all but seconds. Floats to the last digit."""
     table = pq.ParquetFile(path).read()
     kept = {name: table.column(name).to_pylist() for name in table.column_names if "seconds" not in name}
-    said = {key: value for key, value in provenance(path).items() if key != "seconds"}
+    said = {key: value for key, value in provenance(path).items() if key not in ("seconds", "seconds_parts", "beside")}
     return repr((kept, [str(field.type) for field in table.schema], said))
 
 

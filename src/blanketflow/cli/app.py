@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import compare, explain, export, init, inspect, listing, run, select
+from . import check, compare, explain, export, init, inspect, listing, run, select
 from .options import Repeated
 from .terminal import is_terminal
 
@@ -33,6 +33,7 @@ def make_app() -> typer.Typer:
     app.command("select", cls=Repeated)(select.select)
     app.command("compare", cls=Repeated)(compare.compare)
     app.command("run", cls=run.PassedOn)(run.run)
+    app.command("check")(check.check)
     app.command("export")(export.export)
     app.command("list")(listing.list_all)
     app.command("explain")(explain.explain)

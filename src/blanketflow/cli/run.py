@@ -158,6 +158,19 @@ def _workflow(arguments: Sequence[str]) -> list[str]:
     return ["--snakefile", str(_OURS)]
 
 
+def scripts() -> Path:
+    """Return the folder of the workflow's scripts, of which the digests of results depend.
+
+    Raises
+    ------
+    ConfigError
+        If the workflow is not beside the package.
+    """
+    if not _OURS.is_file():
+        raise ConfigError("the Python package does not contain the workflow: run this in a clone of blanketflow.")
+    return _OURS.parent / "scripts"
+
+
 def _check_configs(arguments: Sequence[str]) -> None:
     """Raise `ConfigError` if a config of our workflow cannot be read; Snakemake might show a traceback instead."""
     from ..config.file import check_config_files

@@ -134,6 +134,23 @@ def checked_printed(raw: Any) -> dict[str, str]:
     return dict(entries("printed", named)) if named else {}
 
 
+def checked_supplied(raw: Any, selectors: Mapping[str, Selector]) -> dict[str, str]:
+    """Return the stage that each selector has from outside; raises `ConfigError` unless both are known."""
+    found: dict[str, str] = {}
+    for one in raw if isinstance(raw, list) else [raw]:
+        if not isinstance(one, Mapping) or one.keys() != {"selector", "stage"}:
+            raise ConfigError(f"config: supplied must be {{selector: ..., stage: ...}}, but is {shown(one)}.")
+        name, stage = one["selector"], one["stage"]
+        if name not in selectors:
+            raise ConfigError(f"config: supplied names the selector {shown(name)}. {did_you_mean(name, selectors)}")
+        if stage not in ("grow", "shrink"):
+            raise ConfigError(f"config: supplied: stage is {shown(stage)}, but must be grow or shrink.")
+        if name in found:
+            raise ConfigError(f"config: supplied names the selector {name!r} twice. With shrink, leave grow out.")
+        found[name] = stage
+    return found
+
+
 def checked_models(asked: Any) -> list[str]:
     """Return the ids of the models; raises `ConfigError` unless they are known and distinct."""
     if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):

@@ -39,6 +39,10 @@ TOP: dict[str, tuple[Any, Parameter]] = {
     "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
     "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
     "printed": ({}, Parameter("any", "Files of printed results by id: tables/paper_{id} sets ours beside them.")),
+    "supplied": (
+        [],
+        Parameter("any", "Stages from outside: {selector: ..., stage: grow or shrink}, or a list."),
+    ),
     "grain": (
         "auto",
         Parameter("choice", "Work of a job: one fold, all folds of a split, all splits of a data set.", choices=GRAINS),

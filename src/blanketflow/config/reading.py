@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..ci import get_ci_test
@@ -25,6 +26,7 @@ from .checks import (
     checked_models,
     checked_output,
     checked_printed,
+    checked_supplied,
 )
 from .identifiers import PART, entries
 from .keys import DATASET, SELECTOR, SPLITS, TOP
@@ -70,6 +72,8 @@ def read_config(raw: Mapping[str, Any]) -> Config:
                 "config: selector 'all' is the baseline of all features, which every evaluation has. Rename yours."
             )
         selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
+    for name, stage in checked_supplied(top["supplied"], selectors).items():
+        selectors[name] = replace(selectors[name], supplied=stage)
     types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}
     read = {
         "output": checked_output(top["output"]),

@@ -27,6 +27,8 @@ class Selector:
         What each stage may spend on one fold.
     datasets : list of str or None
         The only data sets that it runs on.
+    supplied : {"grow", "shrink"} or None
+        The stage that comes from outside.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Selector:
     time_limit: float | None = None
     max_tests: int | None = None
     datasets: list[str] | None = None
+    supplied: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Config:
     selectors: dict[str, Selector]
     models: list[str]
     metrics: list[str] | str
+    supplied: Any
     grain: str
     job_seconds: float
     chunks: int | None

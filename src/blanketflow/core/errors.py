@@ -44,6 +44,14 @@ class ArtefactError(DataError):
     """A file of a run is missing, damaged, or not what its name says."""
 
 
+class ForeignArtefactError(ArtefactError):
+    """A file that lies where a run writes was written by another program."""
+
+
+class EarlierArtefactError(ArtefactError):
+    """A file of a run was written by an earlier version of blanketflow, which did not say what it was made from."""
+
+
 class StorageError(BlanketflowError):
     """A file or folder cannot be written."""
 

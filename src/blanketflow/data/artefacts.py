@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from .. import __version__
-from ..core.errors import ArtefactError, BlanketflowError
+from ..core.errors import ArtefactError, BlanketflowError, EarlierArtefactError, ForeignArtefactError
 from ..core.folders import not_written
-from .seal import DamagedError, SealedFile, seal
+from .content import PART_BYTES, part_digests, schema_texts, whole_digest
 from .temporary import temporary_name
 
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
+#: What an artefact is: its name in `blanketflow.workflow.layout`, and the ids that its path holds.
+WHAT = ("artefact", "dataset", "split", "folds", "fold", "test", "chunk", "selector", "table")
+#: The columns that say how long something took, by artefact: two equal results differ in them.
+TIMED = {
+    "folds": ("seconds",),
+    "evaluate": ("seconds",),
+    "evaluate_optimistic": ("seconds",),
+    "result_table": ("selection_seconds", "evaluation_seconds"),
+}
+_TEXTS = ("spec", "seed", "status", "reason", "n_tests", "seconds", "version", "code")
+_LISTS = ("extra", "inputs", "beside")
+#: What the metadata's checksum leaves out: seconds, and what is compared with other things than itself.
+_UNCHECKED = ("seconds", "seconds_parts", "beside", "checksum")
 #: The key of a JSON file's checksum.
 _CHECKSUM = "checksum"
 
 
+class DamagedError(ValueError):
+    """A file is not as it was written."""
+
+
 @dataclass
 class Provenance:
-    """The key-value metadata of an artefact.
+    """The key-value metadata of an artefact: what it is, what it was made from, and how that ended.
 
     Parameters
     ----------
@@ -42,8 +60,21 @@ class Provenance:
         CI tests computed.
     seconds : float
         Wall seconds of the stage. Not part of what "equal results" means.
+    version : str
+        Version of blanketflow, for information only.
     extra : dict
         More facts of this artefact, JSON types only.
+    what : dict of str to str
+        What it is: ``artefact``, and the ids that apply of `WHAT`.
+    code : str
+        Digest of the code that can change the result.
+    inputs : list of str
+        The content digests of what it was made from, in the order of `blanketflow.workflow.job_files`.
+    content : str
+        The digest of what it says: names, types and values of its columns, and how it ended. Set when it is read.
+        Neither it nor `inputs` depends on how long anything took.
+    beside : dict of str to str
+        The content digests of files that are made with it, by their path from its folder.
     """
 
     spec: str = "{}"
@@ -54,23 +85,97 @@ class Provenance:
     seconds: float = 0.0
     version: str = __version__
     extra: dict[str, Any] = field(default_factory=dict)
+    what: dict[str, str] = field(default_factory=dict)
+    code: str = ""
+    inputs: list[str] = field(default_factory=list)
+    content: str = ""
+    beside: dict[str, str] = field(default_factory=dict)
 
-    def to_metadata(self) -> dict[bytes, bytes]:
-        """Return the key-value metadata of a Parquet file: one text a key, `extra` as JSON."""
-        texts = {**asdict(self), "extra": json.dumps(self.extra, sort_keys=True)}
-        return {name.encode(): str(text).encode() for name, text in texts.items()}
+    def to_metadata(self, schema: Any, parts: Sequence[Sequence[str]], blocks: Sequence[int]) -> dict[bytes, bytes]:
+        """Return the key-value metadata of a Parquet file: one text per key.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            Names and types of the columns.
+        parts : sequence of sequences of str
+            `part_digests` of each block of rows.
+        blocks : sequence of int
+            Rows of each block.
+        """
+        texts = {name: str(getattr(self, name)) for name in _TEXTS} | self.what
+        texts |= {name: _json(getattr(self, name)) for name in _LISTS}
+        timed = timed_columns(self.what, schema)
+        for name, places in (("parts", set(range(len(schema))) - timed), ("seconds_parts", timed)):
+            texts[name] = "".join(block[at] for block in parts for at in sorted(places))
+        texts["blocks"] = _json(list(blocks))
+        texts["content"] = _content_digest(texts, schema)
+        texts["checksum"] = _checksum_of(texts)
+        return {name.encode(): text.encode() for name, text in texts.items()}
 
     @classmethod
-    def from_metadata(cls, metadata: Mapping[bytes, bytes]) -> Provenance:
-        """Return the provenance that `to_metadata` wrote; KeyError or ValueError if it is not one."""
-        texts = {f.name: metadata[f.name.encode()].decode() for f in fields(cls)}
+    def from_metadata(cls, metadata: Mapping[bytes, bytes], schema: Any) -> Provenance:
+        """Return the provenance that `to_metadata` wrote.
+
+        Raises
+        ------
+        ForeignArtefactError, EarlierArtefactError
+            If another program, or an earlier version of blanketflow, wrote the file.
+        DamagedError, KeyError, ValueError
+            If it is not as it was written.
+        """
+        texts = _checked_texts(metadata, schema)
+        known = {name: texts[name] for name in ("spec", "status", "reason", "version", "code", "content")}
         numbers = {"seed": int(texts["seed"]), "n_tests": int(texts["n_tests"]), "seconds": float(texts["seconds"])}
-        return cls(**{**texts, **numbers, "extra": json.loads(texts["extra"])})
+        lists = {name: json.loads(texts[name]) for name in _LISTS}
+        return cls(**known, **numbers, **lists, what={name: texts[name] for name in WHAT if name in texts})
+
+    @property
+    def identity(self) -> str:
+        """A digest of what the artefact is and what it was made from."""
+        return identity_of(self.what, self.spec, self.code, self.inputs)
 
     @property
     def usable(self) -> bool:
         """Whether the rows are a result."""
         return self.status != "error" and (self.status != "timeout" or bool(self.extra.get("anytime")))
+
+
+def identity_of(what: Mapping[str, str], spec: str, code: str, inputs: Sequence[str]) -> str:
+    """Return a digest of what an artefact is and what it is made from; see `Provenance`."""
+    return whole_digest([sorted(what.items()), spec, code, list(inputs)])
+
+
+def timed_columns(what: Mapping[str, str], schema: Any) -> set[int]:
+    """Return which columns of an artefact say how long something took."""
+    names = TIMED.get(what.get("artefact", ""), ())
+    return {at for at, name in enumerate(schema.names) if name in names}
+
+
+def _content_digest(texts: Mapping[str, str], schema: Any) -> str:
+    """Return the digest of what an artefact says; which code and version said it is left out."""
+    said = [texts[name] for name in ("parts", "blocks", "status", "reason", "n_tests", "extra")]
+    return whole_digest([schema_texts(schema), *said])
+
+
+def _checksum_of(texts: Mapping[str, str]) -> str:
+    return whole_digest(sorted((name, text) for name, text in texts.items() if name not in _UNCHECKED))
+
+
+def _checked_texts(metadata: Mapping[bytes, bytes], schema: Any) -> dict[str, str]:
+    ours = {*_TEXTS, *_LISTS, *WHAT, "parts", "seconds_parts", "blocks", "content", "checksum"}
+    texts = {name: metadata[name.encode()].decode() for name in ours if name.encode() in metadata}
+    if "checksum" not in texts:
+        if {"spec", "version"} <= texts.keys():
+            raise EarlierArtefactError("it was written by blanketflow 0.1.0")
+        raise ForeignArtefactError("it was not written by blanketflow")
+    if texts["checksum"] != _checksum_of(texts) or texts["content"] != _content_digest(texts, schema):
+        raise DamagedError("its digest is not that of its content")
+    return texts
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 @contextmanager
@@ -98,11 +203,38 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 def write_arrow(path: str | Path, table: Any, provenance: Provenance) -> None:
     """Write an Arrow table with its provenance as Parquet."""
+    write_blocks(path, lambda: iter([table]), provenance)
+
+
+def write_blocks(path: str | Path, blocks: Callable[[], Iterator[Any]], provenance: Provenance, **options: Any) -> None:
+    """Write Arrow tables of one schema as the blocks of rows of one Parquet file, so that each is checked alone.
+
+    Parameters
+    ----------
+    path : path
+        Where to.
+    blocks : function
+        Returns an iterator of tables, at least one. It is called twice, since the metadata, with the digests, is part
+        of the schema and written first; each table is written when it is drawn, so that one at a time is in memory.
+    provenance : Provenance
+        What the artefact says of itself.
+    **options
+        Arguments of `pyarrow.parquet.ParquetWriter`.
+    """
     import pyarrow.parquet as pq
 
-    with replacing(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(provenance.to_metadata()), temporary, write_page_checksum=True)
-        seal(temporary)
+    parts, sizes = [], []
+    for block in blocks():
+        parts.append(part_digests(block))
+        sizes.append(block.num_rows)
+        schema = block.schema
+    schema = schema.with_metadata(provenance.to_metadata(schema, parts, sizes))
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(temporary, schema, write_page_checksum=True, **options) as writer,
+    ):
+        for block in blocks():
+            writer.write_table(block.replace_schema_metadata(schema.metadata))
 
 
 def write_columns(
@@ -188,30 +320,114 @@ def _offsets(parts: Sequence[Any]) -> Any:
     return offsets
 
 
+class ArtefactFile:
+    """An open artefact, of which nothing is handed out whose digest was not found right.
+
+    Parameters
+    ----------
+    source : pyarrow.NativeFile
+        The file, open for reading.
+    coded : sequence of str
+        Text columns that are read as codes and levels.
+
+    Raises
+    ------
+    DamagedError
+        If the file is not as it was written; also by the methods that read.
+    ForeignArtefactError, EarlierArtefactError
+        If another program, or an earlier version of blanketflow, wrote it.
+    """
+
+    def __init__(self, source: Any, coded: Sequence[str] = ()) -> None:
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(source, page_checksum_verification=True)
+        #: Names and types of the columns, and what the file says of itself.
+        self.schema, metadata = file.schema_arrow, file.metadata.metadata or {}
+        self.provenance = Provenance.from_metadata(metadata, self.schema)
+        #: Rows of each block.
+        self.blocks: list[int] = json.loads(metadata[b"blocks"])
+        self._parts = self._stated_parts(metadata)
+        self._starts = [0, *accumulate(self.blocks)]
+        groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        self._group_ends = list(accumulate(groups))
+        if coded:
+            file = pq.ParquetFile(
+                source, metadata=file.metadata, read_dictionary=list(coded), page_checksum_verification=True
+            )
+        self._file = file
+
+    def _stated_parts(self, metadata: Mapping[bytes, bytes]) -> dict[tuple[int, int], str]:
+        """Return the digest of each column in each block."""
+        timed, digits = timed_columns(self.provenance.what, self.schema), 2 * PART_BYTES
+        found: dict[tuple[int, int], str] = {}
+        for name, places in ((b"parts", set(range(len(self.schema))) - timed), (b"seconds_parts", timed)):
+            stated = metadata[name].decode()
+            keys = [(block, at) for block in range(len(self.blocks)) for at in sorted(places)]
+            found |= {key: stated[i * digits : (i + 1) * digits] for i, key in enumerate(keys)}
+        return found
+
+    def read(self, columns: Sequence[str] | None = None) -> Any:
+        """Return the rows as an Arrow table, of all columns or of some."""
+        if len(self.blocks) == 1:
+            return self._checked(self._file.read(columns=columns), 0, columns)
+        import pyarrow as pa
+
+        return pa.concat_tables([self.block(i, columns) for i in range(len(self.blocks))])
+
+    def block(self, i: int, columns: Sequence[str] | None = None) -> Any:
+        """Return the rows of a block as an Arrow table, of all columns or of some."""
+        if len(self.blocks) == 1:
+            return self.read(columns)
+        start, stop = self._starts[i : i + 2]
+        first = bisect_right(self._group_ends, start)
+        last = max(bisect_left(self._group_ends, stop), first)  # another writer may have put them together
+        rows = self._file.read_row_groups(list(range(first, last + 1)), columns=columns)
+        begin = start - (self._group_ends[first - 1] if first else 0)
+        return self._checked(rows.slice(begin, self.blocks[i]), i, columns)
+
+    def _checked(self, rows: Any, block: int, columns: Sequence[str] | None) -> Any:
+        places = range(len(self.schema))
+        if columns is not None:
+            asked = set(columns)
+            places = [at for at, name in enumerate(self.schema.names) if name in asked]
+            rows = rows.select([self.schema.names[at] for at in places])
+        own = [self._parts[block, at] for at in places]
+        types = [self.schema.types[at] for at in places]
+        if part_digests(rows, types) != own or rows.num_rows != self.blocks[block]:
+            raise DamagedError("its digest is not that of its content")
+        return rows.replace_schema_metadata(None)
+
+
 @contextmanager
-def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[SealedFile, Provenance]]:
-    """Yield an artefact as a `SealedFile`, and its provenance.
+def opened(path: str | Path, coded: Sequence[str] = ()) -> Iterator[tuple[ArtefactFile, Provenance]]:
+    """Yield an open artefact, and its provenance.
 
     Raises
     ------
     ArtefactError
-        If the file is no Parquet, is truncated or corrupted, or was not written by blanketflow.
+        If the file is not Parquet, is truncated or corrupted, or was not written by blanketflow.
     """
     import pyarrow as pa
 
     try:
         # Not pq.read_table: it goes through pyarrow.dataset, which imports pandas.
         with pa.OSFile(str(path)) as source:
-            file = SealedFile(source, coded)
-            yield file, Provenance.from_metadata(file.schema_arrow.metadata or {})
+            file = ArtefactFile(source, coded)
+            yield file, file.provenance
+    except (ForeignArtefactError, EarlierArtefactError) as error:
+        raise type(error)(
+            f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again."
+        ) from None
     except BlanketflowError:
         raise
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, IndexError) as error:
         raise _unreadable(path, error) from error
 
 
 def _unreadable(path: str | Path, error: Exception) -> ArtefactError:
-    return ArtefactError(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.")
+    kind = type(error) if isinstance(error, ArtefactError) else ArtefactError
+    return kind(f"{path} is not a readable blanketflow artefact ({error}). Delete it and run again.")
 
 
 def read_arrow(
@@ -241,6 +457,11 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(sealed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+def read_checksum(path: str | Path) -> str:
+    """Return the checksum of a JSON file's content; raises as `read_json` does."""
+    return _checksum(read_json(path))
+
+
 def read_json(path: str | Path) -> dict[str, Any]:
     """Return what `write_json` wrote.
 
@@ -259,7 +480,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def _checksum(content: Any) -> str:
-    return f"{crc32(json.dumps(content, sort_keys=True).encode()):08x}"
+    return whole_digest([json.dumps(content, sort_keys=True)])
 
 
 def write_text(path: str | Path, text: str) -> None:

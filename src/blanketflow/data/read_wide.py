@@ -20,7 +20,7 @@ class WideFile:
 
     Parameters
     ----------
-    file : SealedFile
+    file : ArtefactFile
         The file.
     form : str
         What the features are: ``sparse``, ``dense`` or ``mixed``.
@@ -30,9 +30,7 @@ class WideFile:
 
     def __init__(self, file: Any, form: str, n_rows: int) -> None:
         self._file, self._form, self.n_rows = file, form, n_rows
-        metadata = file.metadata
-        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._starts = np.concatenate([[0], np.cumsum(file.blocks)])
         #: How many features there are.
         self.n_features = int(self._starts[-2])
 
@@ -90,7 +88,7 @@ class WideFile:
             yield self._read(i, columns).slice(lower - begin, min(stop, end) - lower)
 
     def _read(self, group: int, columns: list[str] | None = None) -> Any:
-        return self._file.read_row_group(group, columns=columns)
+        return self._file.block(group, columns)
 
     def _single(self, group: Any, places: np.ndarray | None = None) -> list[Column]:
         """Return features of a row group one by one."""

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ConfigError, DataError
+from ..core.errors import ArtefactError, ConfigError, DataError
 from .arrow import columns_from_arrow
+from .artefacts import Provenance, read_arrow, write_arrow
 from .cache import cache_folder, storing
 from .formats.loaded import Loaded
-from .seal import DamagedError, check, seal
 from .secrets import check_no_secret, expanded, redacted, scrubbed
 
 _READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match
@@ -63,18 +63,13 @@ def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
     key = hashlib.blake2b(f"{url}\0{query}".encode(), digest_size=12).hexdigest()
     path = cache_folder() / "queries" / f"{key}.parquet"
     if not path.is_file():
-        import pyarrow.parquet as pq
-
         table = _by_sqlalchemy(name, url, expanded(name, url), query)
         with storing(name, path) as temporary:
-            pq.write_table(table, temporary)
-            seal(temporary)
+            write_arrow(temporary, table, Provenance())
     try:
-        check(path)
-    except (DamagedError, OSError) as error:
-        raise DataError(
-            f"{name}: {path}, the answer of {redacted(url)}, cannot be read ({error}). Delete it and run again."
-        ) from error
+        read_arrow(path)
+    except ArtefactError as error:
+        raise DataError(f"{name}: the answer of {redacted(url)} is damaged: {error}") from error
     return path
 
 

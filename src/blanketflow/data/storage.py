@@ -151,8 +151,8 @@ class _NarrowFile:
 
     def __init__(self, file: Any, extra: dict[str, Any]) -> None:
         self._file = file
-        names = file.schema_arrow.names
-        self.n_rows = file.metadata.num_rows
+        names = file.schema.names
+        self.n_rows = sum(file.blocks)
         self.n_features = len(names) - (2 if extra["groups"] else 1)
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 

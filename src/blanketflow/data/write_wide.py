@@ -1,15 +1,15 @@
 """The layout of wide tables in Parquet: one row a feature, so that some features are read without the others.
 
 A row has the feature's name and kind, the levels of a categorical one, and its cells as a list: `whole` or `numbers`. A
-sparse feature has only the cells that are not zero, and `rows` says where they stand. The last row group holds the
-target, and before it the groups where there are any.
+sparse feature has only the cells that are not zero, and `rows` says where they stand. The last block of rows holds
+the target, and before it the groups where there are any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +19,7 @@ from ..core.cards import CATEGORICAL, NUMERIC
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
-from .artefacts import Provenance, arrow_array, replacing
-from .seal import seal
+from .artefacts import Provenance, arrow_array, write_blocks
 
 #: Cells of a row group, about, and most features of one.
 GROUP_CELLS, GROUP_FEATURES = 2**20, 2**16
@@ -51,19 +50,15 @@ def write_wide(path: str | Path, features: Sequence[Column], last: Sequence[Colu
 
     What the features are, and how many rows they have, is added to the provenance's `extra`: ``layout``, ``n_rows``.
     """
-    import pyarrow.parquet as pq
-
     form, whole = layout(features), np.result_type(_whole_type(features), _whole_type(last))
     provenance = replace(provenance, extra=provenance.extra | {"layout": form, "n_rows": last[-1].n_rows})
-    behind = _to_arrow(_of_columns(last), whole)
-    schema = behind.schema.with_metadata(provenance.to_metadata())
-    options = {"write_page_checksum": True, "write_statistics": False, "use_dictionary": form != DENSE}
-    with replacing(path) as temporary:
-        with pq.ParquetWriter(temporary, schema, **options) as writer:
-            for block in _blocks(features):
-                writer.write_table(_to_arrow(_group(features, block), whole), row_group_size=GROUP_FEATURES)
-            writer.write_table(behind)
-        seal(temporary)
+
+    def blocks() -> Iterator[Any]:
+        groups = (_group(features, block) for block in _blocks(features))
+        return (_to_arrow(group, whole) for group in chain(groups, [_of_columns(last)]))
+
+    options = {"write_statistics": False, "use_dictionary": form != DENSE}
+    write_blocks(path, blocks, provenance, **options)
 
 
 def layout(columns: Sequence[Column]) -> str:

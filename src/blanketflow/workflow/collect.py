@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import pandas as pd
 from ..core.printable import as_cell
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..data.supplied import read_supplied
 from ..reporting.tables import TABLES
+from .identity import contents_beside
 from .layout import parse
 
 #: Which rows a blanket was found on: those of the training folds, or all, test rows among them.
@@ -37,13 +39,20 @@ def _select(paths: Sequence[Path]) -> pd.DataFrame:
     return _joined(frames, ["dataset", "split", "selector"])
 
 
-def members(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the features kept by every shrink.parquet with dataset, split, selector and fold."""
+def members(paths: Sequence[Path], supplied: Collection[str] = ()) -> pd.DataFrame:
+    """Return the features kept by every shrink.parquet with dataset, split, selector and fold.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+    supplied : collection of str
+        The selectors of which it comes from outside.
+    """
     rows = []
     for path in paths:
-        columns, provenance = read_columns(path)
+        ids = parse(path, ["shrink"]).ids
+        columns, provenance = read_supplied(path, "shrink") if ids["selector"] in supplied else read_columns(path)
         if provenance.usable:
-            ids = parse(path, ["shrink"]).ids
             rows += [{**ids, "feature": f} for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
     return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
 
@@ -103,10 +112,12 @@ def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None
     """Write a result table as Parquet, and as CSV beside it, whose texts are no formulas."""
     import pyarrow as pa
 
-    write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
     texts = frame.select_dtypes(exclude=["number", "bool"])
     cells = frame.assign(**{name: texts[name].map(as_cell) for name in texts})
-    write_text(path.with_suffix(".csv"), cells.to_csv(index=False))
+    csv = path.with_suffix(".csv")
+    write_text(csv, cells.to_csv(index=False))
+    provenance.beside = contents_beside(path, [csv])
+    write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
 
 
 def _joined(frames: Sequence[pd.DataFrame], ids: Sequence[str]) -> pd.DataFrame:

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from ..core.errors import DataError
 from .layout import FOLDERS
 
-#: Largest file of which the content tells whether it has changed, as Snakemake has it in profiles/default.
-MOST_BYTES = 10**9
 #: Seconds by which clocks of machines may differ.
 _TOLERANCE = 60
-
-
-def file_states(paths: Iterable[str | Path]) -> list[str]:
-    """Return what changes with the content of files, whatever the time on them; of very large ones size and time."""
-    return [_state(Path(path)) for path in paths]
-
-
-def _state(path: Path) -> str:
-    found = path.stat()
-    if found.st_size > MOST_BYTES:
-        return f"{found.st_size} bytes at {found.st_mtime_ns}"
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_times(dataset: str, paths: Sequence[str | Path]) -> None:

@@ -45,11 +45,12 @@ def finished_run(
 
     asked = json.loads(spec)
     known = collect.cards(cards)
+    supplied = [name for name, s in asked["selectors"].items() if s.get("supplied") == "shrink"]
     found = {**discover("blanketflow.selectors"), **discover("blanketflow.ci")}
     return Run(
         tables=tables,
         folds=collect.folds(by_fold),
-        members=collect.members(shrink),
+        members=collect.members(shrink, supplied),
         outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
         cards={name: known[name] for name in asked["order"]["datasets"]},

@@ -55,6 +55,8 @@ class Grains:
     def of_selector(self, dataset: str, selector: str) -> str:
         """Return the grain of growing and shrinking: ``fold``, ``split`` or ``dataset``."""
         chosen = self.config.selectors[selector]
+        if chosen.supplied:
+            return FOLD  # the stage that is left has jobs of its own
         if chosen.grain != "auto":
             return chosen.grain
         test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
@@ -125,12 +127,17 @@ class Grains:
                 found.setdefault((dataset, test), set()).add(chosen.folds)
         return found
 
-    def pattern(self, *grains: str, n_folds: int | None = None) -> str:
-        """Return the regular expression of ``{dataset}`` where ``{selector}``, ahead in the path, has such a grain."""
+    def pattern(self, *grains: str, n_folds: int | None = None, stage: str | None = None) -> str:
+        """Return the regular expression of ``{dataset}`` where ``{selector}``, ahead in the path, has such a grain.
+
+        Pairs to which the stage is supplied are left out.
+        """
         ours = (
             pair
             for pair in self.pairs
-            if self.of_selector(*pair) in grains and n_folds in (None, self.config.selectors[pair[1]].folds)
+            if self.of_selector(*pair) in grains
+            and n_folds in (None, self.config.selectors[pair[1]].folds)
+            and (stage is None or self.config.selectors[pair[1]].supplied != stage)
         )
         return _look_ahead(ours, self.config.selectors, "/[^/]+/{}/")
 

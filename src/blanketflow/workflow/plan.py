@@ -46,7 +46,9 @@ def make_plan(
         name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
         for name, spec in config.datasets.items()
     }
-    return plan_of(config, facts, scripts)
+    plan = plan_of(config, facts, scripts)
+    plan.fetch = fetch
+    return plan
 
 
 def _check_files(config: Config) -> None:

@@ -19,8 +19,9 @@ from ..data.remote import is_remote
 from ..data.splits import FINAL, split_ids
 from .digest import code_digest
 from .estimates.resources import Estimates
-from .file_times import check_times, file_states
+from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
+from .identity import source_digests
 from .peek import Facts
 from .suitability import wants_network
 
@@ -50,6 +51,8 @@ class Plan:
     skipped : list of Skip
     scripts : function
         Returns where a script is, by the name of its file.
+    fetch : function, optional
+        Returns the local copy of a data set's file in object storage, by the data set's id and the file's URL.
     """
 
     config: Config
@@ -57,6 +60,7 @@ class Plan:
     scripts: Callable[[str], Path | str]
     pairs: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    fetch: Callable[[str, str], Path] | None = None
 
     @cached_property
     def splits(self) -> list[str]:
@@ -105,11 +109,18 @@ class Plan:
         return source_files(dataset, self.config.datasets[dataset])
 
     def source_states(self, dataset: str) -> str:
-        """Return what changes with the content of a data set's files here; those in object storage tell by their time.
+        """Return the digests of a data set's files, as a list in JSON.
 
         Snakemake looks at a file whose time is newer, and so misses one that was changed under an older time.
         """
-        return canonical_json(file_states(path for path in self.source_files(dataset) if not is_remote(path)))
+        return canonical_json(self.sources(dataset))
+
+    def sources(self, dataset: str) -> list[str]:
+        """Return the digests of a data set's files, or of their copies here if they are in object storage."""
+        return source_digests([self._copy(dataset, path) for path in self.source_files(dataset)])
+
+    def _copy(self, dataset: str, path: str) -> Path | str:
+        return self.fetch(dataset, path) if self.fetch and is_remote(path) else path
 
     def check_times(self) -> None:
         """Raise `DataError` if a file of a data set is from the future."""
@@ -159,6 +170,7 @@ class Plan:
                 "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
+                **_supplied(chosen),
             }
         )
 
@@ -169,7 +181,8 @@ class Plan:
 
     def aggregate_spec(self, selector: str) -> str:
         """Return the spec of the aggregation."""
-        return canonical_json({"aggregate": self.selector(selector).aggregate, "seed": self.config.seed})
+        chosen = self.selector(selector)
+        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **_supplied(chosen)})
 
     def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""
@@ -198,6 +211,7 @@ class Plan:
                 "aggregate": s.aggregate,
                 "time_limit": s.time_limit,
                 "max_tests": s.max_tests,
+                **_supplied(s),
             }
             for name, s in self.config.selectors.items()
         }
@@ -258,6 +272,10 @@ def canonical_json(value: Any) -> str:
     '{"a":[1,null],"b":1.0}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _supplied(selector: Selector) -> dict[str, str]:
+    return {"supplied": selector.supplied} if selector.supplied else {}
 
 
 def _stated_options(selector: Selector) -> dict[str, Any]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import STATUSES, Provenance, read_columns, read_provenance, write_columns, write_rows
+from ...data.supplied import read_supplied
 from ...search.aggregate import Member, aggregate, all_answers
+from ..identity import content_of, made, what_of
 from ..jobs import passed_on, recorded
 
 
@@ -22,6 +25,7 @@ def aggregate_splits(
     answers: Sequence[Path],
     folds: Sequence[str],
     spec: str,
+    code: str = "",
 ) -> None:
     """Combine the folds of each split, and write which features are its blanket, and which others a method found.
 
@@ -36,20 +40,31 @@ def aggregate_splits(
         Ids of the folds of a split.
     spec : str
         The aggregation rule and the seed, as JSON.
+    code : str
+        Digest of the code.
     """
     for i, to in enumerate(zip(blanket, by_fold, answers, strict=True)):
         own = slice(i * len(folds), (i + 1) * len(folds))
-        _aggregate_split([marginal[own], grow[own], shrink[own]], folds, to, spec)
+        _aggregate_split([marginal[own], grow[own], shrink[own]], folds, to, spec, code)
 
 
-def _aggregate_split(found_in: Sequence[Sequence[Path]], folds: Sequence[str], to: Sequence[Path], spec: str) -> None:
-    stages = [list(map(read_provenance, paths)) for paths in found_in if paths]
+def _aggregate_split(
+    found_in: Sequence[Sequence[Path]], folds: Sequence[str], to: Sequence[Path], spec: str, code: str
+) -> None:
     asked = json.loads(spec)
-    total = Provenance(spec=spec, seed=asked["seed"])
+    stages = [list(map(read_provenance, paths)) for paths in found_in[:-2] if paths]
+    for stage, paths in zip(("grow", "shrink"), found_in[-2:], strict=True):
+        is_supplied = asked.get("supplied") == stage
+        stages.append([read_supplied(path, stage)[1] if is_supplied else read_provenance(path) for path in paths])
+    made_of = [content_of(path) for paths in found_in for path in paths]
+    blanket, by_fold, answers = to
+    total = made("blanket", blanket, made_of, spec, code, asked["seed"])
     features, by_folds, found, has_groups = [], [], [], False
     with recorded(total):
         counted = _counted(total, stages[-1], folds)
-        decisions = [read_columns(found_in[-1][i])[0] for i in counted]
+        is_supplied = asked.get("supplied") == "shrink"
+        shrunk = (found_in[-1][i] for i in counted)
+        decisions = [(read_supplied(path, "shrink") if is_supplied else read_columns(path))[0] for path in shrunk]
         has_groups = "group" in decisions[0]
         kept = [_members(columns) for columns in decisions]
         combined = aggregate(kept, asked["aggregate"])
@@ -60,11 +75,10 @@ def _aggregate_split(found_in: Sequence[Sequence[Path]], folds: Sequence[str], t
             tests, seconds = sum(p.n_tests for p in own), sum(p.seconds for p in own)
             by_folds.append((folds[fold], len(kept[at]), combined.z[at], combined.best == at, tests, seconds))
         total.n_tests = sum(row[4] for row in by_folds)
-    blanket, by_fold, answers = to
     types = ARTEFACTS["blanket"].types(has_groups)
     write_columns(blanket, {c: [f[c] for f in features] for c in types}, types, total)
-    write_rows(by_fold, by_folds, ARTEFACTS["folds"].types(), total)
-    write_rows(answers, found, ARTEFACTS["blankets"].types(), total)
+    write_rows(by_fold, by_folds, ARTEFACTS["folds"].types(), replace(total, what=what_of("folds", by_fold)))
+    write_rows(answers, found, ARTEFACTS["blankets"].types(), replace(total, what=what_of("blankets", answers)))
 
 
 def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import Provenance, read_arrow, write_columns
+from ...data.artefacts import Provenance, read_columns, write_columns
+from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
 from ...selectors.apart import runs_apart
 from ...selectors.base import Method, Problem
@@ -51,7 +52,8 @@ def _no_test(table: Table) -> Any:
 
 def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
     """Run a method's grow on a fold and write grow.parquet; return the problem with the rows read."""
-    provenance, steps, problem, method = fold.provenance(), [], None, fold.method()
+    tested = [] if marginal is None else [marginal]
+    provenance, steps, problem, method = fold.provenance("grow", path, tested), [], None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
         steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
@@ -67,9 +69,10 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
     The status of growing is passed on. All Markov blankets of a method that looks for several are in the provenance, as
     ``answers``: pairs of count and features.
     """
-    provenance, decisions, method = fold.provenance(), [], fold.method()
+    made_of = [grown] if marginal is None else [marginal, grown]
+    provenance, decisions, method = fold.provenance("shrink", path, made_of), [], fold.method()
     with recorded(provenance):
-        candidates, earlier = read_grown(grown)
+        candidates, earlier = read_grown(grown, fold.asked.get("supplied") == "grow")
         require(earlier)
         problem = _without_memory(problem) if problem else open_problem(fold, marginal)
         problem.say(earlier.status, earlier.reason)
@@ -91,11 +94,12 @@ def grow_shrink(
     dataset: str,
     folds: Sequence[str],
     spec: str,
+    code: str = "",
     make_fold: Callable[..., Fold] = Fold,
 ) -> None:
     """Grow and shrink on each fold (split/fold), and write both; `marginal` is empty for methods without a CI test."""
     for i, name in enumerate(folds):
-        fold = make_fold(table, splits, dataset, *name.split("/"), spec)
+        fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
         tested = marginal[i] if marginal else None
         problem = grow_fold(fold, tested, grow[i])
         shrink_fold(fold, tested, grow[i], shrink[i], problem)
@@ -127,13 +131,13 @@ def write_grown(path: Path, steps: Sequence[Step], provenance: Provenance, has_g
     write_columns(path, columns, ARTEFACTS["grow"].types(has_groups), provenance)
 
 
-def read_grown(path: Path) -> tuple[list[Step], Provenance]:
-    """Return the candidates of grow.parquet."""
-    table, provenance = read_arrow(path)
+def read_grown(path: Path, is_supplied: bool = False) -> tuple[list[Step], Provenance]:
+    """Return the candidates of grow.parquet, which comes from outside if `is_supplied` holds."""
+    columns, provenance = read_supplied(path, "grow") if is_supplied else read_columns(path)
     fields = ("feature", "statistic", "p_value", "importance", "given", "role")
-    rows = zip(*(table.column(name).to_pylist() for name in fields), strict=True)
-    groups = table.column("group").to_pylist() if "group" in table.column_names else [""] * table.num_rows
-    steps = [Step(f, s, p, i, tuple(g), r, group=k) for (f, s, p, i, g, r), k in zip(rows, groups, strict=True)]
+    rows = zip(*(columns[name] for name in fields), strict=True)
+    groups = columns.get("group", [""] * len(columns["feature"]))
+    steps = [Step(f, s, p, i, tuple(g or ()), r, group=k) for (f, s, p, i, g, r), k in zip(rows, groups, strict=True)]
     return steps, provenance
 
 

@@ -8,16 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import Provenance, read_columns, write_columns
+from ...data.artefacts import read_columns, write_columns
 from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
 from ...models.evaluation import evaluate_split, not_scored
+from ..identity import made, what_of
 from .fold import read_splits
 
 
 def evaluate_blankets(
-    table: Path, splits: Path, blankets: Sequence[Path], scores: Path, dataset: str, spec: str, threads: int = 1
+    table: Path,
+    splits: Path,
+    blankets: Sequence[Path],
+    scores: Path,
+    dataset: str,
+    spec: str,
+    code: str = "",
+    threads: int = 1,
 ) -> None:
     """Write the scores of every split and model; those of a split without a blanket are rows with its reason.
 
@@ -33,6 +41,8 @@ def evaluate_blankets(
         Its id, part of every seed.
     spec : str
         Models, metrics, splits and the seed, as JSON.
+    code : str
+        Digest of the code.
     threads : int
         Cores of a model.
     """
@@ -67,7 +77,9 @@ def evaluate_blankets(
             threads,
         )
         rows += [{"split": split, **row} for row in scored]
-    total = Provenance(spec=spec, seed=seed)
+    is_optimistic = "selector" in what_of("evaluate_optimistic", scores)
+    artefact = "evaluate_optimistic" if is_optimistic else "evaluate"
+    total = made(artefact, scores, [table, splits, *blankets], spec, code, seed)
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
     types = ARTEFACTS["evaluate"].types()
     write_columns(scores, {name: [row[name] for row in rows] for name in types}, types, total)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ...data.storage import WHOLE, Part, StoredTable, read_features
 from ...selectors import get_method
 from ...selectors.base import Method
 from ...selectors.run_fold import fold_seed
+from ..identity import content_of, made
 
 
 @dataclass
@@ -34,6 +36,7 @@ class Fold:
     split: str
     fold: str
     spec: str
+    code: str = ""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -72,9 +75,14 @@ class Fold:
         """Return what each stage may spend."""
         return Limits(**self.asked["limits"])
 
-    def provenance(self) -> Provenance:
-        """Return a fresh provenance of work on this fold."""
-        return Provenance(spec=self.spec, seed=self.seed)
+    @cached_property
+    def contents(self) -> list[str]:
+        """The content digests of the table and the splits."""
+        return [content_of(self.table), content_of(self.splits)]
+
+    def provenance(self, artefact: str, path: Path, more: Sequence[Path] = ()) -> Provenance:
+        """Return a fresh provenance of an artefact that is made from this fold's rows and from more artefacts."""
+        return made(artefact, path, [*self.contents, *more], self.spec, self.code, self.seed)
 
 
 def read_splits(path: Path) -> dict[str, Any]:

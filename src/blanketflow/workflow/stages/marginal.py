@@ -48,11 +48,11 @@ def ci_test(
     at, n_chunks = map(int, chunk.split("of"))
     of_all_features = Path(path_of("ci_test", test=test)).name
     for path, name in zip(marginal, folds, strict=True):
-        fold = make_fold(table, splits, dataset, *name.split("/"), spec)
-        ci_test_fold(fold, path, path.with_name(of_all_features), code, (at, n_chunks))
+        fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
+        ci_test_fold(fold, path, path.with_name(of_all_features), (at, n_chunks))
 
 
-def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = WHOLE) -> None:
+def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> None:
     """Test all features of a fold, or a part of them, and write the results.
 
     Parameters
@@ -64,12 +64,11 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = 
     earlier : path
         The artefact of an earlier run on all features, if there is one; its repeats are not computed again where they
         were found by the same code and options on the same rows of equal content.
-    code : str
-        Digest of the code that can change a result.
     part : (int, int)
         Which features.
     """
-    provenance, features, results, differences = fold.provenance(), [], None, None
+    artefact = "ci_test" if part == WHOLE else "ci_test_chunk"
+    provenance, features, results, differences = fold.provenance(artefact, path), [], None, None
     with recorded(provenance):
         test, rows = fold.test(), fold.rows()
         found: list[CIResults] = []
@@ -79,7 +78,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, code: str, part: Part = 
             stored = read_features(fold.table, small)
             *names, target = (table := fold.prepared(stored, rows)).names
             if not features:
-                identity = _identity(fold, code, stored.extra["content_hash"], rows)
+                identity = _repeats_of(fold, stored.extra["content_hash"], rows)
                 known = _known_differences(earlier, identity, part)
             own = slice(len(features), len(features) + len(names))
             results, repeats = test_stage(test, table, fold.seed, target, None if known is None else known[own])
@@ -113,11 +112,11 @@ def gather_parts(paths: Sequence[Path], path: Path, provenance: Provenance) -> N
         write_marginal(path, [], None, provenance)
 
 
-def _identity(fold: Fold, code: str, content: str, rows: np.ndarray) -> str:
+def _repeats_of(fold: Fold, content: str, rows: np.ndarray) -> str:
     """Return a digest of everything that the repeats on a fold depend on."""
     asked = fold.asked
     options = {key: value for key, value in asked["options"].items() if key not in _NOT_OF_REPEATS}
-    told = (asked["type"], sorted(options.items()), fold.seed, code, content)
+    told = (asked["type"], sorted(options.items()), fold.seed, fold.code, content)
     return hashlib.blake2b(repr(told).encode() + rows.astype(np.int64).tobytes(), digest_size=16).hexdigest()
 
 

@@ -1,0 +1,53 @@
+"""``blanketflow check``: whether the results that stand are what the config asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import files
+from .terminal import complain, note, show
+
+
+def check(
+    configfile: Annotated[Path, typer.Option(help="the config", autocompletion=files)] = Path("config.yaml"),
+    deep: Annotated[bool, typer.Option("--deep", help="read all content, also of files that have not changed")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="delete what is stale, damaged or left over")] = False,
+) -> None:
+    """List results that do not match the config.
+
+    Compares the folder of results with what the config asks for, as a run does before it begins: what is stale,
+    damaged, in the wrong place, or left over from removed selectors. Exit code 1 if there is any of it.
+    """
+    from ..config.file import read_config_file
+    from ..core.errors import BlanketflowError
+    from ..workflow.plan import make_plan
+    from ..workflow.standing import REASONS, check, left_over
+    from .run import scripts
+
+    plan = make_plan(read_config_file(configfile), scripts().joinpath)
+    found = check(plan, keep=not remove, deep=deep)
+    left = left_over(plan)
+    for path, reason in sorted(found.again.items()):
+        show(f"{path}: {REASONS[reason]}")
+    for path in found.foreign:
+        show(f"{path}: of another program")
+    for path in left:
+        show(f"{path}: left over")
+    wrong = [*found.again, *left]
+    if not wrong and not found.foreign:
+        note(f"{plan.config.output} holds {found.n_standing} results, all as {configfile} asks.")
+        return
+    if found.foreign:
+        complain(found.refusal())
+    if remove:
+        for path in wrong:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise BlanketflowError(f"{path} cannot be removed ({error.strerror}).") from error
+        note(f"{len(wrong)} files removed.")
+    if found.foreign or not remove:
+        raise typer.Exit(1)

@@ -1,0 +1,97 @@
+"""Stages that come from outside: plain Parquet by any writer, such as a lab's own shrink by DuckDB or R."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ArtefactError
+from .artefact_columns import ARTEFACTS
+from .artefacts import Provenance
+from .content import part_digests, schema_texts, whole_digest
+
+#: The columns that a supplied stage must have; of the others of `ARTEFACTS`, what stands where they are missing.
+NEEDED = {"grow": ("feature",), "shrink": ("feature", "kept")}
+_DEFAULTS = {"role": "member", "statistic": None, "p_value": None, "importance": None, "given": None, "group": ""}
+#: What Arrow calls the types that a column may have, by the type that it gets.
+_FITTING = {
+    "string": ("string", "large_string", "string_view"),
+    "double": ("double", "float", "int64", "int32", "null"),
+    "int64": ("int64", "int32", "double"),
+    "bool": ("bool",),
+    "list<string>": ("list", "large_list", "null"),
+}
+
+
+def supplied_content(path: Path) -> str:
+    """Return the content digest of a Parquet file of another program; `ArtefactError` if it cannot be read."""
+    table = _table(path)
+    return whole_digest([schema_texts(table.schema), table.num_rows, part_digests(table)])
+
+
+def read_supplied(path: Path, stage: str) -> tuple[dict[str, list[Any]], Provenance]:
+    """Return the columns of a supplied stage, in full, and a provenance that says where it comes from.
+
+    Parameters
+    ----------
+    path : path
+    stage : {"grow", "shrink"}
+
+    Raises
+    ------
+    ArtefactError
+        If it cannot be read, lacks a column, holds a feature twice, or has a column of another type.
+    """
+    table = _table(path)
+    lacking = [name for name in NEEDED[stage] if name not in table.column_names]
+    if lacking:
+        raise ArtefactError(
+            f"{path}, supplied as {stage}, has no column {lacking[0]!r}. Write it with {_asked(stage)}."
+        )
+    rows = ARTEFACTS[stage]
+    columns: dict[str, list[Any]] = {}
+    for name, kind in rows.types("group" in table.column_names).items():
+        if name in table.column_names:
+            columns[name] = _column(path, stage, name, kind, table)
+        else:
+            columns[name] = list(range(table.num_rows)) if kind == "int64" else [_DEFAULTS[name]] * table.num_rows
+    if len(set(columns["feature"])) < table.num_rows or None in columns["feature"]:
+        raise ArtefactError(
+            f"{path}, supplied as {stage}, names a feature twice or not at all. Write one row per feature."
+        )
+    if None in columns.get("kept", ()):
+        raise ArtefactError(f"{path}, supplied as {stage}, has an empty cell in 'kept'. Write true or false.")
+    if "importance" not in table.column_names:  # in the order of the rows
+        columns["importance"] = [float(table.num_rows - at) for at in range(table.num_rows)]
+    columns["role"] = [role or _DEFAULTS["role"] for role in columns["role"]]
+    return columns, Provenance(extra={"supplied": True}, content=supplied_content(path))
+
+
+def check_supplied(path: Path, stage: str, features: Collection[str]) -> None:
+    """Raise `ArtefactError` unless a supplied stage can be read and names only features of the table."""
+    unknown = [name for name in read_supplied(path, stage)[0]["feature"] if name not in features]
+    if unknown:
+        raise ArtefactError(f"{path}, supplied as {stage}, names {unknown[0]!r}, which is not a feature of the table.")
+
+
+def _column(path: Path, stage: str, name: str, kind: str, table: Any) -> list[Any]:
+    found = str(table.schema.field(name).type)
+    if not found.startswith(_FITTING[kind]):
+        raise ArtefactError(f"{path}, supplied as {stage}: column {name!r} has the type {found}. Write it as {kind}.")
+    return table.column(name).to_pylist()
+
+
+def _table(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    except (pa.ArrowException, OSError) as error:
+        raise ArtefactError(f"{path} is not a readable Parquet file ({error}). Write it again.") from error
+
+
+def _asked(stage: str) -> str:
+    return " and ".join(f"{name} ({ARTEFACTS[stage].columns[name].type})" for name in NEEDED[stage])

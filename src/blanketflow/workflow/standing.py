@@ -1,0 +1,204 @@
+"""What stands in a folder of results is compared with what is planned: what does not match is made again."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.errors import ArtefactError, DataError, EarlierArtefactError, ForeignArtefactError
+from ..data.artefacts import identity_of, read_json, read_provenance
+from ..data.supplied import check_supplied, supplied_content
+from .identity import what_of
+from .job_files import JobFiles
+from .layout import FOLDERS
+from .manifest import Known, Manifest
+from .planned import Artefacts, Planned
+from .specs import Plan
+
+#: Why an artefact is made again, in the order of the line that says so.
+REASONS = {
+    "spec": "asked for with other settings",
+    "code": "made by other code",
+    "inputs": "made from other inputs",
+    "damaged": "damaged",
+    "place": "in the wrong place",
+    "earlier": "by blanketflow 0.1.0, which did not say what they are made from",
+}
+
+
+@dataclass
+class Comparison:
+    """What does not match a plan.
+
+    Attributes
+    ----------
+    again : dict of Path to str
+        The artefacts that are made again, each with its reason of `REASONS`. What depends on them is not listed, but
+        for files of which an input is missing.
+    foreign : list of Path
+        Files of other programs that lie where the run would write.
+    n_standing : int
+        How many artefacts are as planned.
+    """
+
+    again: dict[Path, str] = field(default_factory=dict)
+    foreign: list[Path] = field(default_factory=list)
+    n_standing: int = 0
+
+    def line(self) -> str:
+        """Return one sentence on what is made again, empty if that is nothing."""
+        counts = Counter(self.again.values())
+        if not counts:
+            return ""
+        told = ", ".join(f"{counts[reason]} {words}" for reason, words in REASONS.items() if counts[reason])
+        if counts.total() == 1:
+            return f"1 result does not match what is planned, and is made again with what depends on it: {told}."
+        n = counts.total()
+        return f"{n} results do not match what is planned, and are made again with what depends on them: {told}."
+
+    def refusal(self) -> str:
+        """Return what is wrong with files of other programs, and the way out; empty if there are none."""
+        if not self.foreign:
+            return ""
+        more = f", nor were {len(self.foreign) - 1} other files" if len(self.foreign) > 1 else ""
+        return (
+            f"{self.foreign[0]} was not written by blanketflow{more}, and would be overwritten. Move it away, or "
+            "declare it: supplied: {selector: ..., stage: ...} in the config."
+        )
+
+    def refuse(self) -> None:
+        """Raise `DataError` if files of other programs lie where the run would write."""
+        if self.foreign:
+            raise DataError(self.refusal())
+
+
+def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
+    """Compare the artefacts that stand with those of a plan.
+
+    Parameters
+    ----------
+    planned : iterable of Planned
+        Inputs come before what is made from them.
+    manifest : Manifest
+        What is known of the files; extended by what is looked at.
+    """
+    found, contents = Comparison(), dict[Path, str]()
+    missing: set[Path] = set()
+    for one in planned:
+        try:
+            known = manifest.look(one.path)
+        except ForeignArtefactError:
+            if one.supplied:
+                contents[one.path] = supplied_content(one.path)
+            else:
+                found.foreign.append(one.path)
+            continue
+        except EarlierArtefactError:
+            found.again[one.path] = "earlier"
+            continue
+        except ArtefactError:
+            found.again[one.path] = "damaged" if _is_here(one) else "place"
+            continue
+        if known is None:
+            missing.add(one.path)
+            continue
+        if one.supplied:
+            contents[one.path] = known.content
+            continue
+        own = [contents.get(path) for path in one.inputs]
+        if None in own:
+            if not missing.isdisjoint(one.inputs):  # of which nothing says whether this was made from them
+                found.again[one.path] = "inputs"
+            continue
+        if known.identity != identity_of(what_of(one.artefact, one.path), one.spec, one.code, [*one.digests, *own]):
+            found.again[one.path] = _why(one, [*one.digests, *own])
+            continue
+        found.n_standing += 1
+        contents[one.path] = known.content
+        contents.update(_beside(one.path, known))
+    return found
+
+
+def check(plan: Plan, keep: bool, deep: bool = False) -> Comparison:
+    """Compare a folder of results with its plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    keep : bool
+        Whether to keep what was learned of the files.
+    deep : bool
+        Whether to read all content again, also of files whose size and time are as they were.
+    """
+    manifest = Manifest(Path(plan.config.output)) if deep else Manifest.of(plan.config.output)
+    found = compare(_artefacts(plan), manifest)
+    if keep:
+        manifest.forget(found.again)
+        manifest.save()
+    return found
+
+
+def check_supplies(plan: Plan) -> None:
+    """Raise `DataError` unless every stage that the config declares as supplied is there and can be used."""
+    for one in _artefacts(plan) if any(s.supplied for s in plan.config.selectors.values()) else ():
+        if one.supplied:
+            if not one.path.is_file():
+                raise DataError(
+                    f"there is no {one.path}, which the config declares as supplied. Put the file there, or remove "
+                    "it from the key supplied."
+                )
+            dataset = what_of(one.artefact, one.path)["dataset"]
+            check_supplied(one.path, one.artefact, set(plan.facts[dataset].feature_names))
+
+
+def left_over(plan: Plan) -> list[Path]:
+    """Return the artefacts that stand and are no part of the plan, such as those of removed selectors."""
+    output = Path(plan.config.output)
+    planned = {one.path for one in _artefacts(plan)}
+    standing = (path for name in FOLDERS for path in (output / name).rglob("*.parquet"))
+    return sorted(path for path in standing if path not in planned)
+
+
+def note(plan: Plan) -> None:
+    """Keep what the files of a run that has just ended say of themselves."""
+    manifest = Manifest.of(plan.config.output)
+    for one in _artefacts(plan):
+        try:
+            manifest.look(one.path, verify=False)
+        except ArtefactError:
+            manifest.forget([one.path])
+    manifest.save()
+
+
+def _artefacts(plan: Plan) -> Artefacts:
+    return Artefacts(JobFiles(plan, Path(plan.config.output).joinpath))
+
+
+def _beside(path: Path, known: Known) -> dict[Path, str]:
+    return {path.parent / name: content for name, content in json.loads(known.beside).items()}
+
+
+def _is_here(one: Planned) -> bool:
+    """Whether an artefact that cannot be used says that it belongs where it lies, or cannot say anything."""
+    if one.path.suffix == ".json":
+        return True
+    try:
+        said = read_provenance(one.path).what
+    except ArtefactError:
+        return True
+    return said == what_of(one.artefact, one.path)
+
+
+def _why(one: Planned, inputs: Sequence[str]) -> str:
+    """Return the first thing in which an artefact differs from its plan."""
+    if one.path.suffix == ".json":
+        return "spec" if "identity" in read_json(one.path) else "earlier"
+    said = read_provenance(one.path)
+    if said.what != what_of(one.artefact, one.path):
+        return "place"
+    if said.spec != one.spec:
+        return "spec"
+    return "code" if said.code != one.code else "inputs"
