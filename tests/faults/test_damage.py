@@ -19,7 +19,7 @@ from blanketflow.core.task import Task
 from blanketflow.data.artefacts import Provenance, read_arrow, read_json, read_provenance, write_json, write_rows
 from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import feature_names, read_features, read_table, write_table
-from blanketflow.data.write_wide import write_wide
+from blanketflow.data.wide_file import write_wide
 from blanketflow.workflow import collect
 
 SAMPLE = 1_500

@@ -15,7 +15,7 @@ from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data import columns as all_columns
-from blanketflow.data import storage, write_wide
+from blanketflow.data import storage, wide_file
 from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card
 from blanketflow.data.impute import impute
@@ -31,8 +31,8 @@ def small_blocks(monkeypatch):
     """Thresholds at which a few columns are a wide table of many row groups."""
     monkeypatch.setattr(storage, "WIDE", 0)
     monkeypatch.setattr(storage, "WIDE_SPARSE", 0)
-    monkeypatch.setattr(write_wide, "GROUP_CELLS", 2 * N)
-    monkeypatch.setattr(write_wide, "GROUP_FEATURES", N)
+    monkeypatch.setattr(wide_file, "GROUP_CELLS", 2 * N)
+    monkeypatch.setattr(wide_file, "GROUP_FEATURES", N)
     monkeypatch.setattr(all_columns, "CELLS", 3 * N)
 
 

@@ -1,6 +1,6 @@
 """The data artefact: one Parquet file with features, groups and target, read without pandas.
 
-A narrow table has one Parquet column per feature. A wide one has one row per feature (write_wide.py): thousands of
+A narrow table has one Parquet column per feature. A wide one has one row per feature (wide_file.py): thousands of
 Parquet columns cost every reader seconds, and rows can be read one block of features at a time.
 """
 
@@ -21,8 +21,7 @@ from ..core.table import Column, Table
 from .arrow import column_from_arrow, column_to_arrow, joined
 from .artefacts import Provenance, opened, write_arrow
 from .raw import RawTable
-from .read_wide import WideFile
-from .write_wide import SPARSE, write_wide
+from .wide_file import SPARSE, WideFile, write_wide
 
 #: Tables of more features are stored as wide ones. Of a sparse matrix, which the other layout makes dense, fewer do.
 WIDE, WIDE_SPARSE = 2_000, 400

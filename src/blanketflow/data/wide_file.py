@@ -1,8 +1,8 @@
-"""The layout of wide tables in Parquet: one row a feature, so that some features are read without the others.
+"""Wide tables in Parquet: one row per feature, so that some features can be read without the others.
 
 A row has the feature's name and kind, the levels of a categorical one, and its cells as a list: `whole` or `numbers`. A
 sparse feature has only the cells that are not zero, and `rows` says where they stand. The last block of rows holds
-the target, and before it the groups where there are any.
+the groups, where there are any, and the target.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, NUMERIC
+from ..core.cards import BOOLEAN, CATEGORICAL, NUMERIC
+from ..core.matrix_columns import MatrixColumns
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
+from .arrow import joined, numbers_from_arrow
 from .artefacts import Provenance, arrow_array, write_blocks
 
 #: Cells of a row group, about, and most features of one.
@@ -27,8 +29,102 @@ GROUP_CELLS, GROUP_FEATURES = 2**20, 2**16
 SPARSE, DENSE, MIXED = "sparse", "dense", "mixed"
 
 
+class WideFile:
+    """An `ArtefactFile` that holds a wide table; a reader of some features reads only the blocks that hold them."""
+
+    def __init__(self, file: Any, form: str, n_rows: int) -> None:
+        self._file, self._form, self.n_rows = file, form, n_rows
+        self._starts = np.concatenate([[0], np.cumsum(file.blocks)])
+        #: How many features there are.
+        self.n_features = int(self._starts[-2])
+
+    def names(self) -> list[str]:
+        """Return the names of all features."""
+        groups = range(len(self._starts) - 2)
+        return [name for i in groups for name in self._read(i, ["feature"]).column(0).to_pylist()]
+
+    def last(self) -> list[Column]:
+        """Return the groups, where there are any, and the target."""
+        return self._single(self._read(len(self._starts) - 2))
+
+    def block(self, start: int, stop: int) -> Sequence[Column]:
+        """Return neighbouring features: as `SparseColumns` or `MatrixColumns`, or single ones of a mixed table."""
+        if self._form == MIXED:
+            return [column for part in self._parts(start, stop) for column in self._single(part)]
+        kind = self._read(0, ["kind"]).column(0)[0].as_py()
+        cells = "numbers" if kind == NUMERIC else "whole"
+        names: list[str] = []
+        if self._form == DENSE:
+            matrix = None
+            for part in self._parts(start, stop, ["feature", cells]):
+                values = _flat(part.column(cells))[1].reshape(len(part), self.n_rows)
+                if matrix is None:
+                    matrix = np.empty((stop - start, self.n_rows), dtype=values.dtype)
+                matrix[len(names) : len(names) + len(part)] = values
+                names += part.column("feature").to_pylist()
+            return MatrixColumns(names, (matrix.astype(bool) if kind == BOOLEAN else matrix).T)
+        sizes, rows, values = [], [], []
+        for part in self._parts(start, stop, ["feature", "rows", cells]):
+            names += part.column("feature").to_pylist()
+            for name, arrays in ((cells, values), ("rows", rows)):
+                part_sizes, flat = _flat(part.column(name))
+                arrays.append(flat)
+            sizes.append(part_sizes)
+        starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes), dtype=np.int64)])
+        return SparseColumns(names, starts, np.concatenate(rows), np.concatenate(values), self.n_rows, kind)
+
+    def at(self, positions: Sequence[int]) -> list[Column]:
+        """Return single features, in the order asked."""
+        wanted = np.asarray(positions, dtype=np.int64)
+        groups = np.searchsorted(self._starts, wanted, side="right") - 1
+        found: dict[int, Column] = {}
+        for i in np.unique(groups).tolist():
+            own = wanted[groups == i]
+            found.update(zip(own.tolist(), self._single(self._read(i), own - self._starts[i]), strict=True))
+        return [found[position] for position in positions]
+
+    def _parts(self, start: int, stop: int, columns: list[str] | None = None) -> Iterator[Any]:
+        """Yield what each row group holds of some neighbouring features."""
+        first, last = np.searchsorted(self._starts, [start, stop - 1], side="right") - 1
+        for i in range(first, last + 1):
+            begin, end = self._starts[i : i + 2].tolist()
+            lower = max(start, begin)
+            yield self._read(i, columns).slice(lower - begin, min(stop, end) - lower)
+
+    def _read(self, group: int, columns: list[str] | None = None) -> Any:
+        return self._file.block(group, columns)
+
+    def _single(self, group: Any, places: np.ndarray | None = None) -> list[Column]:
+        """Return features of a row group one by one."""
+        arrays = {name: joined(group.column(name)) for name in group.column_names}
+        bounds = {name: numbers_from_arrow(arrays[name].offsets) for name in ("rows", "whole", "numbers")}
+        flat = {name: numbers_from_arrow(arrays[name].values) for name in bounds}
+
+        def cells(name: str, at: int) -> np.ndarray | None:
+            start, stop = bounds[name][at : at + 2]
+            return flat[name][start:stop] if arrays[name][at].is_valid else None
+
+        columns = []
+        for at in range(len(group)) if places is None else places.tolist():
+            kind, rows, values = arrays["kind"][at].as_py(), cells("rows", at), cells("whole", at)
+            values = cells("numbers", at) if values is None else values
+            if kind == CATEGORICAL:
+                values = values.astype(np.int32)
+            levels = tuple(arrays["levels"][at].as_py())
+            sparse = values if rows is None else SparseValues(rows, values, self.n_rows)
+            columns.append(Column(arrays["feature"][at].as_py(), kind, sparse, levels))
+        return columns
+
+
+def _flat(chunked: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sizes of an Arrow column of lists, none of them null, and the values of all."""
+    lists = joined(chunked)
+    bounds = numbers_from_arrow(lists.offsets)
+    return np.diff(bounds), numbers_from_arrow(lists.values)[bounds[0] : bounds[-1]]
+
+
 class _Lists(NamedTuple):
-    """A list a feature: `sizes` of shape (k,), -1 where there is none, and the values of all in one array."""
+    """A list for each feature: `sizes` of shape (k,), -1 where there is none, and the values of all in one array."""
 
     sizes: np.ndarray
     values: np.ndarray
@@ -46,10 +142,7 @@ class _Group(NamedTuple):
 
 
 def write_wide(path: str | Path, features: Sequence[Column], last: Sequence[Column], provenance: Provenance) -> None:
-    """Write features, and the columns that stand behind them.
-
-    What the features are, and how many rows they have, is added to the provenance's `extra`: ``layout``, ``n_rows``.
-    """
+    """Write the features and the columns that follow them; the provenance's `extra` gets ``layout`` and ``n_rows``."""
     form, whole = layout(features), np.result_type(_whole_type(features), _whole_type(last))
     provenance = replace(provenance, extra=provenance.extra | {"layout": form, "n_rows": last[-1].n_rows})
 
