@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
-from ..core.table import Column, sort_labels
+from ..core.table import Column
+from .columns import column_of_codes
 from .text import Head
 from .unpacked import Unpacking
 
@@ -53,7 +54,7 @@ def column_to_arrow(column: Column) -> Any:
         codes = pa.array(column.values, mask=column.values < 0 if column.n_missing() else None)
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.levels, type=pa.string()))
     sparse = not isinstance(column.values, np.ndarray)
-    values = _dense(column) if sparse else column.values
+    values = column.values.dense(column.values.values.dtype) if sparse else column.values
     gaps = np.isnan(values) if column.n_missing() else None
     if column.kind == NUMERIC:
         return pa.array(values.astype(np.float64, copy=False), mask=gaps)
@@ -224,18 +225,7 @@ def _categorical(name: str, array: Any) -> Column:
     import pyarrow as pa
 
     texts = array.dictionary if pa.types.is_string(array.dictionary.type) else array.dictionary.cast(pa.string())
-    labels = texts.to_pylist()  # parts of a split column may repeat a label
-    levels = sort_labels({label for label in labels if label is not None})
-    place = {level: code for code, level in enumerate(levels)}
-    lookup = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int32)
     codes = numbers_from_arrow(array.indices)
     if array.indices.null_count:
         codes = np.where(np.isnan(codes), -1, codes).astype(np.int32)
-    return Column(name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
-
-
-def _dense(column: Column) -> np.ndarray:
-    """Return a sparse column in full, of its own small dtype."""
-    values = np.zeros(column.values.n_rows, dtype=column.values.values.dtype)
-    values[column.values.rows] = column.values.values
-    return values
+    return column_of_codes(name, codes, texts.to_pylist())  # parts of a split column may repeat a label

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
-from ..core.table import Column, SparseValues, Table, categorical, sort_labels
+from ..core.table import Column, Table, categorical, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
-from .columns import first_infinite, missing_by_column, names_of, only
+from .columns import column_of_codes, first_infinite, missing_by_column, names_of, only
 from .number_texts import what_is_held
 
 DEFAULTS: Mapping[str, Any] = {
@@ -276,12 +276,11 @@ def used_levels(column: Column) -> Column:
     if column.kind != CATEGORICAL:
         return column
     present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
-    levels = sort_labels([column.levels[code] for code in present])
-    if tuple(levels) == column.levels:
+    if sort_labels([column.levels[code] for code in present]) == [*column.levels]:
         return column
-    place = {level: code for code, level in enumerate(levels)}
-    lookup = np.array([place.get(level, -1) for level in column.levels] + [-1], dtype=np.int32)
-    return replace(column, values=lookup[column.values], levels=tuple(levels))  # code -1 finds the last entry
+    occurring = set(present.tolist())
+    labels = [level if code in occurring else None for code, level in enumerate(column.levels)]
+    return column_of_codes(column.name, column.values, labels)
 
 
 def missing_cells(column: Column) -> np.ndarray:
@@ -303,8 +302,7 @@ def check_told_apart(name: str, column: Column) -> None:
 
 def check_finite(name: str, column: Column) -> None:
     """Raise `DataError` if a column holds infinite values."""
-    values = column.values.values if isinstance(column.values, SparseValues) else column.values
-    if values.dtype.kind == "f" and np.isinf(values).any():
+    if column.n_infinite():
         raise DataError(f"{name}: column {column.name!r} holds infinite values. Replace them or leave the cells empty.")
 
 

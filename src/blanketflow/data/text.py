@@ -16,8 +16,9 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
-from ..core.table import Column, sort_labels
+from ..core.table import Column
 from .column_names import check_names
+from .columns import column_of_codes
 from .text_file import GZIP_MAGIC, decompressed, opened, readable
 
 #: Cells that count as missing in text files.
@@ -146,10 +147,7 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
                 f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
                 "with decimal points and nothing between thousands, or list the column under categorical."
             )
-        levels = sort_labels(set(present))
-        place = {level: code for code, level in enumerate(levels)}
-        lookup = np.array([place.get(text, -1) for text in texts], dtype=np.int32)
-        return Column(column, kind, lookup[codes], tuple(levels))
+        return column_of_codes(column, codes, [None if text in _MISSING else text for text in texts])
     gaps = len(present) < len(texts)
     if kind == BOOLEAN:
         numbers, dtype = [float(t.lower() == "true") if t not in _MISSING else np.nan for t in texts], np.int8

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
-from ...core.table import Column, categorical, sort_labels
+from ...core.table import Column, categorical
+from ..columns import column_of_codes
 from ..text_file import opened_text
 from .loaded import Loaded, matrix_columns, number_column, shown
 
@@ -170,11 +170,9 @@ def _column(attribute: _Attribute, cells: Any) -> Column:
     if isinstance(attribute.declared, str):
         return number_column(attribute.name, values)
     codes = np.where(np.isnan(values), -1, values).astype(np.int32)
-    # Cells that have an empty label by being left out of a row are missing.
-    levels = sort_labels({attribute.declared[code] for code in np.unique(codes[codes >= 0])} - {None})
-    place = {level: code for code, level in enumerate(levels)}
-    lookup = np.array([place.get(label, -1) for label in attribute.declared] + [-1], dtype=np.int32)
-    return Column(attribute.name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
+    occurring = set(np.unique(codes).tolist())
+    labels = [label if code in occurring else None for code, label in enumerate(attribute.declared)]
+    return column_of_codes(attribute.name, codes, labels)
 
 
 def _cells(line: str) -> list[str | None] | None:

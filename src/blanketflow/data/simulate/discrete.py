@@ -12,7 +12,8 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
-from ...core.table import Column, sort_labels
+from ...core.table import Column
+from ..columns import column_of_codes
 from .network import Network, Node
 
 #: How far the probabilities of a row may be from 1 in total; more than this is not a rounding error of float64.
@@ -80,9 +81,7 @@ class DiscreteNode(Node):
 
     def column(self, name: str, values: np.ndarray) -> Column:
         """Return the codes as a categorical column with sorted levels."""
-        ordered = sort_labels(self.levels)
-        place = {level: code for code, level in enumerate(ordered)}
-        return Column(name, CATEGORICAL, np.array([place[v] for v in self.levels], np.int32)[values], tuple(ordered))
+        return column_of_codes(name, values, self.levels)
 
 
 class DiscreteNetwork(Network):
