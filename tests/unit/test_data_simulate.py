@@ -10,11 +10,10 @@ import pytest
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
 from blanketflow.core.graph import DAG
 from blanketflow.data.simulate import NETWORKS, simulate, truth_of
-from blanketflow.data.simulate.clinic import CLINIC
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.gaussian import ConditionalGaussianNetwork, GaussianNode, LinearGaussianNetwork
-from blanketflow.data.simulate.greenhouse import GREENHOUSE
 from blanketflow.data.simulate.network import BLOCK_ROWS
+from blanketflow.data.simulate.networks import CLINIC, GREENHOUSE
 from random_networks import random_dag, random_discrete, random_gaussian
 
 # Yield is a mixture: nothing where not watered, else linear in sunshine, by the kind of soil.
