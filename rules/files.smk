@@ -9,7 +9,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from blanketflow.core.errors import DataError
-from blanketflow.data.remote import is_remote
+from blanketflow.data.download import is_remote
 
 
 def script_file(name):

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..config.reading import read_config
 from ..core.seeds import DEFAULT_SEED
+from ..data.card import with_findings
 from ..data.number_texts import number_texts
-from ..data.quality import with_findings
 from ..data.raw import RawTable, assemble
 from ..data.sources import read_source
 from ..workflow.in_process import run_plan

@@ -1,4 +1,6 @@
-"""Files behind ``https://``: downloaded once, with their digests, and taken from the cache from then on.
+"""Files on other machines. Those behind ``https://`` are downloaded once, with their digests, and kept in the cache.
+
+Those in object storage are only recognised here: the workflow fetches them.
 
 pooch would keep the cache and check digests, but not stop at a size, refuse redirections, keep credentials from other
 servers, or trust the system's certificates; Snakemake's storage plug-ins serve no function of the library.
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
@@ -22,6 +24,9 @@ from .secrets import check_no_secret, expanded, redacted, scrubbed
 MOST_BYTES = 4 * 2**30
 TIMEOUT = 60
 _CHUNK = 2**20
+#: Keys of a spec that may be a URL.
+_KEYS = ("path", "target_path")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 
 
@@ -34,6 +39,28 @@ def is_web(path: object) -> bool:
     (True, False)
     """
     return str(path).startswith(("https://", "http://"))
+
+
+def is_remote(path: str | Path) -> bool:
+    """Return whether a path is the URL of an object.
+
+    Examples
+    --------
+    >>> is_remote("s3://bucket/table.csv"), is_remote("data/table.csv"), is_remote("https://host/table.csv")
+    (True, False, False)
+    """
+    return bool(_URL.match(str(path))) and not is_web(path)
+
+
+def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path]) -> dict[str, Any]:
+    """Return a spec with each URL of object storage replaced by the path that `copy_of` returns for it.
+
+    Examples
+    --------
+    >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]
+    'bucket/table.csv'
+    """
+    return {**spec, **{key: str(copy_of(spec[key])) for key in _KEYS if is_remote(spec.get(key) or "")}}
 
 
 def with_downloads(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from ..core.table import Column
 from .arrays import read_npz
 from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
+from .card import with_findings
 from .columns import names_of, only
-from .download import downloaded_digest, is_web, with_downloads
+from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff
 from .formats.c45 import read_c45
@@ -27,9 +28,7 @@ from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
-from .quality import with_findings
 from .raw import RawTable, assemble, setting
-from .remote import is_remote
 from .secrets import check_no_secret, redacted
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database

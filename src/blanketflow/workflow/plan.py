@@ -10,7 +10,7 @@ from typing import Any
 from ..config.reading import read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError
-from ..data.remote import with_copies
+from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
 from .output_folder import check_apart

@@ -15,7 +15,7 @@ from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
-from ..data.remote import is_remote
+from ..data.download import is_remote
 from ..data.splits import FINAL, split_ids
 from .digest import code_digest
 from .estimates.resources import Estimates

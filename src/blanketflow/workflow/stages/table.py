@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...data.artefacts import write_json
 from ...data.card import make_card
+from ...data.download import with_copies
 from ...data.raw import RawTable
-from ...data.remote import with_copies
 from ...data.sources import read_source
 from ...data.storage import write_table
 from ..identity import contents_beside, made, source_digests, without_places
