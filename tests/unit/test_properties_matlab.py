@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from blanketflow.data.formats.mat5 import read_mat5
+from blanketflow.data.formats.matlab import read_mat5, read_matlab
 
 DTYPES = ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "c16"]
 NUMBERS = st.sampled_from(DTYPES).flatmap(
@@ -69,3 +69,10 @@ def test_a_damaged_file_is_an_array_or_a_value_error(data):
         read_mat5(bytes(content))
     with pytest.raises(ValueError, match="cut off"):
         read_mat5(written.getvalue()[: -data.draw(st.integers(1, 40))])
+
+
+def test_a_row_of_sparse_targets_counts_the_cells_that_are_not_stored(tmp_path):
+    y = scipy.sparse.csc_matrix(np.array([[1.0, 0.0, 0.0, 2.0]]))
+    scipy.io.savemat(tmp_path / "t.mat", {"A": np.arange(12.0).reshape(4, 3), "Y": y})
+    loaded = read_matlab("t", tmp_path / "t.mat", {})
+    assert loaded.target == "Y" and loaded.columns[-1].numbers().tolist() == [1, 0, 0, 2]

@@ -1,9 +1,14 @@
-"""MATLAB's .mat files of version 4 to 7: a matrix, dense or sparse, and the variable to predict."""
+"""MATLAB's .mat files of version 4 to 7: a matrix, dense or sparse, and the variable to predict.
+
+scipy reads version 4. Its reader of the later versions trusts what a file says about itself: most files with a few
+damaged bytes end the process. So these are read here with numpy alone, and a damaged one is a `ValueError`.
+"""
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,11 +19,18 @@ from ...core.errors import DataError, did_you_mean
 from ...core.table import Column, categorical, column_from_array
 from ..unpacked import Unpacking
 from .loaded import Loaded, as_whole, matrix_columns, number_column
-from .mat5 import read_mat5
 
 #: Where the features' names are looked for.
 NAMES = "feature_names"
 _HDF = 7
+_HEADER_BYTES = 128
+#: Types of elements: variables, and what holds one packed by zlib; numbers; and texts, by how they are encoded (MATLAB
+#: itself writes 16-bit numbers).
+_MATRIX, _COMPRESSED = 14, 15
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+#: Classes of variables, and a flag beside them.
+_CELL, _CHAR, _SPARSE, _NUMERIC, _COMPLEX = 1, 4, 5, range(6, 16), 0x800
 
 
 def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
@@ -55,10 +67,10 @@ def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
                 f"{did_you_mean(target, known)}"
             )
         return Loaded(matrix_columns(X, names, []))  # the target is one of them
-    more = _target(y, found[y])
-    if more.n_rows != X.shape[0]:
-        raise DataError(f"{name}: {path} has {X.shape[0]} rows in {matrix!r} but {more.n_rows} in {y!r}.")
-    return Loaded(matrix_columns(X, names, [more]), y)
+    n_rows = math.prod(found[y].shape)
+    if n_rows != X.shape[0]:
+        raise DataError(f"{name}: {path} has {X.shape[0]} rows in {matrix!r} but {n_rows} in {y!r}.")
+    return Loaded(matrix_columns(X, names, [_target(y, found[y])]), y)
 
 
 def _variables(name: str, path: Path) -> dict[str, Any]:
@@ -97,11 +109,117 @@ def _read_mat4(content: bytes) -> dict[str, Any]:
         raise ValueError(str(error)) from error
 
 
+def read_mat5(content: bytes, inflate: Callable[[memoryview], bytes] = zlib.decompress) -> dict[str, Any]:
+    """Return the variables of a file of version 5 to 7 by name: arrays of numbers, sparse matrices, arrays of texts.
+
+    Numbers have the type in which they are stored, which may be smaller than MATLAB's. Of a matrix of characters each
+    row is one text; a cell array is of dtype object. Structures, objects, functions and cells of anything but texts and
+    numbers are left out. Raises `ValueError` if the file is damaged, and what `inflate` raises.
+    """
+    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
+    if order is None:
+        raise ValueError("the header is damaged")
+    variables = {}
+    for kind, data in _elements(memoryview(content)[_HEADER_BYTES:], order):
+        if kind == _COMPRESSED:
+            kind, data = next(_elements(memoryview(inflate(data)), order), (kind, data))
+        if kind != _MATRIX:
+            raise ValueError(f"an element of type {kind} stands where a variable should")
+        name, value = _variable(data, order)
+        if value is not None:
+            variables[name] = value
+    return variables
+
+
+def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
+    """Yield type and content of the elements that lie one after the other in a part of the file."""
+    at = 0
+    while at < len(data):
+        if at + 8 > len(data):
+            raise ValueError("it is cut off")
+        kind, size = (int(number) for number in np.frombuffer(data[at : at + 8], f"{order}u4"))
+        start = at + 8
+        if kind >> 16:  # a small one: its size and type in 4 bytes, its data in the next 4
+            kind, size, start = kind & 0xFFFF, kind >> 16, at + 4
+            if size > 4:
+                raise ValueError(f"a small element has {size} bytes")
+        if start + size > len(data):
+            raise ValueError("it is cut off")
+        yield kind, data[start : start + size]
+        at = start + size if kind == _COMPRESSED else at - (at - start - size) // 8 * 8
+
+
+def _variable(data: memoryview, order: str, within_cell: bool = False) -> tuple[str, Any]:
+    """Return a variable's name and value; None for what is not read."""
+    parts = _elements(data, order)
+
+    def part() -> tuple[int, memoryview]:
+        return next(parts, (0, data[:0]))
+
+    def numbers(kinds: str = "iuf") -> np.ndarray:
+        kind, stored = part()
+        dtype = _NUMBERS.get(kind, "-")
+        if dtype[0] not in kinds:
+            raise ValueError(f"an element of type {kind} stands where {'' if 'f' in kinds else 'whole '}numbers should")
+        return np.frombuffer(stored, np.dtype(dtype).newbyteorder(order)).astype(dtype)
+
+    flags = numbers("iu")
+    if not len(flags):  # an empty cell
+        return "", None
+    shape = tuple(numbers("iu").tolist())
+    if len(shape) < 2 or min(shape) < 0:
+        raise ValueError(f"a variable has the shape {shape}")
+    name, kind = bytes(part()[1]).decode("latin-1"), int(flags[0]) & 0xFF
+    if kind in _NUMERIC:
+        values = numbers().reshape(shape, order="F")
+        if int(flags[0]) & _COMPLEX:
+            values = values.astype(np.complex128)
+            values.imag = numbers().reshape(shape, order="F")
+        return name, values
+    if kind == _SPARSE:
+        return name, _sparse(shape, numbers("iu"), numbers("iu"), numbers())
+    if kind == _CHAR:
+        return name, _characters(*part(), order, shape)
+    if kind == _CELL and not within_cell:
+        cells = [_variable(cell, order, within_cell=True)[1] for _, cell in parts]
+        if len(cells) != math.prod(shape):
+            raise ValueError(f"a cell array of shape {shape} holds {len(cells)} cells")
+        if all(cell is not None for cell in cells):
+            held = np.empty(len(cells), dtype=object)
+            held[:] = cells
+            return name, held.reshape(shape, order="F")
+    return name, None
+
+
+def _sparse(shape: tuple[int, ...], rows: np.ndarray, starts: np.ndarray, values: np.ndarray) -> Any:
+    from scipy.sparse import csc_matrix
+
+    n_stored = int(starts[-1]) if len(starts) else 0
+    matrix = csc_matrix((values[:n_stored], rows[:n_stored], starts), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _characters(kind: int, stored: memoryview, order: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the rows of a matrix of characters as texts."""
+    if not len(stored):
+        kind = 4
+    if kind not in _ENCODINGS:
+        raise ValueError(f"an element of type {kind} stands where characters should")
+    encoding = _ENCODINGS[kind]
+    encoding += {"<": "-le", ">": "-be"}[order] if encoding in ("utf-16", "utf-32") else ""
+    characters = list(bytes(stored).decode(encoding))
+    if len(characters) != math.prod(shape):
+        raise ValueError(f"a text of shape {shape} holds {len(characters)} characters")
+    rows = np.array(characters, dtype="U1").reshape(shape, order="F").reshape(math.prod(shape[:-1]), shape[-1])
+    return np.array(["".join(row) for row in rows.tolist()], dtype="U").reshape(shape[:-1])
+
+
 def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> str:
     """Return the name of the variable that holds the features."""
     if "X" in found and found["X"].ndim == 2:
         return "X"
-    n_rows = None if y is None else _length(found[y])
+    n_rows = None if y is None else math.prod(found[y].shape)
     fitting = [
         variable
         for variable, value in found.items()
@@ -113,10 +231,6 @@ def _matrix(name: str, path: Path, found: Mapping[str, Any], y: str | None) -> s
     held = ", ".join(f"{variable} {'x'.join(map(str, value.shape))}" for variable, value in found.items()) or "nothing"
     why = "has no matrix X" if not fitting else f"has several matrices ({', '.join(fitting)}), none of them X"
     raise DataError(f"{name}: {path} {why}; it holds {held}. Save the features as X and the target as Y.")
-
-
-def _length(value: Any) -> int:
-    return value.shape[0] if value.dtype.kind == "U" or value.shape[0] > 1 else value.size
 
 
 def _target(variable: str, value: Any) -> Column:
