@@ -19,12 +19,8 @@ from .loaded import Loaded, matrix_columns
 def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
     """Return the features of ``X``, named by ``var_names``, and behind them the columns of ``obs`` that the spec names.
 
-    Raises
-    ------
-    ConfigError
-        If the spec names no target, or anndata is not installed.
-    DataError
-        If the file cannot be read, or a name is both a feature's and a column's.
+    Raises `ConfigError` if the spec names no target or anndata is not installed; `DataError` if the file cannot be read
+    or a name is both a feature's and a column's.
     """
     try:
         import anndata

@@ -48,10 +48,7 @@ def read_arff(name: str, path: Path) -> Loaded:
     A nominal attribute is categorical, with the declared labels that occur. Of a sparse file the numeric attributes
     stay sparse and come first; a nominal one that a row leaves out has its first declared label, as ARFF says.
 
-    Raises
-    ------
-    DataError
-        If the file is malformed; the message names the line.
+    Raises `DataError` if the file is malformed; the message names the line.
     """
     with opened_text(name, path) as text:
         lines = ((at, line.strip()) for at, line in enumerate(text, 1))
@@ -183,14 +180,8 @@ def _cells(line: str) -> list[str | None] | None:
     """
     if not _NOT_PLAIN.search(line):
         return [None if cell in ("", "?") else cell for cell in line.split(",")]
-    found, at, more = [], 0, ","
-    while more:
-        cell = _CELL.match(line, at)
-        if cell is None:
-            return None
-        at, more = cell.end(), cell[2]
-        found.append(_unquoted(cell[1]))
-    return found
+    found = _matches(_CELL, line)
+    return None if found is None else [_unquoted(cell[1]) for cell in found]
 
 
 def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
@@ -201,14 +192,20 @@ def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
     """
     if not line.startswith("{") or not line.endswith("}"):
         return None
-    inner, at, more = line[1:-1].strip(), 0, ","
-    found: list[tuple[int, str | None]] = []
-    while more and inner:
-        cell = _INDEXED_CELL.match(inner, at)
-        if cell is None:
+    inner = line[1:-1].strip()
+    found = _matches(_INDEXED_CELL, inner) if inner else []
+    return None if found is None else [(int(cell[1]), _unquoted(cell[2])) for cell in found]
+
+
+def _matches(cell: re.Pattern[str], line: str) -> list[re.Match[str]] | None:
+    """Return the cells of a line, whose last group is the comma behind them; None if the line is malformed."""
+    found, at, more = [], 0, ","
+    while more:
+        match = cell.match(line, at)
+        if match is None:
             return None
-        at, more = cell.end(), cell[3]
-        found.append((int(cell[1]), _unquoted(cell[2])))
+        at, more = match.end(), match[cell.groups]
+        found.append(match)
     return found
 
 

@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ...core.errors import DataError
-from ...core.table import Column, categorical
+from ...core.table import Column
 from ..text_file import opened_text
-from .loaded import Loaded, continuous_column
+from .loaded import Loaded, continuous_column, label_column
 
 #: The last column, of which C4.5 does not say the name.
 CLASS = "class"
@@ -20,8 +18,10 @@ _CONTINUOUS, _DISCRETE, _IGNORE, _LABEL = "continuous", "discrete", "ignore", "l
 _ENTRY_END = re.compile(r"(?<!\\)\.(?=\s|$)|\n")
 _COLON, _COMMA = re.compile(r"(?<!\\):(?!=)"), re.compile(r"(?<!\\),")
 _ESCAPED = re.compile(r"\\(.)")
-#: Prose has full stops within lines; this many words in a class or attribute name are none of C4.5's.
+_COMMENT = re.compile(r"(?<!\\)\|.*", re.DOTALL)
+#: A name of more words than this is a sentence: the file is prose.
 _MOST_WORDS = 8
+_SHOWN = 8
 
 
 def read_c45(name: str, path: Path) -> Loaded:
@@ -29,11 +29,7 @@ def read_c45(name: str, path: Path) -> Loaded:
 
     The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
     Attributes to ignore are kept aside.
-
-    Raises
-    ------
-    DataError
-        If the .names file is prose, or the two files disagree; the message names the line.
+    Raises `DataError` if the .names file is prose, or the two files disagree; the message names the line.
     """
     if not path.with_suffix(".names").is_file():
         raise DataError(f"{name}: {path} needs {path.with_suffix('.names')} beside it, which declares its columns.")
@@ -62,10 +58,7 @@ def read_c45(name: str, path: Path) -> Loaded:
 def read_names(name: str, path: Path) -> tuple[list[str], dict[str, str | list[str]]]:
     """Return the classes, and for each attribute ``continuous``, ``discrete``, ``ignore``, ``label`` or its labels.
 
-    Raises
-    ------
-    DataError
-        If the file is not in C4.5's format.
+    Raises `DataError` if the file is not in C4.5's format.
     """
     entries = list(_entries(name, path))
     if not entries or _COLON.search(entries[0][1]):
@@ -103,7 +96,7 @@ def _entries(name: str, path: Path) -> Iterator[tuple[int, str]]:
     with opened_text(name, path) as lines:
         pending, since = "", 1
         for number, line in enumerate(lines, 1):
-            text = re.split(r"(?<!\\)\|", line, maxsplit=1)[0].rstrip()  # | begins a comment
+            text = _COMMENT.sub("", line).rstrip()
             if not text:
                 continue
             since = since if pending else number
@@ -137,7 +130,7 @@ def _prose(name: str, path: Path, line: int) -> DataError:
 def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
     with opened_text(name, path) as lines:
         for number, line in enumerate(lines, 1):
-            text = re.split(r"(?<!\\)\|", line, maxsplit=1)[0].strip()
+            text = _COMMENT.sub("", line).strip()
             if not text:
                 continue
             cells = _COMMA.split(text)
@@ -155,16 +148,8 @@ def _column(
 ) -> Column:
     if declared == _CONTINUOUS:
         return continuous_column(f"{name}: {path}", column, lines, texts)
-    if not isinstance(declared, str):
-        known = {*declared, "?"}
-        for line, text in zip(lines, texts, strict=True):
-            if text not in known:
-                raise DataError(
-                    f"{name}: {path}, line {line}: {column!r} is {text!r}, but {path.stem}.names declares "
-                    f"{_shown(declared)}. Mend one of the two."
-                )
-    return categorical(column, np.array([None if text == "?" else text for text in texts], dtype=object))
-
-
-def _shown(labels: list[str], most: int = 8) -> str:
-    return ", ".join(labels[:most]) + (", ..." if len(labels) > most else "")
+    if isinstance(declared, str):
+        return label_column(f"{name}: {path}", column, lines, texts)
+    listed = ", ".join(declared[:_SHOWN]) + (", ..." if len(declared) > _SHOWN else "")
+    as_declared = f"{path.stem}.names declares {listed}"
+    return label_column(f"{name}: {path}", column, lines, texts, {*declared}, as_declared)

@@ -1,8 +1,8 @@
-"""What the reader of a format returns, and what readers share."""
+"""What the reader of a format returns, and the steps that several readers share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cards import INTEGER, NUMERIC
 from ...core.convert import as_table
 from ...core.errors import DataError
-from ...core.table import Column
+from ...core.table import Column, categorical
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
 from ..raw import MOST_WHOLE
@@ -19,31 +19,20 @@ from ..text import column_of_texts
 
 
 class Loaded(NamedTuple):
-    """The columns of a source, and what the source says about them.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        All columns, the target among them.
-    target : str or None
-        The target, where the source says which it is.
-    aside : frozenset of str
-        Columns that are not features, such as identifiers. They are left out unless the spec names them.
-    notes : tuple of str
-        What a person should know about the source.
-    """
+    """All columns of a source, the target among them, and what the source says about them."""
 
     columns: Sequence[Column]
+    #: The target, where the source says which it is.
     target: str | None = None
+    #: Columns that are not features, such as identifiers. They are left out unless the spec names them.
     aside: frozenset[str] = frozenset()
+    #: What a person should know about the source.
     notes: tuple[str, ...] = ()
 
 
 def as_whole(values: np.ndarray) -> np.ndarray:
     """Return whole numbers as such, of a small type, and any other numbers as they are.
 
-    Examples
-    --------
     >>> as_whole(np.array([3.0, -1.0])), as_whole(np.array([0.5, 1.0]))
     (array([ 3, -1], dtype=int8), array([0.5, 1. ]))
     """
@@ -58,8 +47,6 @@ def as_whole(values: np.ndarray) -> np.ndarray:
 def number_column(column: str, values: np.ndarray) -> Column:
     """Make a column of floats, NaN where missing; whole numbers make an integer one, as they do in a CSV file.
 
-    Examples
-    --------
     >>> number_column("a", np.array([1.0, np.nan, 3.0])).kind
     'integer'
     """
@@ -84,23 +71,9 @@ def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequ
 
 
 def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequence[str]) -> Column:
-    """Make a column of texts that are declared to be numbers.
+    """Make a column of texts that are declared to be numbers, "?" where missing.
 
-    Parameters
-    ----------
-    where : str
-        Data set and file, for messages.
-    column : str
-        The column's name.
-    lines : sequence of int
-        The line of each text.
-    texts : sequence of str
-        Numbers, or "?" where missing.
-
-    Raises
-    ------
-    DataError
-        If a text is not a number; the message names its line.
+    Raises `DataError` with `where` and one of `lines`, which has the line of each text, if a text is not a number.
     """
     distinct = list(dict.fromkeys(texts))
     place = {text: code for code, text in enumerate(distinct)}
@@ -109,6 +82,25 @@ def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequ
         return found
     line, text = next((i, t) for i, t in zip(lines, texts, strict=True) if t != "?" and not is_number(t))
     raise DataError(f"{where}, line {line}: {text!r} is not a number, but column {column!r} is declared continuous.")
+
+
+def label_column(
+    where: str,
+    column: str,
+    lines: Sequence[int],
+    texts: Sequence[str],
+    declared: Collection[str] | None = None,
+    as_declared: str = "",
+    missing: Collection[str] = ("?",),
+) -> Column:
+    """Make a categorical column of texts, which are those `declared` unless that is None, or `missing`.
+
+    Raises `DataError` with the line of another text; `as_declared` says in the message what is declared.
+    """
+    for line, text in zip(lines, texts, strict=True) if declared is not None else ():
+        if text not in declared and text not in missing:
+            raise DataError(f"{where}, line {line}: {column!r} is {text!r}, but {as_declared}. Mend one of the two.")
+    return categorical(column, np.array([None if text in missing else text for text in texts], dtype=object))
 
 
 def is_number(text: str) -> bool:

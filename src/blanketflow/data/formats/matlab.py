@@ -40,10 +40,7 @@ def read_matlab(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
     matrix is ``X``, or the only one with a row for each target. Columns are ``x0``, ``x1``, ... unless a variable
     ``feature_names`` names them.
 
-    Raises
-    ------
-    DataError
-        If the file is damaged or of version 7.3, or the variables cannot be told apart.
+    Raises `DataError` if the file is damaged or of version 7.3, or the variables cannot be told apart.
     """
     found = _variables(name, path)
     target = spec.get("target")

@@ -18,6 +18,12 @@ from ..raw import check_width
 from ..text_file import opened_text
 from .loaded import Loaded, as_whole, matrix_columns, number_column, shown
 
+#: What a row lists, by the data type that the .param file states.
+_FORMS = {
+    **dict.fromkeys(("sparse-integer", "sparse-real"), "pairs index:value"),
+    "sparse-binary": "indices",
+    **dict.fromkeys(("non-sparse", "dense"), "numbers"),
+}
 _PART = re.compile(r"_(train|valid|test)$")
 _FACT = re.compile(r"^\s*(Data type|Number of features)\s*:\s*(.+?)\s*$", re.IGNORECASE)
 
@@ -35,92 +41,72 @@ def labels_file(path: Path) -> Path:
 def read_nips2003(name: str, path: Path) -> Loaded:
     """Return the columns of a .data file: features ``f1``, ``f2``, ..., sparse unless all cells are listed.
 
-    Raises
-    ------
-    DataError
-        If a companion is missing, a line is malformed, or the files disagree; the message names the line.
+    Raises `DataError`, with the line, if a companion is missing, a line is malformed, or the files disagree.
     """
     labels, param = labels_file(path), param_file(path)
     y = _labels(name, path, labels)
     form, width = _param(name, param)
-    rows = _Rows(name, path, param, form, width)
-    X = rows.read()
+    X = _rows(name, path, param, form, width)
     if X.shape[0] != len(y):
         raise DataError(f"{name}: {path} has {X.shape[0]} rows, but {labels} has {len(y)} labels.")
     names = [f"f{j}" for j in range(1, X.shape[1] + 1)]
     return Loaded(matrix_columns(X, names, [number_column(TARGET, y)]), TARGET)
 
 
-class _Rows:
-    """Reads the lines of a .data file, whose kind the first of them tells where no .param file does."""
+def _rows(name: str, path: Path, param: Path, form: str | None, width: int | None) -> Any:
+    """Return the matrix of a .data file, whose first row tells its kind where no .param file does."""
+    from scipy.sparse import csr_matrix
 
-    def __init__(self, name: str, path: Path, param: Path, form: str | None, width: int | None) -> None:
-        self.name, self.path, self.param, self.form, self.width = name, path, param, form, width
+    indices, values, starts = array("q"), array("d"), array("q", [0])
+    with opened_text(name, path) as lines:
+        for number, line in enumerate(lines, 1):
+            words, where = line.split(), f"{name}: {path}, line {number}"
+            if form is None and words:
+                if ":" not in words[0]:
+                    raise DataError(
+                        f"{name}: {path} does not tell its kind and there is no {param}. It states 'Data type:' and "
+                        "'Number of features:'."
+                    )
+                form = "pairs index:value"
+            try:
+                at, cells = _parsed(words, form)
+                indices.extend(at)
+            except (ValueError, OverflowError) as error:
+                raise DataError(f"{where}: {shown(line)} holds no {form or 'numbers'}.") from error
+            values.extend(cells)
+            starts.append(len(values))
+            if form == "numbers" and len(cells) != width:
+                raise DataError(f"{where}: it has {len(cells)} cells instead of {width}.")
+            if at:
+                _check_indices(where, np.array(at), width, param)
+    if len(starts) == 1:
+        raise DataError(f"{name}: {path} has no rows.")
+    if form == "numbers":
+        return np.array(values).reshape(len(starts) - 1, -1)
+    width = width or max(indices, default=0)
+    check_width(f"{name}: {path}", width, len(indices))
+    X = csr_matrix((np.array(values), np.array(indices) - 1, np.array(starts)), shape=(len(starts) - 1, width))
+    X.data = as_whole(X.data)
+    return X
 
-    def read(self) -> Any:
-        from scipy.sparse import csr_matrix
 
-        indices, values, starts = array("q"), array("d"), array("q", [0])
-        with opened_text(self.name, self.path) as lines:
-            for number, line in enumerate(lines, 1):
-                words = line.split()
-                if self.form is None and words:
-                    self.form = "pairs" if ":" in words[0] else None
-                    if self.form is None:
-                        raise DataError(
-                            f"{self.name}: {self.path} does not tell its kind and there is no {self.param}. It states "
-                            "'Data type:' and 'Number of features:'."
-                        )
-                try:
-                    self._add(words, indices, values)
-                except (ValueError, OverflowError) as error:
-                    raise self._wrong(number, f"{shown(line)} holds no {self._wanted()}.") from error
-                self._check(number, indices[starts[-1] :])
-                starts.append(len(indices))
-        if len(starts) == 1:
-            raise DataError(f"{self.name}: {self.path} has no rows.")
-        if self.form == "cells":
-            return np.array(values).reshape(len(starts) - 1, -1)
-        width = self.width or max(indices, default=0)
-        check_width(f"{self.name}: {self.path}", width, len(indices))
-        X = csr_matrix((np.array(values), np.array(indices) - 1, np.array(starts)), shape=(len(starts) - 1, width))
-        X.data = as_whole(X.data)
-        return X
+def _parsed(words: list[str], form: str | None) -> tuple[list[int], list[float]]:
+    """Return the indices, if there are any, and the values of a row, or raise ValueError."""
+    if form == "indices":
+        return [*map(int, words)], [1.0] * len(words)
+    if form == "numbers":
+        return [], [*map(float, words)]
+    pairs = [word.partition(":") for word in words]
+    return [int(at) for at, _, _ in pairs], [float(value) for _, _, value in pairs]
 
-    def _add(self, words: list[str], indices: array, values: array) -> None:
-        if self.form == "pairs":
-            for word in words:
-                at, colon, value = word.partition(":")
-                if not colon:
-                    raise ValueError
-                indices.append(int(at))
-                values.append(float(value))
-        elif self.form == "indices":
-            indices.extend(map(int, words))
-            values.extend([1.0] * len(words))
-        else:
-            indices.extend(range(1, len(words) + 1))
-            values.extend(map(float, words))
 
-    def _check(self, number: int, at: array) -> None:
-        if self.form == "cells":
-            self.width = self.width or len(at)
-            if len(at) != self.width:
-                raise self._wrong(number, f"it has {len(at)} cells instead of {self.width}.")
-        elif len(at):
-            ordered = np.array(at)
-            if ordered.min() < 1:
-                raise self._wrong(number, f"index {ordered.min()}. Indices count from 1.")
-            if len(np.unique(ordered)) < len(ordered):
-                raise self._wrong(number, "an index occurs twice.")
-            if self.width and ordered.max() > self.width:
-                raise self._wrong(number, f"index {ordered.max()}, but {self.param} states {self.width} features.")
-
-    def _wanted(self) -> str:
-        return {"pairs": "pairs index:value", "indices": "indices"}.get(str(self.form), "numbers")
-
-    def _wrong(self, number: int, what: str) -> DataError:
-        return DataError(f"{self.name}: {self.path}, line {number}: {what}")
+def _check_indices(where: str, at: np.ndarray, width: int | None, param: Path) -> None:
+    if at.min() < 1:
+        raise DataError(f"{where}: index {at.min()}. Indices count from 1.")
+    if len(np.unique(at)) < len(at):
+        raise DataError(f"{where}: an index occurs twice.")
+    if width and at.max() > width:
+        raise DataError(f"{where}: index {at.max()}, but {param} states {width} features.")
 
 
 def _labels(name: str, path: Path, labels: Path) -> np.ndarray:
@@ -141,14 +127,13 @@ def _labels(name: str, path: Path, labels: Path) -> np.ndarray:
 
 
 def _param(name: str, param: Path) -> tuple[str | None, int | None]:
-    """Return the kind of the rows and the number of features; None for what is not known."""
+    """Return what a row lists and the number of features; None for what is not known."""
     if not param.is_file():
         return None, None
     with opened_text(name, param) as lines:
         facts = {found[1].lower(): found[2].lower() for line in lines if (found := _FACT.match(line))}
     kind, width = facts.get("data type", ""), facts.get("number of features", "")
-    form = {"sparse-integer": "pairs", "sparse-binary": "indices", "sparse-real": "pairs"}.get(kind)
-    form = form or ("cells" if kind in ("non-sparse", "dense") else None)
+    form = _FORMS.get(kind)
     if form is None or not re.fullmatch("0*[1-9][0-9]{0,14}", width):
         raise DataError(
             f"{name}: {param} must state 'Data type: sparse-integer', 'sparse-binary' or 'non-sparse' and 'Number of "

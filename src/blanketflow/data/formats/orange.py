@@ -7,21 +7,19 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from ...core.errors import DataError
-from ...core.table import Column, categorical
+from ...core.table import Column
 from ..column_names import check_names
 from ..text import MISSING_MARKERS, columns_of_rows
 from ..text_file import opened_text
-from .loaded import Loaded, continuous_column
+from .loaded import Loaded, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")
 _DISCRETE = ("d", "discrete", "categorical")
 _TEXT = ("s", "string", "text")
 _TIME = ("t", "time")
 _TYPES = {*_CONTINUOUS, *_DISCRETE, *_TEXT, *_TIME}
-_CLASS, _ASIDE = ("class", "c"), ("meta", "m", "ignore", "i")
+_CLASS, _ASIDE = {"class", "c"}, {"meta", "m", "ignore", "i"}
 _FLAG = re.compile(r"|class|c|meta|m|ignore|i|[-\w.]+=.*", re.DOTALL).fullmatch
 _MISSING = {*MISSING_MARKERS, ".", "~", "*"}
 _BLANK = re.compile(r"(?<!\\)\s+")
@@ -44,10 +42,7 @@ def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
 def read_orange(name: str, path: Path) -> Loaded:
     """Return the columns of a .tab file; flags tell the target (class) and what is kept aside (meta, ignore).
 
-    Raises
-    ------
-    DataError
-        If the header is malformed or a cell does not have the declared type; the message names the line.
+    Raises `DataError` if the header is malformed or a cell does not have the declared type; the message names the line.
     """
     with opened_text(name, path) as text:
         rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
@@ -72,8 +67,8 @@ def read_orange(name: str, path: Path) -> Loaded:
             raise DataError(
                 f"{name}: {path}: column {column!r} has the flag {' '.join(own)!r}. Use class, meta or ignore."
             )
-    targets = [column for column, own in zip(names, words, strict=True) if own & {*_CLASS}]
-    aside = {column for column, own in zip(names, words, strict=True) if own & {*_ASIDE}}
+    targets = [column for column, own in zip(names, words, strict=True) if own & _CLASS]
+    aside = {column for column, own in zip(names, words, strict=True) if own & _ASIDE}
     lines, cells = [line for line, _ in body], zip(*(row for _, row in body), strict=True)
     columns = []
     for column, kind, texts in zip(names, types, cells, strict=True):
@@ -92,13 +87,9 @@ def _column(name: str, path: Path, lines: list[int], column: str, kind: str, tex
         if kind:
             return continuous_column(f"{name}: {path}", column, lines, texts)
         return columns_of_rows(name, [column], ((text,) for text in texts))[0]
-    if word not in _TYPES:
-        declared = {part.replace("\\ ", " ") for part in _BLANK.split(kind)}
-        for line, text in zip(lines, texts, strict=True):
-            if text not in declared and text not in _MISSING:
-                raise DataError(
-                    f"{name}: {path}, line {line}: {column!r} is {text!r}, but the second line declares {kind!r}. "
-                    "Mend one of the two; the types are c, d, s or a list of labels."
-                )
-        return categorical(column, np.array([t if t in declared else None for t in texts], dtype=object))
-    return categorical(column, np.array([None if t in _MISSING else t for t in texts], dtype=object))
+    where = f"{name}: {path}"
+    if word in _TYPES:
+        return label_column(where, column, lines, texts, missing=_MISSING)
+    declared = {part.replace("\\ ", " ") for part in _BLANK.split(kind)}
+    as_declared = f"the second line declares {kind!r}, which is a list of labels and not one of the types c, d and s"
+    return label_column(where, column, lines, texts, declared, as_declared, _MISSING - declared)

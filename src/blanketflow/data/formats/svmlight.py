@@ -1,4 +1,4 @@
-"""svmlight and LIBSVM files: a label and ``index:value`` pairs a line."""
+"""svmlight and LIBSVM files: each line has a label and pairs ``index:value``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
     Features are named by the file's own indices, ``f1`` to that of the highest index that occurs. Query numbers are
     the column ``qid``, which is not a feature; it can serve as `groups`.
 
-    Raises
-    ------
-    DataError
-        If a line is malformed, has several labels, or its indices do not ascend from 1.
+    Raises `DataError` if a line is malformed, has several labels, or its indices do not ascend from 1.
     """
     from sklearn.datasets import load_svmlight_file
 

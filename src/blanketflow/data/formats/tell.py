@@ -1,4 +1,4 @@
-"""Finds the format of a file by its content, then by its name; the key `format` overrides both."""
+"""Finds the format of a file by its content, then by its name. The key `format` overrides both."""
 
 from __future__ import annotations
 
@@ -62,12 +62,7 @@ _NIPS2003 = re.compile(rf"\d+:[-+.\deE]+({_PAIRS})?\s*").fullmatch
 def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     """Return which of `core.formats.FORMATS` a file has.
 
-    Raises
-    ------
-    ConfigError
-        If the spec asks for another format.
-    DataError
-        If the file is empty or cannot be read.
+    Raises `ConfigError` if the spec asks for another format, `DataError` if the file is empty or cannot be read.
     """
     asked = spec.get("format")
     if asked and asked not in FORMATS:
