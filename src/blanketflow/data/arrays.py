@@ -32,17 +32,6 @@ _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 class NumberedNames(Sequence[str]):
     """The names ``x0``, ``x1``, ... of columns without names: none is stored, so that millions cost nothing.
 
-    Parameters
-    ----------
-    n : int
-        How many.
-    prefix : str
-        What stands before the numbers.
-    first : int
-        The first number.
-
-    Examples
-    --------
     >>> names = NumberedNames(3)
     >>> list(names), "x2" in names, "x3" in names, "x02" in names
     (['x0', 'x1', 'x2'], True, False, False)
@@ -67,10 +56,8 @@ class NumberedNames(Sequence[str]):
 
 
 def numbered(names: Sequence[str]) -> Sequence[str]:
-    """Return names as `NumberedNames` if they are such, else as a tuple.
+    """Return names as `NumberedNames` if they are that, else as a tuple.
 
-    Examples
-    --------
     >>> numbered(["f1", "f2"]), numbered(["f2", "f1"])
     (NumberedNames(n=2, prefix='f', first=1), ('f2', 'f1'))
     """
@@ -95,12 +82,9 @@ class ArrayHeader:
 
 
 def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]:
-    """Return the columns of an `.npz` file, held together, and behind them the target.
+    """Return the columns of an `.npz` file, held together, and then the target.
 
-    Raises
-    ------
-    DataError
-        If arrays are missing, have the wrong shape or do not match the target.
+    Raises `DataError` if arrays are missing, have the wrong shape or do not match the target.
     """
     header = read_npz_header(name, path, spec)
     with _opened(name, path) as archive:
@@ -207,17 +191,11 @@ def _opened(name: str, path: Path) -> Iterator[Any]:
 
 
 def checked_csc(X: Any) -> Any:
-    """Return a scipy sparse matrix by columns, cells at the same place summed and without stored zeros.
+    """Return a scipy sparse matrix by columns, with cells at the same place summed and without stored zeros.
 
     scipy believes the positions of a matrix that was made of its parts: wrong ones read and write beyond its arrays.
+    Raises `ValueError` if a position lies outside the matrix.
 
-    Raises
-    ------
-    ValueError
-        If a position lies outside the matrix.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_matrix
     >>> forged = csr_matrix((np.ones(2), np.array([0, 9]), np.array([0, 1, 2])), shape=(2, 2))

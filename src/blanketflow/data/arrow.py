@@ -23,10 +23,7 @@ HEAD_CELLS = 200_000
 def column_from_arrow(name: str, array: Any) -> Column:
     """Make a column of an Arrow array without chunks.
 
-    Raises
-    ------
-    DataError
-        If its type is not a number, boolean or text.
+    Raises `DataError` if its type is not a number, boolean or text.
     """
     import pyarrow as pa
 
@@ -66,10 +63,7 @@ def column_to_arrow(column: Column) -> Any:
 def read_parquet(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
     """Return the columns of a Parquet file; see `columns_from_arrow` for those to drop.
 
-    Raises
-    ------
-    DataError
-        If it cannot be read or a column has a type that is neither number, boolean nor text.
+    Raises `DataError` if it cannot be read or a column has a type that is neither number, boolean nor text.
     """
     return _columns(name, path, drop, None)[0]
 
@@ -121,10 +115,7 @@ def _is_text(kind: Any) -> bool:
 def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> list[Column]:
     """Return the columns of an Arrow table; of those to drop whose type cannot be read, only the names.
 
-    Raises
-    ------
-    DataError
-        If it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
+    Raises `DataError` if it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
     """
     import pyarrow as pa
 

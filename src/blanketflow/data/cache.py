@@ -31,10 +31,7 @@ def cache_folder() -> Path:
 def storing(name: str, path: Path) -> Iterator[Path]:
     """Yield a temporary path beside a file of the cache; the temporary file replaces it if no error occurs.
 
-    Raises
-    ------
-    DataError
-        If the folder cannot be written.
+    Raises `DataError` if the folder cannot be written.
     """
     try:
         cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for nobody else: databases are asked, too

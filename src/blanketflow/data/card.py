@@ -56,21 +56,9 @@ def content_digest(column: Column) -> bytes:
 
 
 def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe a data set.
+    """Describe a data set: the content of ``card.json``, of JSON types only.
 
-    Parameters
-    ----------
-    name : str
-        The data set.
-    raw : RawTable
-        It, as `read_source` returns it.
-    spec : mapping
-        Its spec.
-
-    Returns
-    -------
-    dict
-        Content of ``card.json``, JSON types only. `content_hash` depends on names, order and values alone.
+    `content_hash` depends on names, order and values alone.
     """
     features = raw.features
     missing = missing_by_column(features.columns)

@@ -81,23 +81,11 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
     """Return the cache's copy of a file, downloaded unless it is there.
 
     A file in the cache is used without asking the server. A file that was deleted there is downloaded again, and must
-    then have the same content as before.
+    then have the same content as before. The URL is ``https://``, or ``http://`` on this machine, and ``${NAME}`` in it
+    stands for an environment variable. Digests are hexadecimal.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    url : str
-        Where the file is: ``https://``, or ``http://`` on this machine. ``${NAME}`` stands for an environment variable.
-    sha256, md5 : str, optional
-        Digests that the file must have, as hexadecimal text.
-
-    Raises
-    ------
-    ConfigError
-        If the URL is of another kind, or holds a password.
-    DataError
-        If the file cannot be fetched, is too large, or has another digest.
+    Raises `ConfigError` if the URL is of another kind or holds a password; `DataError` if the file cannot be fetched,
+    is too large, or has another digest.
     """
     check_no_secret(name, url)
     _check_scheme(name, url)

@@ -17,29 +17,12 @@ _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 
 
 def impute(train: Table, table: Table) -> Table:
-    """Fill missing cells with statistics of the training rows.
+    """Fill missing cells of `table` with statistics of the training rows; both have the same columns.
 
-    Parameters
-    ----------
-    train : Table
-        The training rows.
-    table : Table
-        The rows to fill: the training rows themselves, or test rows. Same columns, same levels.
+    Numbers get the lower median of the observed training values (a value that occurs), categories the most frequent
+    level, the first of equals. A column without any observed training value gets 0, or its first level. Raises
+    `DataError` if the levels of a column differ between the two tables.
 
-    Returns
-    -------
-    Table
-        `table` without missing cells. Numbers get the lower median of the observed training values (a value that
-        occurs), categories the most frequent level, the first of equals. A column without any observed training
-        value gets 0, or its first level.
-
-    Raises
-    ------
-    DataError
-        If the levels of a column differ between the two tables.
-
-    Examples
-    --------
     >>> train = Table([Column("a", "numeric", np.array([1.0, 2.0, 9.0, np.nan]))])
     >>> impute(train, train)["a"].values
     array([1., 2., 9., 2.])

@@ -19,26 +19,12 @@ SOURCE = "memory"
 
 
 def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Sequence[Column], str, str | None]:
-    """Return all columns of a data set, and the names of those of the target and the groups.
+    """Return all columns of a data set, and the names of the target and of the groups, if there are any.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    X : DataFrame, ndarray or scipy sparse matrix of shape (n, d)
-        The features, perhaps with the target and the groups among them.
-    y : array-like of shape (n,), or str
-        The target, or its column in `X`.
-    groups : array-like of shape (n,), or str, optional
-        The groups, or their column in `X`.
+    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y` and `groups` have shape (n,) or name a
+    column of `X`. Raises `DataError` if lengths differ, a name is not there, or a column has the name of the target or
+    the groups.
 
-    Raises
-    ------
-    DataError
-        If lengths differ, a name is not there, or a column has the name of the target or the groups.
-
-    Examples
-    --------
     >>> columns, target, _ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')

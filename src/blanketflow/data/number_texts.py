@@ -27,17 +27,10 @@ _SHOWN = 2
 
 
 def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the text columns that seem to hold numbers, and for each what it holds.
+    """Return the text columns that seem to hold numbers, and what each holds; those declared as `labels` are skipped.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        As they were read, with all rows.
-    labels : collection of str
-        Columns that a person declared to be labels; they are skipped.
+    All rows must be there.
 
-    Examples
-    --------
     >>> dose = Column("dose", "categorical", np.array([0, 1, 2, 3]), ("1", "2", "4", "-"))
     >>> number_texts([dose])
     [('dose', "holds numbers, but also '-' in 1 of 4 cells, and is read as labels")]

@@ -20,12 +20,8 @@ VARIABLE, SERVER = "BLANKETFLOW_OPENML", "https://www.openml.org"
 def openml_file(name: str, identifier: str) -> Path:
     """Return the cache's copy of a data set's ARFF file, downloaded unless it is there.
 
-    Raises
-    ------
-    ConfigError
-        If the identifier is not a number.
-    DataError
-        If there is no such data set, or it cannot be fetched.
+    Raises `ConfigError` if the identifier is not a number; `DataError` if there is no such data set, or it cannot be
+    fetched.
     """
     said = _description(name, identifier)
     return download(name, _data_url(said), md5=said.get("md5_checksum") or None)

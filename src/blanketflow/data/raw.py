@@ -35,44 +35,27 @@ MOST_COLUMNS, EMPTY_COLUMNS = 5_000_000, 10
 
 @dataclass(frozen=True)
 class RawTable:
-    """A data set as it was read, before any split.
+    """A data set as it was read, before any split: its features in the order of the source, and what is known of it."""
 
-    Parameters
-    ----------
-    features : Table
-        The features, in the order of the source. Missing cells are still missing.
-    target : Column
-        Categorical for classification, numeric for regression; without missing cells.
-    task : Task
-        The task and why it was chosen.
-    groups : ndarray of int, shape (n,), or None
-        Rows with equal numbers stay in one part of every split.
-    truth : dict or None
-        The target's true neighbourhood, where the generating network is known.
-    missing : {"impute", "drop", "error"}
-        What was asked for missing cells.
-    constant : tuple of str
-        Features with at most one distinct value.
-    duplicates : tuple of (str, str)
-        Pairs (first column, later column of equal content).
-    notes : list of str
-        What a person should know of this table.
-    n_test : int
-        How many of the last rows are there to test on: what is left of the source's last `test_rows`.
-    number_texts : tuple of (str, str)
-        Text columns that seem to hold numbers, and what they hold.
-    """
-
+    #: Missing cells are still missing.
     features: Table
+    #: Categorical for classification, numeric for regression; without missing cells.
     target: Column
     task: Task
+    #: Shape (n,). Rows with equal numbers stay in one part of every split.
     groups: np.ndarray | None = None
+    #: The target's true neighbourhood, where the generating network is known.
     truth: dict[str, Any] | None = None
+    #: One of `MISSING_POLICIES`.
     missing: str = "impute"
+    #: Features with at most one distinct value, and pairs of a feature and a later one of equal content.
     constant: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
+    #: What a person should know of this table.
     notes: list[str] = field(default_factory=list)
+    #: How many of the last rows are there to test on: what is left of the source's last `test_rows`.
     n_test: int = 0
+    #: Text columns that seem to hold numbers, and what they hold.
     number_texts: tuple[tuple[str, str], ...] = ()
 
 
@@ -101,10 +84,7 @@ def check_settings(name: str, spec: Mapping[str, Any]) -> None:
 def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], target: str) -> list[str]:
     """Return which columns are features, after checking every column that the spec names.
 
-    Raises
-    ------
-    DataError
-        If a named column does not exist, plays two parts, or no feature is left.
+    Raises `DataError` if a named column does not exist, plays two parts, or no feature is left.
     """
     known, drop, groups = set(names), setting(spec, "drop"), setting(spec, "groups")
     asked = [
@@ -143,27 +123,10 @@ def assemble(
     truth: dict[str, Any] | None = None,
     whole: bool = True,
 ) -> RawTable:
-    """Make a `RawTable` of the columns of a source.
+    """Make a `RawTable` of all columns of a source, the target among them.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    spec : mapping
-        Its spec.
-    columns : sequence of Column
-        All columns, the target among them.
-    target : str
-        The target's name.
-    truth : dict, optional
-        The target's true neighbourhood.
-    whole : bool
-        Whether all rows are here; what only all rows can show is checked only then.
-
-    Raises
-    ------
-    ConfigError, DataError
-        If the spec does not fit the columns or the table cannot be used.
+    `truth` is the target's true neighbourhood, where known. What only all rows can show is checked only if the table is
+    `whole`. Raises `ConfigError` or `DataError` if the spec does not fit the columns or the table cannot be used.
     """
     check_settings(name, spec)
     names = names_of(columns)
@@ -205,10 +168,8 @@ def assemble(
 def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bool = True) -> tuple[Column, Task]:
     """Return the target as methods want it, and the task.
 
-    Raises
-    ------
-    DataError
-        If no row is left, the task does not fit the target, or a classification has fewer than two classes.
+    Raises `DataError` if no row is left, the task does not fit the target, or a classification has fewer than two
+    classes.
     """
     if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")

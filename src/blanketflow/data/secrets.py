@@ -38,10 +38,7 @@ def redacted(url: str) -> str:
 def expanded(name: str, url: str) -> str:
     """Return a URL with the values of the environment variables that it names, percent-encoded.
 
-    Raises
-    ------
-    ConfigError
-        If a variable is not set.
+    Raises `ConfigError` if a variable is not set.
     """
 
     def value(found: re.Match[str]) -> str:

@@ -54,13 +54,8 @@ class Source(NamedTuple):
 def locate(name: str, spec: Mapping[str, Any]) -> Source:
     """Find out what a spec points to; what is on another machine is fetched into the cache, unless it is there.
 
-    Raises
-    ------
-    ConfigError
-        If the spec has neither or both of `source` and `path`, the source is unknown, or a network named in it is not
-        installed.
-    DataError
-        If the file does not exist, cannot be read or is empty; or cannot be fetched.
+    Raises `ConfigError` if the spec has neither or both of `source` and `path`, the source is unknown, or a network
+    named in it is not installed; `DataError` if the file does not exist, cannot be read, is empty or cannot be fetched.
     """
     if bool(spec.get("source")) == bool(spec.get("path")):
         raise ConfigError(f"{name}: give either source (such as 'sklearn:wine') or path (a file), and not both.")
@@ -153,31 +148,11 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
 
 
 def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
-    """Read a data set whole.
+    """Read a data set whole: features, target, groups, and what was noticed about them.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    spec : mapping
-        `source` or `path`, and optionally the other keys of a data set in a config.
-    seed : int
-        Seed of simulated sources; files do not depend on it.
+    The spec has `source` or `path`, and the other keys of a data set in a config. Only simulated sources depend on the
+    seed. Raises `ConfigError` if a key or its value is wrong, `DataError` if the source cannot be read or used.
 
-    Returns
-    -------
-    RawTable
-        Features, target, groups, and what was noticed about them.
-
-    Raises
-    ------
-    ConfigError
-        If a key or its value is wrong.
-    DataError
-        If the source cannot be read or used.
-
-    Examples
-    --------
     >>> raw = read_source("demo", {"source": "simulate:clinic", "rows": 200}, seed=1)
     >>> raw.task.name, raw.features.n_rows, sorted(raw.truth["parents"])
     ('classification', 200, ['infection', 'smoking'])
@@ -208,10 +183,7 @@ def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
 def read_source_network(name: str, source: str) -> Network:
     """Return the network behind a simulated source such as ``simulate:clinic`` or ``network:alarm``.
 
-    Raises
-    ------
-    ConfigError
-        If the source is of another kind, or unknown.
+    Raises `ConfigError` if the source is of another kind, or unknown.
     """
     found = locate(name, {"source": source})
     if found.kind == "simulate":
@@ -254,10 +226,7 @@ def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
 def target_name(name: str, spec: Mapping[str, Any], columns: Sequence[Column], own: str | None) -> str:
     """Return the target's name: the spec's, else the source's own.
 
-    Raises
-    ------
-    ConfigError
-        If neither names it.
+    Raises `ConfigError` if neither names it.
     """
     if spec.get("target") or own:
         return spec.get("target") or own

@@ -28,35 +28,12 @@ def fold_of_rows(
     stratify: bool = True,
     where: str = "data",
 ) -> np.ndarray:
-    """Cut rows into folds of nearly equal size.
+    """Cut rows into folds of nearly equal size and return the fold 1 .. n_folds of each row, shape (n,).
 
-    Parameters
-    ----------
-    y : Column
-        The target. Classes are spread evenly over the folds if it is categorical and `stratify` holds.
-    n_folds : int
-        Number of folds, at least 2.
-    seed : int
-        Any seed; it is reduced to the 31 bits that scikit-learn takes.
-    groups : ndarray of int, shape (n,), optional
-        Rows of one group stay in one fold.
-    stratify : bool
-        False leaves the classes to chance.
-    where : str
-        What is cut, for messages.
+    Classes of a categorical target are spread evenly over the folds unless `stratify` is False. Rows of one group, by
+    the numbers in `groups` of shape (n,), stay in one fold. Any seed will do: it is reduced to the 31 bits that
+    scikit-learn takes. Raises `DataError` if a class, the groups or the rows are fewer than the folds.
 
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        The fold 1 .. n_folds of each row.
-
-    Raises
-    ------
-    DataError
-        If a class, the groups or the rows are fewer than the folds.
-
-    Examples
-    --------
     >>> y = Column("y", "categorical", np.array([0, 0, 1, 1]), ("a", "b"))
     >>> folds = fold_of_rows(y, 2, seed=1)
     >>> sorted(folds.tolist()), sorted(folds[:2].tolist())
@@ -125,36 +102,15 @@ def make_splits(
     groups: np.ndarray | None = None,
     n_test: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Make the outer splits of a data set and the inner folds of each.
+    """Make the outer splits of a data set and the inner folds of each: the columns of ``splits.parquet``.
 
-    Parameters
-    ----------
-    y : Column
-        The target.
-    spec : mapping
-        `evaluation` (outer folds, 0 for none, 1 for one split whose test part is the last rows), `repeats`, `final`
-        (whether there is a split ``full``), `stratify`.
-    folds : sequence of int
-        The distinct numbers of inner folds; 0 is one fold of all training rows.
-    seed : int
-        The base seed.
-    dataset : str
-        Its id, part of every seed.
-    groups : ndarray of int, shape (n,), optional
-        Rows of one group stay together.
-    n_test : int
-        How many of the last rows are the test part where `evaluation` is 1.
+    The spec has `evaluation` (the number of outer folds, 0 for none, 1 for one split whose test part is the last
+    `n_test` rows), `repeats`, `final` (whether there is a split ``full``) and `stratify`. `folds` lists the numbers of
+    inner folds; 0 is one fold of all training rows.
 
-    Returns
-    -------
-    dict of ndarray
-        Columns of ``splits.parquet``: `row`, `split`, `part`, `folds`, `fold`; one block of n rows for each split and
-        number of folds. `fold` is 0 for test rows and where `folds` is 0.
-
-    Raises
-    ------
-    DataError
-        If there are too few rows, groups or rows of a class.
+    The columns are `row`, `split`, `part`, `folds` and `fold`, with one block of n rows for each split and number of
+    folds. `fold` is 0 for test rows and where `folds` is 0. Raises `DataError` if there are too few rows, groups or
+    rows of a class.
     """
     n, stratify = len(np.asarray(y.values)), spec.get("stratify", True)
     blocks = []
@@ -210,23 +166,9 @@ def _outer(
 
 
 def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], dataset: str) -> None:
-    """Raise, before any job runs, what `make_splits` would raise for this data set.
+    """Raise `DataError`, before any job runs, where `make_splits` would, or if all rows to learn from are of one class.
 
-    Parameters
-    ----------
-    facts : Facts
-        What `peek` returns. What it does not know is not checked.
-    spec : mapping
-        As for `make_splits`.
-    folds : sequence of int
-        The distinct numbers of inner folds.
-    dataset : str
-        Its id, for the message.
-
-    Raises
-    ------
-    DataError
-        If there are too few rows, groups or rows of a class, or all rows to learn from are of one class.
+    `facts` is what `peek` returns; what it does not know is not checked.
     """
     stratified = spec.get("stratify", True) and facts.task == CLASSIFICATION
     counts = {label: count for label, count in (facts.class_counts or {}).items() if count} if stratified else {}
@@ -266,28 +208,11 @@ test_rows.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever
 
 
 def fold_rows(splits: Mapping[str, Any], split: str, fold_id: str, how: str = TRAIN) -> np.ndarray:
-    """Return the rows that a fold's job works on.
+    """Return the rows that a fold's job works on, ascending.
 
-    Parameters
-    ----------
-    splits : mapping of str to array
-        The columns of ``splits.parquet``.
-    split : str
-        The outer split, such as ``cv-1``.
-    fold_id : str
-        ``0`` for all training rows, or such as ``3of5``.
-    how : {"train", "part"}
-        The training part of the k-th of K partitions, or the k-th part itself.
-
-    Returns
-    -------
-    ndarray of int
-        Row numbers, ascending.
-
-    Raises
-    ------
-    DataError
-        If there is no such split or fold.
+    `split` is such as ``cv-1``; `fold_id` is ``0`` for all training rows, or such as ``3of5``; `how` is ``train`` for
+    the training part of that fold, or ``part`` for the fold itself. Raises `DataError` if there is no such split or
+    fold.
     """
     if how not in FOLD_ROWS:
         raise DataError(f"fold_rows is {how!r}. {did_you_mean(how, FOLD_ROWS)}")

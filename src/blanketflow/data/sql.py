@@ -42,12 +42,8 @@ def is_database_url(source: str) -> bool:
 def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
     """Return the columns that a query of a database file gives.
 
-    Raises
-    ------
-    ConfigError
-        If there is no query, or a package is missing.
-    DataError
-        If the file is not a database, or the query fails.
+    Raises `ConfigError` if there is no query, or a package is missing; `DataError` if the file is not a database, or
+    the query fails.
     """
     ask = _duckdb if kind == "duckdb" else _sqlite
     return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec)), spec.get("drop") or ()))

@@ -37,38 +37,20 @@ WHOLE: Part = (1, 1)
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A data set as the jobs see it.
-
-    Parameters
-    ----------
-    features : Table
-        The features, or those asked for.
-    target : Column
-        The target.
-    groups : ndarray of int, shape (n,), or None
-        Group numbers.
-    extra : dict
-        `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-        (how many of the last rows are test rows), and what else `write_table` was given.
-    """
+    """A data set as the jobs see it: the features, or those asked for, the target and the numbers of the groups."""
 
     features: Table
     target: Column
     groups: np.ndarray | None
+    #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
+    #: (how many of the last rows are test rows), and what else `write_table` was given.
     extra: dict[str, Any]
 
 
 def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None:
-    """Write a data set: features in order, then groups if any, then the target.
+    """Write a data set: features in order, then the groups, if any, then the target.
 
-    Parameters
-    ----------
-    path : path
-        Where to.
-    raw : RawTable
-        The data set.
-    provenance : Provenance
-        Its `extra` is extended by what `StoredTable.extra` lists.
+    The provenance's `extra` is extended by what `StoredTable.extra` lists.
     """
     features = raw.features
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
@@ -94,19 +76,10 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> StoredTable:
-    """Read a data set that `write_table` wrote.
+    """Read a data set that `write_table` wrote: all features, or those in `columns` in that order.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    columns : sequence of str, optional
-        Only these features, in this order. Target and groups always come along.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, is another artefact, or lacks a column.
+    Target and groups always come along. Raises `DataError` if the file is damaged, is another artefact, or lacks a
+    column.
     """
     if columns is None:
         return read_features(path)

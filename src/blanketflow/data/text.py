@@ -60,23 +60,11 @@ class Head(NamedTuple):
 
 
 def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> list[Column]:
-    """Return the columns of a CSV or TSV file, gzipped or not.
+    """Return the columns of a CSV or TSV file, gzipped or not; those named in `as_text` are categorical.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    path : Path
-        The file. Its name does not matter: compression and delimiter are read from its content.
-    as_text : collection of str
-        Columns that are categorical whatever they hold.
-    header : bool
-        Whether the first line has the names; without, they are ``x0``, ``x1``, ... and blanks may stand between cells.
-
-    Raises
-    ------
-    DataError
-        If the file is not UTF-8, is damaged, or its rows differ in length.
+    Compression and delimiter are found in the content, whatever the file is called. Without a `header` the columns are
+    ``x0``, ``x1``, ..., and blanks may stand between cells. Raises `DataError` if the file is not UTF-8, is damaged, or
+    its rows differ in length.
     """
     with opened(name, path) as raw:
         delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES).lstrip(b"\r\n"), header)
@@ -109,28 +97,11 @@ def _size(stored: BinaryIO) -> int:
 
 
 def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str], as_text: bool = False) -> Column:
-    """Make a column from its distinct texts and, for each row, which of them it holds.
+    """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
 
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    column : str
-        The column's name.
-    codes : ndarray of int, shape (n,)
-        Positions in `texts`.
-    texts : list of str
-        Distinct cells; surrounding blanks do not count.
-    as_text : bool
-        Categorical whatever it holds.
+    With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
+    with decimal commas.
 
-    Raises
-    ------
-    DataError
-        If the cells are numbers with decimal commas.
-
-    Examples
-    --------
     >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
     array([ 3.,  4., nan])
     """
@@ -190,10 +161,7 @@ def columns_of_rows(
 ) -> list[Column]:
     """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
 
-    Raises
-    ------
-    DataError
-        If there is no row.
+    Raises `DataError` if there is no row.
     """
     indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
     for index in indexes:

@@ -18,10 +18,7 @@ VARIABLE, MOST_GB = "BLANKETFLOW_MAX_GB", 4.0
 def most_bytes() -> int:
     """Return how many bytes a file may unpack to.
 
-    Raises
-    ------
-    ConfigError
-        If the environment variable holds no positive number.
+    Raises `ConfigError` if the environment variable holds no positive number.
     """
     said = os.environ.get(VARIABLE) or str(MOST_GB)
     try:
@@ -34,15 +31,7 @@ def most_bytes() -> int:
 
 
 class Unpacking:
-    """Counts the bytes that one file unpacks to, and refuses more than the limit before they are in memory.
-
-    Parameters
-    ----------
-    name : str
-        The data set, for messages.
-    path : Path
-        The file.
-    """
+    """Counts the bytes that one file unpacks to, and refuses more than the limit before they are in memory."""
 
     def __init__(self, name: str, path: Path) -> None:
         self._name, self._path, self._most, self._n = name, path, most_bytes(), 0
@@ -50,10 +39,7 @@ class Unpacking:
     def add(self, n_bytes: int) -> None:
         """Count some bytes.
 
-        Raises
-        ------
-        DataError
-            If the total is now above the limit.
+        Raises `DataError` if the total is now above the limit.
         """
         self._n += n_bytes
         if self._n > self._most:

@@ -22,31 +22,17 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").f
 
 
 def parse_bif(name: str, text: str, path: Path) -> DiscreteNetwork:
-    """Return the network of a BIF text.
+    """Return the network of a BIF text, which is called `name`: that in the file is ``unknown`` in most.
 
-    Names and states may be quoted and hold any characters but blanks and the format's own signs ``,;|(){}[]"``;
-    quoted, also those. Comments and properties are skipped; commas in lists, and the bar before the parents, may be
-    left out. Rows may be given as ``(states of the parents) probabilities``, with ``default`` for those not listed, or
-    all at once as ``table``, the node's own states outermost and the last parent's varying fastest. Probabilities that
-    add up to 1 within `ROUNDED` are divided by their total.
+    Names and states may be quoted and hold any characters but blanks and the format's own signs ``,;|(){}[]"``; quoted,
+    also those. Comments and properties are skipped; commas in lists, and the bar before the parents, may be left out.
+    Rows may be given as ``(states of the parents) probabilities``, with ``default`` for those not listed, or all at
+    once as ``table``, the node's own states outermost and the last parent's varying fastest. Probabilities that add up
+    to 1 within `ROUNDED` are divided by their total.
 
-    Parameters
-    ----------
-    name : str
-        The network's name; that in the file is not used, for it is ``unknown`` in most.
-    text : str
-        The text.
-    path : Path
-        The file, for messages.
+    Raises `DataError`, with file, line and node, if the text is not BIF, or a node is not discrete or has no table that
+    fits.
 
-    Raises
-    ------
-    DataError
-        If the text is not BIF, or a node is not discrete, lacks its table, or has one that does not fit; the message
-        names the file, the line and the node.
-
-    Examples
-    --------
     >>> coin = "network n { } variable c { type discrete [2] { head, tail }; } probability ( c ) { table 0.5, 0.5; }"
     >>> parse_bif("coin", coin, Path("coin.bif")).nodes["c"].levels
     ('head', 'tail')

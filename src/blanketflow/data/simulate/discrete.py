@@ -26,20 +26,12 @@ MOST_CELLS = 2**26
 
 @dataclass(frozen=True)
 class DiscreteNode(Node):
-    """One node.
-
-    Parameters
-    ----------
-    levels : tuple of str
-        Its values.
-    parents : tuple of str
-        Its parents, all discrete.
-    cpt : ndarray of shape (levels of parent 1, levels of parent 2, ..., len(levels))
-        Its probabilities given each combination of the parents' values; each last axis sums to 1.
-    """
+    """One node with discrete parents."""
 
     levels: tuple[str, ...]
     parents: tuple[str, ...]
+    #: Probabilities given each combination of the parents' values, shape (levels of parent 1, levels of parent 2, ...,
+    #: len(levels)); each last axis sums to 1.
     cpt: np.ndarray
     kind: ClassVar[str] = CATEGORICAL
 
@@ -102,18 +94,11 @@ def node(levels: Sequence[str], parents: Sequence[str] = (), *, table: Sequence)
 
 
 def normalised(table: np.ndarray, fail: Callable[[str], NoReturn]) -> np.ndarray:
-    """Return a table as a file gives it with each last axis divided by its total, which rounding left beside 1.
+    """Return a table of a file with each last axis divided by its total, which is 1 but for rounding.
 
-    Parameters
-    ----------
-    table : ndarray of shape (..., levels)
-        The probabilities.
-    fail : callable
-        Called with what is wrong, to raise an error that names the place: a negative probability, one that is no
-        number, or a total that is further from 1 than `ROUNDED`.
+    `fail` is called with what is wrong, to raise an error that names the place: a negative probability, one that is not
+    a number, or a total that is further from 1 than `ROUNDED`.
 
-    Examples
-    --------
     >>> normalised(np.array([0.3333333, 0.3333333, 0.3333333]), print).round(12)
     array([0.33333333, 0.33333333, 0.33333333])
     """

@@ -22,22 +22,10 @@ _SUFFIX = re.compile(r"\.(bif|json)(\.gz)?$")
 
 
 def find_network(name: str, where: str = "network") -> Path:
-    """Return the file of a network.
+    """Return the file of a network: of a path, or of a bare name such as ``alarm`` among those that pgmpy brings.
 
-    Parameters
-    ----------
-    name : str
-        A path, or the bare name of a network that pgmpy brings with it, such as ``alarm``. What holds a dot or a slash
-        is a path.
-    where : str
-        The data set, for messages.
-
-    Raises
-    ------
-    ConfigError
-        If pgmpy is not installed or has no such network; the message says how to get it.
-    DataError
-        If there is no such file.
+    What holds a dot or a slash is a path. Raises `ConfigError` if pgmpy is not installed or has no such network, with
+    how to get it; `DataError` if there is no such file.
     """
     if not _BARE_NAME(name):
         path = Path(name)
@@ -70,28 +58,11 @@ def pgmpy_networks() -> dict[str, Path]:
 
 
 def read_network(name: str | Path, where: str = "network") -> Network:
-    """Read a network from a file.
+    """Read a network from a file, BIF or JSON by its content, gzipped or not; its name is the file's.
 
-    Parameters
-    ----------
-    name : str or Path
-        As for `find_network`; a `Path` is always a path. The file is BIF or JSON, gzipped or not; which, its content
-        tells.
-    where : str
-        The data set, for messages.
+    `name` is as for `find_network`, or a `Path`. Raises as `find_network` does, and `DataError` if the file cannot be
+    read.
 
-    Returns
-    -------
-    Network
-        A `DiscreteNetwork`, `LinearGaussianNetwork` or `ConditionalGaussianNetwork`, named after the file.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As `find_network` does, or if the file cannot be read.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "coin.bif")

@@ -19,19 +19,9 @@ from .network import Network, Node
 class GaussianNode(Node):
     """One node: ``intercept + sum of coefficient * parent + Normal(0, sd)``.
 
-    With discrete parents the three depend on their levels; this is the conditional Gaussian node, of which the linear
-    Gaussian one is the case without discrete parents.
-
-    Parameters
-    ----------
-    intercept : float or ndarray of shape (levels of discrete parent 1, levels of discrete parent 2, ...)
-        Its mean where all Gaussian parents are 0.
-    sd : float or ndarray of the same shape
-        Standard deviation of the residual, at least 0.
-    coefficients : mapping of str to float or ndarray of the same shape
-        One for each Gaussian parent.
-    given : tuple of str
-        The discrete parents.
+    The discrete parents are `given`, the Gaussian ones the keys of `coefficients`; `sd` is at least 0. With discrete
+    parents, intercept, sd and each coefficient are arrays of shape (levels of discrete parent 1, levels of discrete
+    parent 2, ...): this is the conditional Gaussian node, of which the linear Gaussian one is the case without them.
     """
 
     intercept: float | np.ndarray

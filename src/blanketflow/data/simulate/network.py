@@ -42,21 +42,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Network:
-    """A Bayesian network.
+    """A Bayesian network: its name, which is part of the seeds, and its nodes in table order.
 
-    Parameters
-    ----------
-    name : str
-        Its name, part of the seeds.
-    nodes : mapping of str to Node
-        The nodes, in table order.
-
-    Raises
-    ------
-    DataError
-        If a node is of a kind that the network does not take, its parameters are wrong, or the graph has a cycle.
-    UnknownNameError
-        If a parent is not among the nodes.
+    Raises `DataError` if a node is of a kind that the network does not take, its parameters are wrong, or the graph has
+    a cycle; `UnknownNameError` if a parent is not among the nodes.
     """
 
     name: str
@@ -77,19 +66,9 @@ class Network:
         return DAG([(parent, key) for key, node in self.nodes.items() for parent in node.parents], self.nodes)
 
     def sample(self, rows: int, seed: int) -> Table:
-        """Draw independent rows.
+        """Draw independent rows: a categorical column for each discrete node, a numeric one for each Gaussian node.
 
-        Parameters
-        ----------
-        rows : int
-            How many.
-        seed : int
-            Every node has random numbers of its own, derived from it, the network's name and the node's.
-
-        Returns
-        -------
-        Table
-            One column a node: categorical with sorted levels for a discrete node, numeric for a Gaussian one.
+        Every node has random numbers of its own, derived from the seed, the network's name and the node's.
         """
         order = self.dag().topological_order()
         rngs = {key: derive_rng(seed, "simulate", self.name, key) for key in order}

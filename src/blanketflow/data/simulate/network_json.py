@@ -31,27 +31,8 @@ def parse_network_json(name: str, text: str, path: Path) -> Network:
       `coefficients`, a row for each, and `sd`, both with a column for each combination of levels, those of the first
       discrete parent varying fastest.
 
-    Parameters
-    ----------
-    name : str
-        The network's name.
-    text : str
-        The text.
-    path : Path
-        The file, for messages.
+    Raises `DataError`, with file, node and key, if the text is not of this form or contradicts itself.
 
-    Returns
-    -------
-    Network
-        A `DiscreteNetwork`, `LinearGaussianNetwork` or `ConditionalGaussianNetwork`, by its nodes.
-
-    Raises
-    ------
-    DataError
-        If the text is not of this form or contradicts itself; the message names the file, the node and the key.
-
-    Examples
-    --------
     >>> form = '{"nodes": ["a"], "arcs": [], "cpds": {"a": {"parents": [], "variance": [4], "coefficients": %s}}}'
     >>> parse_network_json("n", form % '{"(Intercept)": [1]}', Path("n.json")).nodes["a"]
     GaussianNode(intercept=1.0, sd=2.0, coefficients={}, given=())

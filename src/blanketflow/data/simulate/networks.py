@@ -149,39 +149,12 @@ NETWORKS = MappingProxyType(
 def simulate(
     name: str | Path, rows: int, seed: int, target: str | None = None, where: str = "simulate"
 ) -> tuple[Table, str, dict[str, list[str]]]:
-    """Draw rows from a network.
+    """Draw rows from one of `NETWORKS`, or from the network in a file; the same seed gives the same rows.
 
-    Parameters
-    ----------
-    name : str or Path
-        One of `NETWORKS`, or a network's file.
-    rows : int
-        How many rows.
-    seed : int
-        The same seed gives the same rows.
-    target : str, optional
-        A node; by default the network's own target, which a file does not have.
-    where : str
-        The data set, for messages.
+    Returns the table of all nodes, the name of the target, and its true `parents`, `children`, `spouses` and `blanket`.
+    The target is by default the network's own, which a file does not have. Raises `ConfigError` if the network or the
+    node is unknown or a file's target is not given; `DataError` if a file cannot be read.
 
-    Returns
-    -------
-    table : Table
-        All nodes, the target among them.
-    target : str
-        Its name.
-    truth : dict of str to list of str
-        Its `parents`, `children`, `spouses` and `blanket`.
-
-    Raises
-    ------
-    ConfigError
-        If the network or the node is unknown, or a file's target is not given.
-    DataError
-        If a file cannot be read.
-
-    Examples
-    --------
     >>> table, target, truth = simulate("greenhouse", 100, seed=1)
     >>> target, truth["spouses"]
     ('growth', ['nitrogen', 'wind'])
