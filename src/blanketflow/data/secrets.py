@@ -67,5 +67,10 @@ def _secrets(url: str) -> list[str]:
         return []
     found = [parts.password] if parts.password else []
     given = [pair.partition("=")[::2] for pair in re.split("[&;]", parts.query)]
-    found += [value for key, value in given if value and _SECRET.search(unquote(key))]
+    found += [value for key, value in given if value and _is_secret(unquote(key))]
     return found
+
+
+def _is_secret(key: str) -> bool:
+    """Return whether a key of a URL's query stands for a password or token: what is refused and redacted."""
+    return bool(_SECRET.search(key))

@@ -23,22 +23,8 @@ from .text_file import GZIP_MAGIC, decompressed, opened, readable
 
 #: Cells that count as missing in text files.
 MISSING_MARKERS = (
-    "",
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "<NA>",
-    "#N/A",
-    "#NA",
-    "NaN",
-    "nan",
-    "-NaN",
-    "-nan",
-    "null",
-    "NULL",
-    "None",
-)
+    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
+)  # fmt: skip
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 DELIMITERS = ",;\t|"

@@ -28,14 +28,11 @@ _MAGIC = (
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
 )
-_UTF_16 = "UTF-16 or UTF-32 text. Save it as UTF-8"
 _UNPACK = "Unpack it; of packed files only gzip is read"
 #: Formats that the first bytes reveal, but that are not read.
 _REFUSED = {
     b"FEA1": "a Feather file of version 1. Write it again as version 2",
-    b"\xff\xfe": _UTF_16,
-    b"\xfe\xff": _UTF_16,
-    b"\0\0\xfe\xff": _UTF_16,
+    (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"): "UTF-16 or UTF-32 text. Save it as UTF-8",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as CSV",
     GZIP_MAGIC: "compressed twice. Unpack it once",
     b"BZh": f"a bzip2 file. {_UNPACK}",
@@ -44,10 +41,8 @@ _REFUSED = {
     b"\x28\xb5\x2f\xfd": f"a zstd file. {_UNPACK}",
     b"%PDF": "a PDF document. Export the table as CSV",
     b"\x93NUMPY": "a numpy array alone. Save it with its target by numpy.savez(path, X=..., y=...)",
-    b"\x80\x04\x95": "a pickle, which can run code and is not read. Save the table as Parquet or CSV",
-    b"\x80\x05\x95": "a pickle, which can run code and is not read. Save the table as Parquet or CSV",
-    b"RDX3\n": "R's own format. Save the table in R by write.csv(..., row.names = FALSE)",
-    b"X\n\0\0\0": "R's own format. Save the table in R by write.csv(..., row.names = FALSE)",
+    (b"\x80\x04", b"\x80\x05"): "a pickle, which can run code and is not read. Save the table as Parquet or CSV",
+    (b"RDX3\n", b"X\n\0\0\0"): "R's own format. Save the table in R by write.csv(..., row.names = FALSE)",
     b"version https://git-lfs": "a pointer of Git LFS and not the file itself. Fetch it by git lfs pull",
 }
 _MARKUP = re.compile(rb"\s*<(!doctype|html|head|body|table|\?xml)\b", re.IGNORECASE).match

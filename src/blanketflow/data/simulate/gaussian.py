@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 
-from ...core.cards import NUMERIC
 from ...core.errors import DataError
-from ...core.table import Column
 from .discrete import DiscreteNode, configurations, level_counts
 from .network import Network, Node
 
@@ -28,7 +25,6 @@ class GaussianNode(Node):
     sd: float | np.ndarray
     coefficients: Mapping[str, float | np.ndarray] = field(default_factory=dict)
     given: tuple[str, ...] = ()
-    kind: ClassVar[str] = NUMERIC
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -60,14 +56,6 @@ class GaussianNode(Node):
         numbers = given[len(self.given) :]
         terms = (of_row(value) * x for value, x in zip(self.coefficients.values(), numbers, strict=True))
         return sum(terms, noise)
-
-    def empty(self, rows: int) -> np.ndarray:
-        """Return an array for numbers."""
-        return np.empty(rows, dtype=np.float64)
-
-    def column(self, name: str, values: np.ndarray) -> Column:
-        """Return the numbers as a column."""
-        return Column(name, NUMERIC, values)
 
 
 class LinearGaussianNetwork(Network):

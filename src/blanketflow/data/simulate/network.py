@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...core.cards import NUMERIC
 from ...core.errors import DataError
 from ...core.graph import DAG
 from ...core.seeds import derive_rng
@@ -18,9 +19,9 @@ BLOCK_ROWS = 32_768
 
 
 class Node:
-    """A node's distribution given its parents; what a kind of node has to know."""
+    """A node's distribution given its parents; what a kind of node has to know. By default it holds numbers."""
 
-    kind: ClassVar[str]
+    kind: ClassVar[str] = NUMERIC
     parents: tuple[str, ...]
 
     def check(self, where: str, nodes: Mapping[str, Node]) -> None:
@@ -33,11 +34,11 @@ class Node:
 
     def empty(self, rows: int) -> np.ndarray:
         """Return an array for drawn values, shape (rows,)."""
-        raise NotImplementedError
+        return np.empty(rows, dtype=np.float64)
 
     def column(self, name: str, values: np.ndarray) -> Column:
         """Return drawn values as a column."""
-        raise NotImplementedError
+        return Column(name, self.kind, values)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.cards import NUMERIC
 from ...core.errors import ParameterError
-from ...core.table import Column
 from .gaussian import GaussianNode
 from .network import Network, Node
 
@@ -28,18 +26,9 @@ class NumericNode(Node):
     """A node of numbers that `draw` computes; its parameters are checked where it is made."""
 
     parents: tuple[str, ...]
-    kind = NUMERIC
 
     def check(self, where: str, nodes: Mapping[str, Node]) -> None:
         """Accept any parents: `regression` gives it numeric ones."""
-
-    def empty(self, rows: int) -> np.ndarray:
-        """Return an array for numbers."""
-        return np.empty(rows, dtype=np.float64)
-
-    def column(self, name: str, values: np.ndarray) -> Column:
-        """Return the numbers as a column."""
-        return Column(name, NUMERIC, values)
 
 
 @dataclass(frozen=True)
