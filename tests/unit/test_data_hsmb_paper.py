@@ -11,7 +11,7 @@ from scipy import integrate, stats
 import blanketflow as bf
 from blanketflow.ci.population import joint_distribution
 from blanketflow.core.errors import ParameterError
-from blanketflow.data.simulate import NETWORKS, simulate, truth_of
+from blanketflow.data.simulate import NETWORKS, simulate, simulated
 from blanketflow.data.simulate.corral import corral
 from blanketflow.data.simulate.regression import regression
 from blanketflow.data.sources import read_source
@@ -65,7 +65,7 @@ def test_features_and_truth_are_those_of_the_paper(name):
     n_named = int(name.split("-")[-1])
     assert len(table.names) - 1 == (6 if n_named == 7 else n_named)  # Corral-7 is named after its columns
     originals = ["A0", "A1", "B0", "B1"] if name in CORRAL else ["x1", "x2"]
-    assert truth == truth_of(name)
+    assert truth == simulated(name).truth()
     assert truth["blanket"] == truth["parents"] == originals and table.names[: len(originals)] == originals
     assert (table.names[-1], target) == (("Y",) * 2 if name in CORRAL else ("y",) * 2)
     irrelevant = sum(column[0] == "I" for column in table.names)
@@ -134,7 +134,7 @@ def test_with_exact_probabilities_the_four_are_the_blanket(method, pair_match):
 def test_with_d_separation_the_originals_are_the_blanket(name):
     network = NETWORKS[name].network
     found = blanket(network, "iamb", bf.get_ci_test("oracle", network=network))
-    assert found == truth_of(name)["blanket"]
+    assert found == simulated(name).truth()["blanket"]
 
 
 def test_the_graph_tells_no_independence_that_the_distribution_does_not_have():
@@ -170,7 +170,7 @@ def test_the_larger_data_include_the_smaller_ones_at_the_same_seed(small, large)
     few, target, _ = simulate(small, 300, seed=8)
     many, _, _ = simulate(large, 300, seed=8)
     shared = set(few.names) & set(many.names)
-    assert {target, *truth_of(small)["blanket"]} <= shared
+    assert {target, *simulated(small).truth()["blanket"]} <= shared
     assert small == "corral-7" or "rel" in small or shared == set(few.names)
     for key in shared:
         assert np.array_equal(few[key].values, many[key].values)
@@ -189,7 +189,7 @@ def test_the_plan_knows_each_as_a_data_set_of_a_config(name):
     facts = plan.facts["study"]
     read = read_source("study", spec, json.loads(plan.table_spec("study"))["seed"])
     assert (facts.n_rows, facts.n_features, facts.exact) == (120, len(read.features), True)
-    assert facts.feature_names == tuple(read.features.names) and facts.truth == read.truth == truth_of(name)
+    assert facts.feature_names == tuple(read.features.names) and facts.truth == read.truth == simulated(name).truth()
     assert facts.task == read.task.name == ("classification" if name in CORRAL else "regression")
     assert facts.kinds == (("categorical",) if name in CORRAL else ("numeric",))
     assert not plan.skipped and {("study", "gs"), ("study", "truth")} <= set(plan.pairs)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blanketflow.core.errors import ConfigError, DataError
-from blanketflow.data.simulate import read_network, truth_of
+from blanketflow.data.simulate import read_network, simulated
 from blanketflow.data.simulate.bif import parse_bif
 from blanketflow.data.simulate.files import PGMPY_FOLDER, pgmpy_networks
 from blanketflow.data.simulate.network_json import parse_network_json
@@ -425,8 +425,8 @@ def test_the_content_tells_the_format(tmp_path, form, packed, mark):
     [
         (b"", "is empty"),
         (b"network \xff", "is not UTF-8"),
-        (gzip.compress(NET.encode(), mtime=0)[:-20], "is damaged or cut off"),
-        (gzip.compress(NET.encode(), mtime=0)[:20] + b"junk" * 20, "is damaged or cut off"),
+        (gzip.compress(NET.encode(), mtime=0)[:-20], "is a damaged gzip file"),
+        (gzip.compress(NET.encode(), mtime=0)[:20] + b"junk" * 20, "is a damaged gzip file"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, content, message):
@@ -438,7 +438,7 @@ def test_files_that_cannot_be_read(tmp_path, content, message):
 
 def test_a_file_that_is_not_there(tmp_path):
     (tmp_path / "alarm.bif").write_text(NET)
-    with pytest.raises(DataError, match=r"no network file .*alarn.bif. Did you mean 'alarm.bif'"):
+    with pytest.raises(DataError, match=r"no file .*alarn.bif. Check the key source.* Did you mean 'alarm.bif'"):
         read_network(str(tmp_path / "alarn.bif"))
     with pytest.raises(DataError, match="cannot be read"):
         read_network(tmp_path)
@@ -493,7 +493,7 @@ def test_a_network_is_the_source_of_a_data_set(net):
     spec = {"source": f"network:{net}", "target": "wet", "rows": 500}
     raw, facts = read_source("mine", spec, seed=3), peek("mine", spec, seed=3)
     assert raw.features.names == ["rain", "wind"] and raw.task.name == "classification"
-    assert raw.truth == facts.truth == truth_of(net, "wet") and raw.truth["parents"] == ["rain", "wind"]
+    assert raw.truth == facts.truth == simulated(net, "wet").truth() and raw.truth["parents"] == ["rain", "wind"]
     assert facts.exact and facts.n_rows == 500 and facts.n_features == 2
     assert facts.class_counts == dict(zip(raw.target.levels, np.bincount(raw.target.values).tolist(), strict=True))
     assert source_files("mine", spec) == [str(net)]
@@ -520,7 +520,7 @@ def test_what_a_network_source_needs(net):
         peek("mine", {"source": f"network:{net}"})
     with pytest.raises(ConfigError, match=r"^mine: the network net has no node 'wed' .* Did you mean 'wet'"):
         peek("mine", {"source": f"network:{net}", "target": "wed"})
-    with pytest.raises(DataError, match=r"^mine: there is no network file"):
+    with pytest.raises(DataError, match=r"^mine: there is no file nothing.bif"):
         source_files("mine", {"source": "network:./nothing.bif", "target": "wet"})
     with pytest.raises(ConfigError, match="'network:<name or file>'"):
         peek("mine", {"source": "networks:alarm", "target": "wet"})

@@ -9,7 +9,7 @@ import pytest
 
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
 from blanketflow.core.graph import DAG
-from blanketflow.data.simulate import NETWORKS, simulate, truth_of
+from blanketflow.data.simulate import NETWORKS, simulate, simulated
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.gaussian import ConditionalGaussianNetwork, GaussianNode, LinearGaussianNetwork
 from blanketflow.data.simulate.network import BLOCK_ROWS
@@ -68,7 +68,7 @@ def test_gaussian_samples_follow_every_equation():
 
 
 def test_the_clinic_is_as_described():
-    truth = truth_of("clinic")
+    truth = simulated("clinic").truth()
     assert truth["parents"] == ["infection", "smoking"] and truth["children"] == ["cough", "fever", "xray"]
     assert truth["spouses"] == ["allergy", "old_scar"]
     assert {len(n.levels) for n in CLINIC.nodes.values()} == {2, 3, 4}
@@ -80,7 +80,7 @@ def test_the_clinic_is_as_described():
 
 
 def test_the_greenhouse_is_as_described():
-    truth = truth_of("greenhouse")
+    truth = simulated("greenhouse").truth()
     assert truth["parents"] == ["salinity", "temperature"] and truth["children"] == ["height", "leaf_area"]
     assert truth["spouses"] == ["nitrogen", "wind"] and len(GREENHOUSE.nodes) == 15
 
@@ -92,16 +92,16 @@ def test_simulation_is_a_function_of_its_seed(name):
     other, *_ = simulate(name, 200, seed=10)
     assert all(np.array_equal(a.values, b.values) for a, b in zip(first.columns, again.columns, strict=True))
     assert not np.array_equal(first[target].values, other[target].values)
-    assert truth == truth_of(name) and set(truth["blanket"]) < set(first.names)
+    assert truth == simulated(name).truth() and set(truth["blanket"]) < set(first.names)
 
 
 def test_any_node_can_be_the_target():
     _, target, truth = simulate("clinic", 10, seed=1, target="xray")
     assert target == "xray" and truth["blanket"] == ["old_scar", "pneumonia"]
     with pytest.raises(ConfigError, match="Did you mean 'clinic'"):
-        truth_of("clinik")
+        simulated("clinik").truth()
     with pytest.raises(ConfigError, match=r"no node 'fevr'.*Did you mean 'fever'"):
-        truth_of("clinic", "fevr")
+        simulated("clinic", "fevr").truth()
 
 
 def test_tables_that_are_no_distributions_are_refused():

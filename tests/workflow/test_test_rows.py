@@ -6,7 +6,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from blanketflow.data.simulate import truth_of
+from blanketflow.data.simulate import simulated
 from blanketflow.data.storage import read_table
 from blanketflow.models.encode import design
 from workflow_runs import chosen, columns, configure, planned, snakemake
@@ -60,7 +60,7 @@ def test_samples_differ_and_the_scores_are_those_of_their_test_rows(run):
 
 
 def test_the_truth_is_counted_by_kind(run):
-    known = truth_of("clinic")
+    known = simulated("clinic").truth()
     relatives = {*known["parents"], *known["children"]}
     assert set(chosen(run, "clinic-1", "cv-1", "truth")) == set(known["blanket"])
     assert set(chosen(run, "clinic-1", "cv-1", "true-pc")) == relatives

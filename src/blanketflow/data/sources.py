@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.errors import ConfigError, DataError
 from ..core.table import Column
 from .arrays import read_npz
 from .arrow import read_ipc, read_parquet
@@ -33,6 +31,7 @@ from .secrets import check_no_secret, redacted
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
+from .text_file import existing_file
 
 
 class Source(NamedTuple):
@@ -71,7 +70,7 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
     if scheme == "openml":
         return Source(scheme, identifier, openml_file(name, identifier))
     if found := database_file(source):
-        return Source(found[0], "", _existing(name, found[1], "source"))
+        return Source(found[0], "", existing_file(name, found[1], "source"))
     if is_database_url(source):
         return Source("parquet", "", queried_file(name, source, spec))
     raise ConfigError(
@@ -87,47 +86,13 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: {spec['path']} is in object storage, which only the workflow reads. Run it by snakemake, or "
             "download the file."
         )
-    path = _existing(name, Path(spec["path"]), "path")
+    path = existing_file(name, Path(spec["path"]), "path")
     kind = tell_format(name, path, spec)
     if spec.get("query") and kind not in ("duckdb", "sqlite"):
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
     if spec.get("target_path") and kind != "npz":
         raise ConfigError(f"{name}: target_path is of .npz tables, and {path} is none: remove it.")
     return Source(kind, "", path)
-
-
-def _existing(name: str, path: Path, key: str) -> Path:
-    """Return the path of a file that is there, or raise `DataError`; nothing is opened, since a pipe would block."""
-    try:
-        found = path.stat().st_mode
-    except (OSError, ValueError) as error:  # such as a folder that may not be entered, or a name that is too long
-        raise DataError(_why_not_there(name, path, key, error)) from error
-    if stat.S_ISDIR(found):
-        raise DataError(f"{name}: {path} is a folder. Name a file in it under the key {key}.")
-    if not stat.S_ISREG(found):
-        raise DataError(
-            f"{name}: {path} is a pipe, socket or device, and tables are read more than once. Write it to a file first."
-        )
-    return path
-
-
-def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
-    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}..."
-        return f"{name}: {shown} cannot be read ({getattr(error, 'strerror', None) or error}). Check the key {key}."
-    if path.is_symlink():
-        return f"{name}: {path} is a link to {os.readlink(path)}, which is not there. Mend the link."
-    if any(sign in str(path) for sign in ("~", "$")):
-        hint = " Neither ~ nor variables are filled in: write the path in full."
-    elif not path.parent.is_dir():
-        hint = f" There is no folder {path.parent} either."
-    else:
-        beside = [entry.name for entry in path.parent.iterdir()]
-        hint = f" {did_you_mean(path.name, beside)}" if beside else ""
-    return (
-        f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
-        f"(docs/module.md).{hint}"
-    )
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:

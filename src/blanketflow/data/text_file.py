@@ -1,20 +1,56 @@
-"""Opens text files: gzip is recognised by content, and errors say in words what cannot be read."""
+"""Opens files: gzip is recognised by content, and errors say in words what is not there or cannot be read."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from ..core.errors import DataError
+from ..core.errors import DataError, did_you_mean
 from .unpacked import Unpacking
 
 GZIP_MAGIC = b"\x1f\x8b"
+
+
+def existing_file(name: str, path: Path, key: str) -> Path:
+    """Return the path of a file that is there, or raise `DataError`; nothing is opened, since a pipe would block."""
+    try:
+        found = path.stat().st_mode
+    except (OSError, ValueError) as error:  # such as a folder that may not be entered, or a name that is too long
+        raise DataError(_why_not_there(name, path, key, error)) from error
+    if stat.S_ISDIR(found):
+        raise DataError(f"{name}: {path} is a folder. Name a file in it under the key {key}.")
+    if not stat.S_ISREG(found):
+        raise DataError(
+            f"{name}: {path} is a pipe, socket or device, and tables are read more than once. Write it to a file first."
+        )
+    return path
+
+
+def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}..."
+        return f"{name}: {shown} cannot be read ({getattr(error, 'strerror', None) or error}). Check the key {key}."
+    if path.is_symlink():
+        return f"{name}: {path} is a link to {os.readlink(path)}, which is not there. Mend the link."
+    if any(sign in str(path) for sign in ("~", "$")):
+        hint = " Neither ~ nor variables are filled in: write the path in full."
+    elif not path.parent.is_dir():
+        hint = f" There is no folder {path.parent} either."
+    else:
+        beside = [entry.name for entry in path.parent.iterdir()]
+        hint = f" {did_you_mean(path.name, beside)}" if beside else ""
+    return (
+        f"{name}: there is no file {path}. Check the key {key}; a file that a rule makes must be made first "
+        f"(docs/module.md).{hint}"
+    )
 
 
 @contextmanager
@@ -58,7 +94,9 @@ def readable(name: str, path: Path) -> Iterator[None]:
     except csv.Error as error:
         raise DataError(f"{name}: {path} is not a readable CSV file ({error}).") from error
     except OSError as error:
-        raise DataError(f"{name}: {path} cannot be read ({error.strerror or error}). Check the key path.") from error
+        raise DataError(
+            f"{name}: {path} cannot be read ({error.strerror or error}). Check the path and its permissions."
+        ) from error
 
 
 def _where(name: str, path: Path, most: int = 20) -> str:

@@ -2,6 +2,6 @@
 
 from .files import find_network, read_network
 from .network import Network
-from .networks import NETWORKS, known_network, simulate, simulated, truth_of
+from .networks import NETWORKS, known_network, simulate, simulated
 
-__all__ = ["NETWORKS", "Network", "find_network", "known_network", "read_network", "simulate", "simulated", "truth_of"]
+__all__ = ["NETWORKS", "Network", "find_network", "known_network", "read_network", "simulate", "simulated"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import re
-import zlib
 from pathlib import Path
 
 from ...core.errors import BlanketflowError, ConfigError, DataError, did_you_mean
-from ..text_file import decompressed
+from ..text_file import existing_file, opened_text
 from .bif import parse_bif
 from .network import Network
 from .network_json import parse_network_json
@@ -28,12 +26,7 @@ def find_network(name: str, where: str = "network") -> Path:
     how to get it; `DataError` if there is no such file.
     """
     if not _BARE_NAME(name):
-        path = Path(name)
-        if not path.is_file():
-            beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-            hint = f" {did_you_mean(path.name, beside)}" if beside else ""
-            raise DataError(f"{where}: there is no network file {path}.{hint}")
-        return path
+        return existing_file(where, Path(name), "source")
     files = pgmpy_networks()
     if not files:
         raise ConfigError(
@@ -73,15 +66,8 @@ def read_network(name: str | Path, where: str = "network") -> Network:
     ('coin', ['c'])
     """
     path = name if isinstance(name, Path) else find_network(name, where)
-    try:
-        with open(path, "rb") as stored, decompressed(where, path, stored) as raw:
-            text = raw.read().decode("utf-8-sig")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{where}: {path} is damaged or cut off. Get it again.") from error
-    except OSError as error:
-        raise DataError(f"{where}: {path} cannot be read ({error.strerror}). Check the path.") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where}: {path} is not UTF-8. Save it in that encoding.") from error
+    with opened_text(where, path) as file:
+        text = file.read()
     if not text.strip():
         raise DataError(f"{where}: {path} is empty.")
     parse = parse_network_json if text.lstrip().startswith(("{", "[")) else parse_bif

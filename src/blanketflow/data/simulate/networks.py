@@ -163,11 +163,6 @@ def simulate(
     return known.network.sample(rows, seed), known.target, known.truth()
 
 
-def truth_of(name: str | Path, target: str | None = None, where: str = "simulate") -> dict[str, list[str]]:
-    """Return a target's true neighbourhood without drawing any row; raises as `simulate` does."""
-    return simulated(name, target, where).truth()
-
-
 def simulated(name: str | Path, target: str | None = None, where: str = "simulate") -> Simulated:
     """Return a network and its target without drawing any row; parameters and errors as for `simulate`."""
     if isinstance(name, Path):
