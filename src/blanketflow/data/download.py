@@ -2,8 +2,9 @@
 
 Those in object storage are only recognised here: the workflow fetches them.
 
-pooch would keep the cache and check digests, but not stop at a size, refuse redirections, keep credentials from other
-servers, or trust the system's certificates; Snakemake's storage plug-ins serve no function of the library.
+pooch would keep the cache and check a known digest. It does not record the digest of a first download, stop at a size,
+refuse redirections, keep credentials from other servers or trust the system's certificates; most of this file would
+become a downloader for it. Snakemake's storage plug-ins cannot be called from the library.
 """
 
 from __future__ import annotations
@@ -88,7 +89,11 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
     is too large, or has another digest.
     """
     check_no_secret(name, url)
-    _check_scheme(name, url)
+    if not _is_allowed(url):
+        raise ConfigError(
+            f"{name}: {url} is not encrypted. Write https://, or download the file and give its path; http:// is for "
+            "servers of this machine."
+        )
     path = cached_file(url)
     record_file = path.with_name(f"{path.name}.json")
     record = read_json(record_file) if record_file.is_file() else {}
@@ -97,7 +102,12 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
         return path
     with storing(name, path) as temporary:
         found = _fetch(name, url, temporary)
-        _check_digests(name, url, found, sha256, md5)
+        for kind, wanted in (("sha256", sha256), ("md5", md5)):
+            if wanted is not None and found[kind] != wanted.lower():
+                raise DataError(
+                    f"{name}: {url} has the {kind} {found[kind]}, but should have {wanted}. It is damaged, or another "
+                    "file."
+                )
         if sha256 is None and record and record["sha256"] != found["sha256"]:
             raise DataError(
                 f"{name}: {url} is another file than when it was first downloaded: its SHA-256 is {found['sha256']}, "
@@ -129,25 +139,9 @@ def cached_file(url: str) -> Path:
     return cache_folder() / "downloads" / (host or "host") / key / (file or "file")
 
 
-def _check_scheme(name: str, url: str) -> None:
-    if not _is_allowed(url):
-        raise ConfigError(
-            f"{name}: {url} is not encrypted. Write https://, or download the file and give its path; http:// is for "
-            "servers of this machine."
-        )
-
-
 def _is_allowed(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and bool(_LOOPBACK.fullmatch(parts.hostname or "")))
-
-
-def _check_digests(name: str, url: str, found: Mapping[str, Any], sha256: str | None, md5: str | None) -> None:
-    for kind, wanted in (("sha256", sha256), ("md5", md5)):
-        if wanted is not None and found[kind] != wanted.lower():
-            raise DataError(
-                f"{name}: {url} has the {kind} {found[kind]}, but should have {wanted}. It is damaged, or another file."
-            )
 
 
 def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
@@ -155,7 +149,7 @@ def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
     import http.client
     import urllib.error
 
-    digests, n_bytes, head = (hashlib.sha256(), hashlib.md5(usedforsecurity=False)), 0, b""
+    sha256, md5, n_bytes, head = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0, b""
     try:
         with _answer(name, url) as answer, open(to, "wb") as file:
             promised = int(answer.headers.get("Content-Length") or 0)
@@ -164,8 +158,8 @@ def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
                 n_bytes += len(part)
                 _check_size(name, url, n_bytes)
                 head = head or part[:1000]
-                for digest in digests:
-                    digest.update(part)
+                sha256.update(part)
+                md5.update(part)
                 file.write(part)
     except urllib.error.HTTPError as error:
         _failed(name, url, f"the server answers {error.code} {error.reason}", _REMEDY.get(error.code))
@@ -181,7 +175,7 @@ def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
         _failed(name, url, f"the connection broke after {n_bytes} of {promised} bytes")
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         _failed(name, url, "the answer is a web page", "Take the link of the file itself; it may need a login.")
-    return {"bytes": n_bytes, "sha256": digests[0].hexdigest(), "md5": digests[1].hexdigest()}
+    return {"bytes": n_bytes, "sha256": sha256.hexdigest(), "md5": md5.hexdigest()}
 
 
 _REMEDY = {
@@ -198,8 +192,8 @@ def _failed(name: str, url: str, why: str, remedy: str | None = None) -> NoRetur
 
 def _check_size(name: str, url: str, n_bytes: int) -> None:
     if n_bytes > MOST_BYTES:
-        limit = f"{MOST_BYTES / 1e9:.1f} GB"
-        _failed(name, url, f"it is larger than {limit}", "Download it by other means and give its path.")
+        why = f"it is larger than {MOST_BYTES / 1e9:.1f} GB"
+        _failed(name, url, why, "Download it by other means and give its path.")
 
 
 def _answer(name: str, url: str) -> Any:
@@ -214,8 +208,7 @@ def _answer(name: str, url: str) -> Any:
                 _failed(name, url, f"it leads to {will_be}://{urlsplit(to).hostname}", "Check whether that is right.")
             return super().redirect_request(request, handle, code, reason, headers, to)
 
-    full = expanded(name, url)
-    parts = urlsplit(full)
+    parts = urlsplit(expanded(name, url))
     host = parts.netloc.rpartition("@")[2]
     request = urllib.request.Request(parts._replace(netloc=host, fragment="").geturl())  # noqa: S310 (checked above)
     if parts.username:
