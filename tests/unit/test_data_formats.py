@@ -412,7 +412,7 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ({"t.arff": ARFF}, "has no rows"),
         ({"t.arff": ARFF.replace("@data\n", "")}, "has no line @data below its attributes"),
         ({"t.svm": "1 1:2\n0 0:3\n"}, r"t\.svm, line 2: index 0\. Indices count from 1"),
-        ({"t.svm": "1 1:2\n0 3:3 2:1\n"}, "line 2: index 2 stands behind 3. Indices must ascend"),
+        ({"t.svm": "1 1:2\n0 3:3 2:1\n"}, "line 2: index 2 comes after 3. Indices must ascend"),
         ({"t.svm": "1 1:2\n0,1 2:1\n"}, "line 2: the labels '0,1' are not one number"),
         ({"t.svm": "1 1:2\nu 2:1\n"}, "line 2: the label 'u' is not a number"),
         ({"t.svm": "1 1:2\n1 2:z\n"}, "line 2: '2:z' is not a pair index:value"),

@@ -357,8 +357,8 @@ NUMERIC_PARENT = MIXED["cpds"]["y"] | {
 }
 
 MALFORMED_JSON = {
-    "no JSON": ('{"nodes": [,]}', "net.json, line 1: this is no JSON"),
-    "cut off": (json.dumps(MIXED)[:200], "net.json, line 1: this is no JSON"),
+    "no JSON": ('{"nodes": [,]}', "net.json, line 1: this is not JSON"),
+    "cut off": (json.dumps(MIXED)[:200], "net.json, line 1: this is not JSON"),
     "a list": ("[1, 2]", "net.json: there should be an object"),
     "too deep": ("[" * 100_000, "net.json: the JSON is nested too deeply"),
     "a key twice": ('{"nodes": [], "nodes": []}', r"net.json: an object holds the keys \['nodes'\] twice"),

@@ -23,7 +23,7 @@ from .text import read_text
 from .unpacked import Unpacking
 
 ZIP_MAGIC = b"PK\x03\x04"
-#: What numpy and zipfile raise of a damaged or foreign archive; RuntimeError is of one that is encrypted.
+#: What numpy and zipfile raise for a damaged or foreign archive, and RuntimeError for an encrypted one.
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
 
@@ -88,7 +88,7 @@ def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]
     """
     header = read_npz_header(name, path, spec)
     with _opened(name, path) as archive:
-        # Columns are what is read from now on.
+        # Only columns are read from now on.
         X = np.asfortranarray(archive["X"]) if "X" in archive else _sparse(path)
     columns = as_table(X, list(header.names)).columns
     if isinstance(columns, WideColumns):

@@ -122,7 +122,7 @@ def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> lis
     if not table.num_rows:
         raise DataError(f"{name}: the table has no rows.")
     try:
-        table.validate(full=True)  # offsets, codes and UTF-8 are read as they stand in the file
+        table.validate(full=True)  # offsets, codes and UTF-8 come unchecked from the file
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"{name}: the table is damaged ({_said(error)}). Write it again.") from error
     try:

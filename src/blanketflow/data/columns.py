@@ -51,7 +51,7 @@ def only(columns: Sequence[Column], wanted: Collection[str]) -> Sequence[Column]
 
 
 def at_positions(columns: WideColumns, positions: np.ndarray) -> WideColumns:
-    """Return some of the columns that are held together, in the order asked; those behind them stay."""
+    """Return some of the columns that are held together, in the order asked; the columns after them stay."""
     names = [columns.names[at] for at in positions.tolist()]
     if isinstance(columns, MatrixColumns):
         return replace(columns, names=names, matrix=columns.matrix[:, positions])

@@ -14,7 +14,7 @@ from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
 from .storage import WIDE
 
-#: What stands for the source of such a table.
+#: The source that the spec of such a table names.
 SOURCE = "memory"
 
 
@@ -42,7 +42,7 @@ def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Se
 
 
 def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str]:
-    """Return the table with one more column, and its name; the table itself where the column is one of it."""
+    """Return the table with one more column, unless `values` names one of its columns; and that column's name."""
     if isinstance(values, str):
         if values not in table.names:
             raise DataError(f"{name}: X has no column {values!r} for the {part}. {did_you_mean(values, table.names)}")
@@ -76,9 +76,9 @@ def _single(name: str, values: Any, called: str, part: str) -> Column:
 
 
 def _as_in_a_file(column: Column) -> Column:
-    """Return a column as it is read from a file: where cells are missing, pandas has whole numbers as floats.
+    """Return a column as it would be read from a file.
 
-    And it has truth values as objects there.
+    Where cells are missing, pandas holds whole numbers as floats and truth values as objects.
     """
     if column.kind == NUMERIC and column.n_missing():
         values = column.numbers()

@@ -19,7 +19,7 @@ _UNIT = r"(\s?(%|[kmµ]?[glms]|cm|[€$£¥]|°C?)|\s[^\W\d_]{1,4})?"
 _DRESSED = re.compile(rf"[^\w\s.,+\u2212-]{{0,2}}\s?{_BARE}{_UNIT}'?|0[xX][0-9a-fA-F]+").fullmatch
 #: Fewer different numbers may be labels.
 _FEWEST = 3
-#: Plain numbers that a format declares to be labels, or holds as text, are taken as such up to so many.
+#: Plain numbers that a format declares to be labels, or holds as text, are labels if there are at most this many.
 _MOST_LABELS = 10
 #: A text column with a larger share of numbers than this seems to hold numbers.
 _SHARE = 0.5
@@ -41,7 +41,7 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
 
 
 def what_is_held(column: Column) -> str | None:
-    """Return in words what a text column that seems to hold numbers holds; None for any other column."""
+    """Say what a text column that seems to hold numbers holds; None for any other column."""
     if column.kind != CATEGORICAL:
         return None
     codes = column.values[column.values >= 0]

@@ -30,7 +30,7 @@ def openml_file(name: str, identifier: str) -> Path:
 def read_openml(name: str, identifier: str) -> Loaded:
     """Return the columns of a data set; raises as `openml_file` and `read_arff` do.
 
-    OpenML names the target. Columns that it says to ignore, such as row numbers, are kept aside.
+    OpenML names the target. Columns that OpenML says to ignore, such as row numbers, are kept aside.
     """
     said = _description(name, identifier)
     loaded = read_arff(name, openml_file(name, identifier))
@@ -71,6 +71,6 @@ def _server() -> str:
 
 
 def _names(said: Any) -> list[str]:
-    """Return attributes that OpenML lists, as a list or with commas."""
+    """Return the attributes in a list of OpenML, which may be a text with commas."""
     texts = said if isinstance(said, list) else str(said or "").split(",")
     return [text.strip() for text in texts if text.strip()]

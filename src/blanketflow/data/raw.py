@@ -66,7 +66,7 @@ def setting(spec: Mapping[str, Any], key: str) -> Any:
 
 
 def check_width(where: str, width: int, n_cells: int) -> None:
-    """Raise `DataError` if a sparse table states far more columns than it has cells: a slip, and no memory for it."""
+    """Raise `DataError` if a sparse table states far more columns than it has cells: they would take all memory."""
     if width > max(MOST_COLUMNS, EMPTY_COLUMNS * n_cells):
         raise DataError(
             f"{where} states {width:,} columns, but holds {n_cells:,} cells. One of its indices or its stated shape "
@@ -87,14 +87,9 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     Raises `DataError` if a named column does not exist, plays two parts, or no feature is left.
     """
     known, drop, groups = set(names), setting(spec, "drop"), setting(spec, "groups")
-    asked = [
-        ("target", target),
-        *(("drop", c) for c in drop),
-        *(("categorical", c) for c in setting(spec, "categorical")),
-    ]
-    asked += [("groups", groups)] if groups is not None else []
-    for key, column in asked:
-        if column not in known:
+    asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical"), "groups": [groups]}
+    for key, column in ((key, column) for key, columns in asked.items() for column in columns):
+        if column not in known and (key, column) != ("groups", None):
             if len(known) == 1:
                 raise DataError(
                     f"{name}: {key} names the column {column!r}, but there is only one, {names[0][:80]!r}. If that is "
@@ -143,11 +138,9 @@ def assemble(
 
     notes: list[str] = []
     n_read = features.n_rows
-    rows = np.arange(n_read)
-    known = ~missing_cells(y)
-    rows, dropped = rows[known], int(np.count_nonzero(~known))
-    if dropped:
-        notes.append(f"{dropped} rows have no target {target!r} and were dropped")
+    rows = np.flatnonzero(~missing_cells(y))
+    if len(rows) < n_read:
+        notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
     policy = setting(spec, "missing")
     rows = _apply_policy(name, policy, features, rows, notes)
     if len(rows) < features.n_rows:
@@ -187,9 +180,8 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
             "Classification needs two: choose another target or add rows."
         )
     if task.name == CLASSIFICATION and len(target.levels) > max(MAX_NUMERIC_CLASSES, target.n_rows / 2):
-        what = (
-            "set task: regression" if column.kind in (INTEGER, NUMERIC) else "an identifier, a date or a text is none"
-        )
+        is_text = column.kind not in (INTEGER, NUMERIC)
+        what = "an identifier, a date or a text does not make classes" if is_text else "set task: regression"
         raise DataError(
             f"{name}: the target {column.name!r} has {len(target.levels)} classes in {target.n_rows} rows, such as "
             f"{target.levels[0]!r}: most have one row. Choose another target; {what}."
@@ -226,9 +218,8 @@ def as_categorical(column: Column) -> Column:
     """Return a column with its values as labels."""
     if column.kind == CATEGORICAL:
         return column
-    labels = [
-        None if v != v else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v) for v in column.cells().tolist()
-    ]
+    values = column.cells().tolist()
+    labels = [None if v != v else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v) for v in values]
     return categorical(column.name, np.array(labels, dtype=object))
 
 

@@ -60,7 +60,7 @@ def scrubbed(text: object, url: str) -> str:
 
 
 def _secrets(url: str) -> list[str]:
-    """Return the passwords and tokens of a URL, as they stand there."""
+    """Return the passwords and tokens of a URL, as they are written there."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -91,7 +91,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     if spec.get("query") and kind not in ("duckdb", "sqlite"):
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
     if spec.get("target_path") and kind != "npz":
-        raise ConfigError(f"{name}: target_path is of .npz tables, and {path} is none: remove it.")
+        raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
 
 
@@ -207,7 +207,7 @@ def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
     if not wanted:
         return
     if not source.path.name:
-        raise ConfigError(f"{name}: sha256 is of a file, and this source is none. Remove it.")
+        raise ConfigError(f"{name}: sha256 is of a file, and this source is not a file. Remove it.")
     with open(source.path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != wanted.lower():

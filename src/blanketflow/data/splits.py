@@ -63,8 +63,7 @@ def rows_of_folds(
 ) -> list[tuple[str, np.ndarray]]:
     """Return the id and the rows of each fold, all rows as fold ``0`` where `n_folds` is 0.
 
-    Parameters are those of `fold_of_rows`; `how` is ``train`` for the rows outside a fold's part, ``part`` for those in
-    it.
+    `how` is ``train`` for the rows outside a fold, ``part`` for the rows in it; the rest is as for `fold_of_rows`.
     """
     if not n_folds:
         return [("0", np.arange(y.n_rows))]

@@ -50,7 +50,7 @@ def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> 
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
-    """Return the Parquet file of the cache with what a query of a server gave; the server is asked unless it is there.
+    """Return the cache's Parquet file with the answer of a server to a query; the server is asked unless it is there.
 
     Raises as `read_database` does.
     """
@@ -81,7 +81,7 @@ def _duckdb(name: str, path: Path, query: str) -> Any:
     except ImportError as error:
         raise _missing(name, "duckdb") from error
     try:
-        # Without access to other files, on which the table would depend without anybody seeing it.
+        # Without access to other files: nobody would see that the table depends on them.
         with duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"}) as connection:
             found = connection.sql(query)
             table = found.to_arrow_table() if found is not None else None
@@ -107,9 +107,9 @@ def _by_sqlalchemy(name: str, shown: str, url: str, query: str) -> Any:
         raise _missing(name, "sqlalchemy") from error
     import pyarrow as pa
 
-    if not _READS(query):  # what is written is rolled back, but some databases do not roll back everything
+    if not _READS(query):  # writes are rolled back, but some databases do not roll back everything
         raise ConfigError(
-            f"{name}: {query.split()[0]!r} of the query is not asked: the query must begin with SELECT or WITH."
+            f"{name}: {query.split()[0]!r} of the query is refused: the query must begin with SELECT or WITH."
         )
     try:
         engine = sa.create_engine(url)

@@ -94,7 +94,7 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
     texts = [text.strip() for text in texts]
     if "\0" in "".join(texts):
         raise DataError(
-            f"{name}: column {column!r} holds NUL bytes: the file is damaged or no UTF-8 text. Write it again."
+            f"{name}: column {column!r} holds NUL bytes: the file is damaged or is not UTF-8 text. Write it again."
         )
     present = [text for text in texts if text not in _MISSING]
     kind = CATEGORICAL if as_text else _kind_of_texts(present)
@@ -130,7 +130,7 @@ def _parse(
 ) -> list[Column]:
     is_blank = delimiter == " "
     lines = map(str.strip, lines) if is_blank else lines
-    # Strict, since a quote that is not closed else makes one cell of all rows up to the next quote.
+    # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
     first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may stand above it
@@ -175,7 +175,7 @@ def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
         if cut and next(reader, None) is None:
             return  # the head ends within a quoted cell
         raise DataError(
-            f"{name}: line {line}: a quote is not closed, or text stands behind a closing one ({error}). Write quotes "
+            f"{name}: line {line}: a quote is not closed, or text follows a closing one ({error}). Write quotes "
             "within a cell twice, or remove them."
         ) from error
 

@@ -1,4 +1,4 @@
-"""Opens files: gzip is recognised by content, and errors say in words what is not there or cannot be read."""
+"""Opens files: gzip is recognised by content, and errors say what is not there or cannot be read."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _cells(column: Column) -> np.ndarray:
 
 
 def _is_whole(column: Column) -> bool:
-    """Whether the cells are stored as whole numbers; whole numbers with gaps are not."""
+    """Whether the cells are stored as whole numbers, which excludes whole numbers with gaps."""
     return column.kind != NUMERIC and _cells(column).dtype.kind != "f"
 
 

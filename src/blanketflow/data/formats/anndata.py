@@ -17,7 +17,7 @@ from .loaded import Loaded, matrix_columns
 
 
 def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
-    """Return the features of ``X``, named by ``var_names``, and behind them the columns of ``obs`` that the spec names.
+    """Return the features of ``X``, named by ``var_names``, and then the columns of ``obs`` that the spec names.
 
     Raises `ConfigError` if the spec names no target or anndata is not installed; `DataError` if the file cannot be read
     or a name is both a feature's and a column's.

@@ -198,7 +198,7 @@ def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
 
 
 def _matches(cell: re.Pattern[str], line: str) -> list[re.Match[str]] | None:
-    """Return the cells of a line, whose last group is the comma behind them; None if the line is malformed."""
+    """Return the cells of a line, each ending with its comma as the last group; None if the line is malformed."""
     found, at, more = [], 0, ","
     while more:
         match = cell.match(line, at)

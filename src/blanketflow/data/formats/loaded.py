@@ -58,12 +58,12 @@ def number_column(column: str, values: np.ndarray) -> Column:
 
 
 def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequence[Column]:
-    """Return the columns of a matrix, dense or scipy sparse, held together, and others behind them."""
+    """Return the columns of a matrix, dense or scipy sparse, held together, and then the others."""
     if hasattr(X, "tocsc"):
         X = checked_csc(X)
         X.data = as_whole(X.data)
     else:
-        X = np.asfortranarray(as_whole(X))  # columns are what is read from now on
+        X = np.asfortranarray(as_whole(X))  # only columns are read from now on
     columns = as_table(X, list(names)).columns
     if isinstance(columns, WideColumns):
         return replace(columns, more=tuple(more))

@@ -26,7 +26,7 @@ _BLANK = re.compile(r"(?<!\\)\s+")
 
 
 def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
-    """Tell by a file's first three lines whether the second has types and the third flags.
+    """Return whether the second of a file's first three lines has types and the third flags.
 
     One-letter cells can be types and flags by chance: in a file that is not called .tab, a flag must be a word.
     """

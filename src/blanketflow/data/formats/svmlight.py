@@ -23,7 +23,7 @@ _PAIR = re.compile(r"(\d+):(\S+)").fullmatch
 def read_svmlight(name: str, path: Path) -> Loaded:
     """Return the columns of an svmlight file, gzipped or not: the features stay sparse, the label is ``target``.
 
-    Features are named by the file's own indices, ``f1`` to that of the highest index that occurs. Query numbers are
+    Features are named by the file's own indices, from ``f1`` to the highest that occurs. Query numbers are
     the column ``qid``, which is not a feature; it can serve as `groups`.
 
     Raises `DataError` if a line is malformed, has several labels, or its indices do not ascend from 1.
@@ -50,7 +50,7 @@ def read_svmlight(name: str, path: Path) -> Loaded:
 
 
 def _what_is_wrong(name: str, path: Path) -> str | None:
-    """Return where a file goes wrong, in words: scikit-learn does not name the line."""
+    """Say what is wrong in which line, which scikit-learn does not; None if nothing is found."""
     with opened_text(name, path) as lines:
         for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()
@@ -58,7 +58,7 @@ def _what_is_wrong(name: str, path: Path) -> str | None:
                 continue
             where, last = f", line {number}: ", 0
             if "," in words[0] or _PAIR(words[0]):
-                return f"{where}the labels {words[0]!r} are not one number. Several labels a row are not supported."
+                return f"{where}the labels {words[0]!r} are not one number. Several labels per row are not supported."
             if not is_number(words[0]):
                 return f"{where}the label {words[0]!r} is not a number. Write a number for each class."
             for word in words[1:]:
@@ -71,7 +71,7 @@ def _what_is_wrong(name: str, path: Path) -> str | None:
                 if at == 0:
                     return f"{where}index 0. Indices count from 1: add 1 to all of them."
                 if at <= last:
-                    return f"{where}index {at} stands behind {last}. Indices must ascend: sort the line."
+                    return f"{where}index {at} comes after {last}. Indices must ascend: sort the line."
                 if at > np.iinfo(np.int32).max:
                     return f"{where}index {at} is too large."
                 last = at

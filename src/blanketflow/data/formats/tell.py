@@ -81,7 +81,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
 
 
 def _what_else(head: bytes) -> str | None:
-    """Return what a file that is not a table is, by its first bytes, with the way out."""
+    """Say what a file is that is not a table, by its first bytes, and what to do."""
     for sign, what in _REFUSED.items():
         if head.startswith(sign):
             return what
@@ -99,7 +99,7 @@ def _what_else(head: bytes) -> str | None:
 
 
 def _npz(name: str, path: Path, head: bytes) -> str:
-    """Return ``npz`` if a zip archive holds arrays, or is too damaged to tell: that is said when it is read."""
+    """Return ``npz`` if a zip archive holds arrays, or is too damaged to tell: reading it says so."""
     try:
         with zipfile.ZipFile(path) as archive:
             held = archive.namelist()

@@ -65,9 +65,9 @@ def _loaded(text: str, path: Path) -> Any:
     try:
         return json.loads(text, object_pairs_hook=distinct)
     except json.JSONDecodeError as error:
-        raise DataError(f"{path}, line {error.lineno}: this is no JSON ({error.msg}). Get the file again.") from error
+        raise DataError(f"{path}, line {error.lineno}: this is not JSON ({error.msg}). Get the file again.") from error
     except ValueError as error:  # a number of thousands of digits
-        raise DataError(f"{path}: this is no JSON of a network ({error}). Get the file again.") from error
+        raise DataError(f"{path}: this is not a network in JSON ({error}). Get the file again.") from error
     except RecursionError as error:
         raise DataError(f"{path}: the JSON is nested too deeply to be a network.") from error
 
