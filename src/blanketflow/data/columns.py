@@ -23,8 +23,6 @@ def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) 
 
     A cell is missing where its code is -1 or its label None.
 
-    Examples
-    --------
     >>> column_of_codes("a", np.array([0, 1, 2, -1]), ["b", None, "a"]).values
     array([ 1, -1,  0, -1], dtype=int32)
     """

@@ -34,8 +34,6 @@ _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 def is_web(path: object) -> bool:
     """Return whether a path is the URL of a web server.
 
-    Examples
-    --------
     >>> is_web("https://host.org/table.csv"), is_web("s3://bucket/table.csv")
     (True, False)
     """
@@ -45,8 +43,6 @@ def is_web(path: object) -> bool:
 def is_remote(path: str | Path) -> bool:
     """Return whether a path is the URL of an object.
 
-    Examples
-    --------
     >>> is_remote("s3://bucket/table.csv"), is_remote("data/table.csv"), is_remote("https://host/table.csv")
     (True, False, False)
     """
@@ -56,8 +52,6 @@ def is_remote(path: str | Path) -> bool:
 def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path]) -> dict[str, Any]:
     """Return a spec with each URL of object storage replaced by the path that `copy_of` returns for it.
 
-    Examples
-    --------
     >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]
     'bucket/table.csv'
     """

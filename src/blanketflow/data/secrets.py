@@ -24,8 +24,6 @@ def check_no_secret(name: str, url: str) -> None:
 def redacted(url: str) -> str:
     """Return a URL with its secrets replaced by ``***``; environment variables stay by their names.
 
-    Examples
-    --------
     >>> redacted("postgresql://me:secret@host/db"), redacted("https://host/t.csv?token=${TOKEN}")
     ('postgresql://me:***@host/db', 'https://host/t.csv?token=${TOKEN}')
     """

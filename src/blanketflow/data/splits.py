@@ -139,8 +139,6 @@ def make_splits(
 def split_ids(spec: Mapping[str, Any]) -> list[str]:
     """Return the ids of the outer splits.
 
-    Examples
-    --------
     >>> split_ids({"evaluation": 2, "repeats": 2, "final": True})
     ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
     """

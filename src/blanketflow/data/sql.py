@@ -23,8 +23,6 @@ _FILES = {"duckdb": re.compile(r"duckdb:(?:///)?(.+)"), "sqlite": re.compile(r"s
 def database_file(source: str) -> tuple[str, Path] | None:
     """Return kind and path of the database file that a source names, None if it names none.
 
-    Examples
-    --------
     >>> database_file("duckdb:data/my.duckdb"), database_file("sqlite:////srv/my.db"), database_file("openml:61")
     (('duckdb', PosixPath('data/my.duckdb')), ('sqlite', PosixPath('/srv/my.db')), None)
     """

@@ -85,8 +85,6 @@ class DiscreteNetwork(Network):
 def node(levels: Sequence[str], parents: Sequence[str] = (), *, table: Sequence) -> DiscreteNode:
     """Make a node from nested lists, first parent outermost.
 
-    Examples
-    --------
     >>> node(["no", "yes"], ["rain"], table=[[0.9, 0.1], [0.2, 0.8]]).cpt.shape
     (2, 2)
     """
@@ -122,8 +120,6 @@ def level_counts(where: str, parents: Iterable[str], nodes: Mapping[str, Node]) 
 def configurations(codes: Sequence[np.ndarray], shape: Sequence[int]) -> np.ndarray | None:
     """Return the number of each row's combination of levels, the last one varying fastest; None without parents.
 
-    Examples
-    --------
     >>> configurations([np.array([0, 1]), np.array([2, 0])], (2, 3))
     array([2, 3])
     """

@@ -69,8 +69,6 @@ class ConditionalGaussianNetwork(Network):
 
     A discrete node has discrete parents only. Discrete networks and linear Gaussian ones are its two special cases.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from blanketflow.data.simulate.discrete import node
     >>> yield_ = GaussianNode(np.array([1.0, 5.0]), np.array([0.0, 0.0]), given=("watered",))
