@@ -141,7 +141,7 @@ def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None
             return column_from_array(wanted, y)
         except DataError as error:
             raise DataError(f"{name}: {path}: {error}") from error
-    companion = Path(spec.get("target_path") or path.with_suffix(".y.csv"))
+    companion = target_file(path, spec)
     if not companion.is_file():
         raise DataError(
             f"{name}: {path} has no array 'y' and there is no target file {companion}. Set target_path to a CSV file "
@@ -153,6 +153,11 @@ def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None
             f"{name}: target names the column {wanted!r}, which is not in {companion}. {did_you_mean(wanted, columns)}"
         )
     return columns[wanted]
+
+
+def target_file(path: Path, spec: Mapping[str, Any]) -> Path:
+    """Return where the target of an `.npz` file is that does not hold it."""
+    return Path(spec.get("target_path") or path.with_suffix(".y.csv"))
 
 
 def _array_header(path: Path, member: str) -> tuple[tuple[int, ...], np.dtype]:

@@ -81,7 +81,9 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
     try:
         with pq.ParquetFile(path) as file:
             stated, schema = file.metadata, file.schema_arrow
-        _check_stated(Unpacking(name, path), stated, schema)
+        unpacking = Unpacking(name, path)
+        unpacking.add(sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups)))
+        unpacking.add(stated.num_rows * sum(0 if _is_text(field.type) else 8 for field in schema))  # in memory
         # Texts stay codes and levels: one long text in many rows takes no room in a file, and all memory in full.
         texts = [field.name for field in schema if _is_text(field.type)]
         with pq.ParquetFile(path, metadata=stated, read_dictionary=texts, page_checksum_verification=True) as file:
@@ -98,12 +100,6 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
     if not n_rows:
         raise DataError(f"{name}: {path} has no rows.")
     return columns_from_arrow(name, table, drop), n_rows
-
-
-def _check_stated(unpacking: Unpacking, stated: Any, schema: Any) -> None:
-    """Raise `DataError` if the pages of a Parquet file, or its columns of numbers, are more than what may be read."""
-    unpacking.add(sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups)))
-    unpacking.add(stated.num_rows * sum(0 if _is_text(field.type) else 8 for field in schema))
 
 
 def _is_text(kind: Any) -> bool:

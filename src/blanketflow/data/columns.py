@@ -45,10 +45,10 @@ def only(columns: Sequence[Column], wanted: Collection[str]) -> Sequence[Column]
         return [column for column in columns if column.name in wanted]
     more = tuple(column for column in columns.more if column.name in wanted)
     kept = np.fromiter((name in wanted for name in columns.names), dtype=bool, count=len(columns.names))
-    return replace(columns if kept.all() else at_positions(columns, np.flatnonzero(kept)), more=more)
+    return replace(columns if kept.all() else _at_positions(columns, np.flatnonzero(kept)), more=more)
 
 
-def at_positions(columns: WideColumns, positions: np.ndarray) -> WideColumns:
+def _at_positions(columns: WideColumns, positions: np.ndarray) -> WideColumns:
     """Return some of the columns that are held together, in the order asked; the columns after them stay."""
     names = [columns.names[at] for at in positions.tolist()]
     if isinstance(columns, MatrixColumns):

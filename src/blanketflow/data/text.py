@@ -106,13 +106,13 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
             )
         return column_of_codes(column, codes, [None if text in _MISSING else text for text in texts])
     gaps = len(present) < len(texts)
-    if kind == BOOLEAN:
-        numbers, dtype = [float(t.lower() == "true") if t not in _MISSING else np.nan for t in texts], np.int8
-    elif kind == INTEGER and not gaps:
-        numbers, dtype = [int(t) for t in texts], np.int64
-    else:
-        numbers, dtype = [float(t) if t not in _MISSING else np.nan for t in texts], np.float64
+    number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
+    numbers = [np.nan if text in _MISSING else number(text) for text in texts]
     return Column(column, kind, np.array(numbers, dtype=np.float64 if gaps else dtype)[codes])
+
+
+def _is_true(text: str) -> bool:
+    return text.lower() == "true"
 
 
 def _kind_of_texts(present: list[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
-from ..arrays import ZIP_MAGIC
+from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
 from ..text_file import GZIP_MAGIC, opened
 from .nips2003 import labels_file, param_file
@@ -142,9 +142,9 @@ def _plain_suffix(path: Path) -> str:
 
 def companions(kind: str, path: Path, spec: Mapping[str, Any]) -> list[Path]:
     """Return the further files that a table of some format is read from, as far as they exist."""
-    if kind == "npz":
-        wanted = [Path(spec.get("target_path") or path.with_suffix(".y.csv"))]
-    else:
-        own = {"c45": [path.with_suffix(".names")], "nips2003": [labels_file(path), param_file(path)]}
-        wanted = own.get(kind, [])
-    return [file for file in wanted if file.is_file()]
+    wanted = {
+        "npz": [target_file(path, spec)],
+        "c45": [path.with_suffix(".names")],
+        "nips2003": [labels_file(path), param_file(path)],
+    }
+    return [file for file in wanted.get(kind, []) if file.is_file()]
