@@ -156,7 +156,7 @@ def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None
 
 
 def target_file(path: Path, spec: Mapping[str, Any]) -> Path:
-    """Return where the target of an `.npz` file is that does not hold it."""
+    """Return where the target is of an `.npz` file that does not hold it itself."""
     return Path(spec.get("target_path") or path.with_suffix(".y.csv"))
 
 
@@ -198,8 +198,8 @@ def _opened(name: str, path: Path) -> Iterator[Any]:
 def checked_csc(X: Any) -> Any:
     """Return a scipy sparse matrix by columns, with cells at the same place summed and without stored zeros.
 
-    scipy believes the positions of a matrix that was made of its parts: wrong ones read and write beyond its arrays.
-    Raises `ValueError` if a position lies outside the matrix.
+    scipy does not check the positions in a matrix that was made from its parts: wrong ones read and write beyond its
+    arrays. Raises `ValueError` if a position lies outside the matrix.
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_matrix

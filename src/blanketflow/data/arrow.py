@@ -61,7 +61,7 @@ def column_to_arrow(column: Column) -> Any:
 
 
 def read_parquet(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
-    """Return the columns of a Parquet file; see `columns_from_arrow` for those to drop.
+    """Return the columns of a Parquet file; `columns_from_arrow` says what happens to those to drop.
 
     Raises `DataError` if it cannot be read or a column has a type that is neither number, boolean nor text.
     """
@@ -84,7 +84,7 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
         unpacking = Unpacking(name, path)
         unpacking.add(sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups)))
         unpacking.add(stated.num_rows * sum(0 if _is_text(field.type) else 8 for field in schema))  # in memory
-        # Texts stay codes and levels: one long text in many rows takes no room in a file, and all memory in full.
+        # Texts stay codes and levels: one long text in many rows takes no room in a file, but could take all memory.
         texts = [field.name for field in schema if _is_text(field.type)]
         with pq.ParquetFile(path, metadata=stated, read_dictionary=texts, page_checksum_verification=True) as file:
             n_rows, width = stated.num_rows, len(schema)
@@ -109,7 +109,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> list[Column]:
-    """Return the columns of an Arrow table; of those to drop whose type cannot be read, only the names.
+    """Return the columns of an Arrow table; columns to drop whose type cannot be read are all missing.
 
     Raises `DataError` if it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
     """
@@ -155,7 +155,7 @@ def _counted(unpacking: Unpacking, reader: Any) -> Iterator[Any]:
     """Yield the batches of an Arrow file or stream; raises ArrowInvalid if a buffer is shorter than it says."""
     n = getattr(reader, "num_record_batches", None)
     for batch in reader if n is None else map(reader.get_batch, range(n)):
-        batch.validate()  # to tell its size Arrow reads in the buffers
+        batch.validate()  # because Arrow reads in the buffers to tell the size
         unpacking.add(batch.nbytes)
         yield batch
 

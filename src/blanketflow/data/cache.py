@@ -34,7 +34,7 @@ def storing(name: str, path: Path) -> Iterator[Path]:
     Raises `DataError` if the folder cannot be written.
     """
     try:
-        cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for nobody else: databases are asked, too
+        cache_folder().mkdir(parents=True, exist_ok=True, mode=0o700)  # for this user: tables may be private
         with replacing(path) as temporary:
             yield temporary
     except (OSError, StorageError) as error:

@@ -1,4 +1,4 @@
-"""What a person should know of a data set: findings such as constant columns, and the data card."""
+"""What to know about a data set: findings such as constant columns, and the data card."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 5
 
 
 def with_findings(raw: RawTable, number_texts: Sequence[tuple[str, str]] = ()) -> RawTable:
-    """Return a raw table with its constant and duplicate columns listed, and notes on them and on `number_texts`."""
+    """Return a raw table with its constant and duplicate columns, and notes on them and on `number_texts`."""
     features = raw.features
     varies = ~is_constant(features.columns)  # constants are reported as such, not as copies of each other
     constant = tuple(features.names[at] for at in np.flatnonzero(~varies).tolist())

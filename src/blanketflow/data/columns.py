@@ -1,4 +1,4 @@
-"""Facts about all columns of a source. Those of a wide one are found on its arrays, never column by column."""
+"""Facts about all columns of a source. Of a wide source they are computed on whole arrays, never column by column."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) 
 
 
 def names_of(columns: Sequence[Column]) -> list[str]:
-    """Return the names of some columns."""
+    """Return the names of some columns, without making the columns of a wide table."""
     if isinstance(columns, WideColumns):
         return [*columns.names, *(column.name for column in columns.more)]
     return [column.name for column in columns]

@@ -51,7 +51,7 @@ class RawTable:
     #: Features with at most one distinct value, and pairs of a feature and a later one of equal content.
     constant: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
-    #: What a person should know of this table.
+    #: What to know about this table.
     notes: list[str] = field(default_factory=list)
     #: How many of the last rows are there to test on: what is left of the source's last `test_rows`.
     n_test: int = 0
@@ -159,7 +159,7 @@ def assemble(
 
 
 def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bool = True) -> tuple[Column, Task]:
-    """Return the target as methods want it, and the task.
+    """Return the target as methods use it, and the task.
 
     Raises `DataError` if no row is left, the task does not fit the target, or a classification has fewer than two
     classes.
@@ -190,7 +190,7 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
 
 
 def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> None:
-    """Raise `DataError` if a target of numbers would be taken as classes for some stray text in it."""
+    """Raise `DataError` if a target of numbers would be taken for classes because of some text in it."""
     is_asked = setting(spec, "task") == CLASSIFICATION or column.name in setting(spec, "categorical")
     if is_asked or len(column.levels) <= MAX_NUMERIC_CLASSES:
         return
@@ -202,7 +202,7 @@ def _check_target_texts(name: str, spec: Mapping[str, Any], column: Column) -> N
 
 
 def _recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[Column]:
-    """Return columns of which some have their values as labels."""
+    """Return the columns, those in `names` with their values as labels."""
     if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
         return replace(columns, more=tuple(_recoded(name, columns.more, names)))
     recoded = list(columns)

@@ -96,10 +96,10 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
 
 
 def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
-    """Return the files that a data set is read from; none for what comes with packages that blanketflow depends on.
+    """Return the files that a data set is read from; none for data that come with a package.
 
-    The table comes first, then its companions, such as the target's file; those in object storage by their URLs,
-    without a look at them; of what was fetched into the cache the copies there. Raises as `locate` does.
+    The table comes first, then its companions, such as the target's file; files in object storage
+    are given by their URLs and not looked at, downloaded files by their copies in the cache. Raises as `locate` does.
     """
     if is_remote(spec.get("path") or ""):
         return [spec["path"], *([spec["target_path"]] if spec.get("target_path") else [])]
@@ -136,7 +136,7 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
-    """Return all columns of a source as they are read, and which is its own target; raises as `read_source` does."""
+    """Return all columns of a source as they are read, and its own target, if any; raises as `read_source` does."""
     source = locate(name, spec)
     if source.network is not None:
         table, target, _ = simulate(source.network, rows_asked(name, spec), 0, spec.get("target"), name)
@@ -182,7 +182,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
-    """Return the columns but those that the source keeps aside and the spec does not name."""
+    """Return all columns except those that the source keeps aside and the spec does not name."""
     named = {spec.get("target"), spec.get("groups"), *setting(spec, "drop"), *setting(spec, "categorical")}
     left_out = loaded.aside - named - {loaded.target}
     return only(loaded.columns, set(names_of(loaded.columns)) - left_out) if left_out else loaded.columns
@@ -202,7 +202,7 @@ def target_name(name: str, spec: Mapping[str, Any], columns: Sequence[Column], o
 
 
 def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
-    """Raise if the file is not the one whose SHA-256 the spec states."""
+    """Raise `DataError` if the file does not have the SHA-256 that the spec states; `ConfigError` for no file."""
     wanted = spec.get("sha256")
     if not wanted:
         return
@@ -217,7 +217,7 @@ def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
 
 
 def _downloads(spec: Mapping[str, Any]) -> list[str]:
-    """Return what a person should know of the files that a spec names by URL."""
+    """Return a note on each file that a spec names by URL."""
     urls = [url for key in ("source", "path", "target_path") if is_web(url := spec.get(key))]
     return [f"downloaded from {url}, SHA-256 {downloaded_digest(url)}" for url in urls]
 

@@ -1,4 +1,4 @@
-"""Outer splits and inner folds: who trains on which rows. Making them needs scikit-learn, reading them numpy only."""
+"""Outer splits and inner folds: which rows to train on. Making them may need scikit-learn, reading them only numpy."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _dealt(values: np.ndarray, n_folds: int, seed: int, by_class: bool) -> np.nd
         random.shuffle(order)
         fold[order] = np.sort(order % n_folds) + 1
         return fold
-    # Class by class in the order of their first rows, dealt on where the class before ended, each shuffled on its own.
+    # Class by class in the order of their first rows; each begins at the fold where the last ended; shuffled alone.
     classes, first = np.unique(values, return_index=True)
     dealt = 0
     for c in classes[np.argsort(first)]:
@@ -187,7 +187,7 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
 
 
 def _left(count: int, parts: int) -> int:
-    """Return how many things the poorest training part can have: some test part takes count / parts, rounded up."""
+    """Return the size of the smallest training part: the largest test part takes count / parts, rounded up."""
     return count - -(-count // parts)
 
 
@@ -240,7 +240,7 @@ def _block(splits: Mapping[str, Any], split: str) -> np.ndarray:
 
 
 def _check_test_rows(where: str, n_test: int, n_rows: int) -> None:
-    """Raise `DataError` unless some rows are there to test on, and some to learn from."""
+    """Raise `DataError` unless there are rows to test on and rows to learn from."""
     if not 0 < n_test < n_rows:
         raise DataError(
             f"{where}: of {n_rows} rows the last {n_test} are test rows, but there must be at least one of them, and "

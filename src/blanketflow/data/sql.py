@@ -21,7 +21,7 @@ _FILES = {"duckdb": re.compile(r"duckdb:(?:///)?(.+)"), "sqlite": re.compile(r"s
 
 
 def database_file(source: str) -> tuple[str, Path] | None:
-    """Return kind and path of the database file that a source names, None if it names none.
+    """Return kind and path of the database file that a source names, or None.
 
     >>> database_file("duckdb:data/my.duckdb"), database_file("sqlite:////srv/my.db"), database_file("openml:61")
     (('duckdb', PosixPath('data/my.duckdb')), ('sqlite', PosixPath('/srv/my.db')), None)
@@ -38,7 +38,7 @@ def is_database_url(source: str) -> bool:
 
 
 def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
-    """Return the columns that a query of a database file gives.
+    """Return the columns of the result of a query of a database file.
 
     Raises `ConfigError` if there is no query, or a package is missing; `DataError` if the file is not a database, or
     the query fails.

@@ -23,11 +23,10 @@ from .artefacts import Provenance, opened, write_arrow
 from .raw import RawTable
 from .wide_file import SPARSE, WideFile, write_wide
 
-#: Tables of more features are stored as wide ones. Of a sparse matrix, which the other layout makes dense, fewer do.
+#: Tables of more features are stored as wide ones. For a sparse matrix the limit is lower: the other layout is dense.
 WIDE, WIDE_SPARSE = 2_000, 400
 
-#: Cells, rows times features, that a small part has at most: as numbers, and of a sparse matrix, where some tests make
-#: bits of them.
+#: Most cells, rows times features, of a small part: as numbers, and in a sparse matrix, of which some tests make bits.
 MOST_CELLS, MOST_CELLS_SPARSE = 2**26, 2**31
 
 #: Part k of N of the features in table order, counted from 1.
@@ -92,7 +91,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Stored
 
 
 def read_features(path: str | Path, part: Part = WHOLE) -> StoredTable:
-    """Read one of some blocks of neighbouring features, with target and groups; raises as `read_table` does."""
+    """Read one block of neighbouring features, with target and groups; raises as `read_table` does."""
     at, parts = part
     with _opened(path) as (file, extra):
         start, stop = ((k * file.n_features) // parts for k in (at - 1, at))
@@ -119,7 +118,7 @@ def feature_names(path: str | Path) -> list[str]:
 
 
 class _NarrowFile:
-    """An open narrow table; it answers what a `WideFile` does."""
+    """An open narrow table, with the methods of a `WideFile`."""
 
     def __init__(self, file: Any, extra: dict[str, Any]) -> None:
         self._file = file

@@ -75,7 +75,7 @@ def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool
 
 
 def _size(stored: BinaryIO) -> int:
-    """Return the bytes of a file; of a gzip file those that it unpacks to, by its own last four bytes."""
+    """Return the size of a file in bytes; of a gzip file the size unpacked, which its last four bytes state."""
     stored.seek(0)
     is_packed = stored.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     size = stored.seek(-4 if is_packed else 0, io.SEEK_END)
@@ -133,7 +133,7 @@ def _parse(
     # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
-    first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may stand above it
+    first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may come first
     if not first:
         raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
     header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
@@ -197,7 +197,7 @@ def _checked_rows(
 
 
 def _way_out(n_cells: int, width: int) -> str:
-    """Return what to do where already the first row does not fit the header: it is seldom that row alone."""
+    """Return what to do if the first row does not fit the header: then the others seldom do."""
     if width == 1:
         return "The header must be the first line: remove what stands above it."
     if n_cells == width + 1:
@@ -221,10 +221,10 @@ def _find_delimiter(sample: bytes, has_header: bool = True) -> str:
 def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
     """Return how well a delimiter splits a text: whether at all, the share of rows as long as the first, its cells.
 
-    csv.Sniffer knows more, but its regular expressions take minutes of a file with many quotes.
+    csv.Sniffer knows more, but its regular expressions take minutes for a file with many quotes.
     """
     widths: list[int] = []
-    with suppress(csv.Error):  # said when the file is read
+    with suppress(csv.Error):  # reading the file reports it
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         widths.extend(itertools.islice((len(row) for row in reader if row), _SAMPLE_ROWS))
     first = widths[0] if widths else 0

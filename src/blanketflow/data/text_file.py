@@ -100,7 +100,7 @@ def readable(name: str, path: Path) -> Iterator[None]:
 
 
 def _where(name: str, path: Path, most: int = 20) -> str:
-    """Return where the first bytes stand that are not UTF-8; nothing if they are not found again."""
+    """Return the place of the first bytes that are not UTF-8; nothing if they are not found again."""
     with open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         for number, line in enumerate(raw, 1):
             try:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from ..core.errors import ConfigError, DataError, shown
 
-#: The environment variable that says how many GB, and how many where it is not set.
+#: The environment variable that sets the limit in GB, and the limit without it.
 VARIABLE, MOST_GB = "BLANKETFLOW_MAX_GB", 4.0
 
 

@@ -155,7 +155,7 @@ def write_wide(path: str | Path, features: Sequence[Column], last: Sequence[Colu
 
 
 def layout(columns: Sequence[Column]) -> str:
-    """Return what some columns are when they are read again."""
+    """Return the layout in which some columns are stored."""
     if isinstance(columns, WideColumns):
         return SPARSE if isinstance(columns, SparseColumns) else DENSE
     forms = {(column.kind, isinstance(column.values, SparseValues), _is_whole(column)) for column in columns}

@@ -1,4 +1,4 @@
-"""AnnData's .h5ad files: a matrix of cells by genes, dense or sparse, and a table of what is known of the cells."""
+"""AnnData's .h5ad files: a matrix of cells by genes, dense or sparse, and a table of facts about the cells."""
 
 from __future__ import annotations
 

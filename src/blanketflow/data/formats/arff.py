@@ -36,7 +36,7 @@ _ESCAPE, _ESCAPED = (
 
 class _Attribute(NamedTuple):
     name: str
-    #: One of the types, or the declared labels, of which an empty one or ? is None.
+    #: One of the types, or the declared labels, where an empty one or ? is None.
     declared: str | list[str | None]
     #: Makes a number, or a label's position, of a cell; None for texts.
     number: Callable[[str], float] | None

@@ -1,4 +1,4 @@
-"""C4.5: cells in ``name.data``, without a header, and what they are in ``name.names``."""
+"""C4.5: cells in ``name.data``, without a header; their columns are declared in ``name.names``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.table import Column
 from ..text_file import opened_text
 from .loaded import Loaded, continuous_column, label_column
 
-#: The last column, of which C4.5 does not say the name.
+#: The last column, which C4.5 does not name.
 CLASS = "class"
 #: What an attribute may be, other than a list of labels.
 _CONTINUOUS, _DISCRETE, _IGNORE, _LABEL = "continuous", "discrete", "ignore", "label"
@@ -25,7 +25,7 @@ _SHOWN = 8
 
 
 def read_c45(name: str, path: Path) -> Loaded:
-    """Return the columns of a .data file whose .names file stands beside it.
+    """Return the columns of a .data file with its .names file beside it.
 
     The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
     Attributes to ignore are kept aside.

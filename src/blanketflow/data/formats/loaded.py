@@ -26,7 +26,7 @@ class Loaded(NamedTuple):
     target: str | None = None
     #: Columns that are not features, such as identifiers. They are left out unless the spec names them.
     aside: frozenset[str] = frozenset()
-    #: What a person should know about the source.
+    #: What to know about the source.
     notes: tuple[str, ...] = ()
 
 

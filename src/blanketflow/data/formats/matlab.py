@@ -1,7 +1,8 @@
 """MATLAB's .mat files of version 4 to 7: a matrix, dense or sparse, and the variable to predict.
 
-scipy reads version 4. Its reader of the later versions trusts what a file says about itself: most files with a few
-damaged bytes end the process. So these are read here with numpy alone, and a damaged one is a `ValueError`.
+scipy reads version 4. Its reader of the later versions (tried with 1.17) uses what a file says about itself unchecked,
+so that a few wrong bytes can end the process: in a child process it would need a second way to check sizes and to send
+sparse matrices and texts back. So these are read here with numpy alone, and a damaged file is a `ValueError`.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _variables(name: str, path: Path) -> dict[str, Any]:
 
 
 def _version(content: bytes) -> int:
-    """Return 4, 5 (to 7) or `_HDF`; raises ValueError if the file is of none."""
+    """Return 4, 5 (to 7) or `_HDF`; raises ValueError for any other file."""
     if 0 in content[:4]:
         return 4  # a number below 5,000 in four bytes, where the others begin with a text
     version = content[124:126][:: -1 if content[126:128] == b"MI" else 1]

@@ -17,7 +17,7 @@ from .nips2003 import labels_file, param_file
 from .orange import is_orange
 
 _HDF = b"\x89HDF\r\n\x1a\n"
-#: First bytes, and where they stand.
+#: First bytes with their positions.
 _MAGIC = (
     (0, ZIP_MAGIC, "npz"),
     (0, PARQUET_MAGIC, "parquet"),

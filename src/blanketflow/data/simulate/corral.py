@@ -1,4 +1,4 @@
-"""Corral: a Boolean class of two pairs of features, among features that repeat them or say nothing.
+"""Corral: a Boolean class of two pairs of features, among copies of these features and irrelevant ones.
 
 ``corral-7`` has a feature that follows the class, ``corral-46`` noisy copies of the four relevant features; in the
 ``corral-rel`` ones the two features of a pair depend on each other.

@@ -92,7 +92,7 @@ def node(levels: Sequence[str], parents: Sequence[str] = (), *, table: Sequence)
 
 
 def normalised(table: np.ndarray, fail: Callable[[str], NoReturn]) -> np.ndarray:
-    """Return a table of a file with each last axis divided by its total, which is 1 but for rounding.
+    """Return a table from a file with each last axis divided by its total, which is 1 except for rounding.
 
     `fail` is called with what is wrong, to raise an error that names the place: a negative probability, one that is not
     a number, or a total that is further from 1 than `ROUNDED`.

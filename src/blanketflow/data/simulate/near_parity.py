@@ -1,4 +1,4 @@
-"""Near-parity: a target that is the parity of three bits, up to noise, among bits that have nothing to do with it.
+"""Near-parity: a target that is the parity of three bits, up to noise, among irrelevant bits.
 
 Each of the three is almost independent of the target unless the other two are known, which hides them from methods
 that look at one feature at a time.
