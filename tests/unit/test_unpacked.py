@@ -15,9 +15,9 @@ import pytest
 from scipy.io import savemat
 
 from blanketflow.core.errors import ConfigError, DataError
+from blanketflow.data.input_file import MOST_GB, VARIABLE
 from blanketflow.data.simulate.files import read_network
 from blanketflow.data.sources import read_source
-from blanketflow.data.unpacked import MOST_GB, VARIABLE
 from blanketflow.workflow.peek import peek
 
 N = 40
@@ -163,7 +163,7 @@ def test_an_archive_that_states_less_than_it_holds_is_damaged(tmp_path):
 
 
 def test_reading_twice_counts_once(tmp_path, monkeypatch):
-    from blanketflow.data.text_file import opened
+    from blanketflow.data.input_file import opened
 
     (tmp_path / "a.gz").write_bytes(gzip.compress(os.urandom(600_000)))
     monkeypatch.setenv(VARIABLE, "0.001")

@@ -18,9 +18,9 @@ from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
 from ..core.wide_columns import WideColumns
+from .input_file import Unpacking
 from .raw import check_width, setting
 from .text import read_text
-from .unpacked import Unpacking
 
 ZIP_MAGIC = b"PK\x03\x04"
 #: What numpy and zipfile raise for a damaged or foreign archive, and RuntimeError for an encrypted one.

@@ -12,8 +12,8 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column
 from .columns import column_of_codes
+from .input_file import Unpacking
 from .text import Head
-from .unpacked import Unpacking
 
 PARQUET_MAGIC = b"PAR1"
 #: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.

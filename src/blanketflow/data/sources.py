@@ -24,6 +24,7 @@ from .formats.nips2003 import read_nips2003
 from .formats.orange import read_orange
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
+from .input_file import existing_file
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, setting
@@ -31,7 +32,6 @@ from .secrets import check_no_secret, redacted
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
-from .text_file import existing_file
 
 
 class Source(NamedTuple):

@@ -19,7 +19,7 @@ from ..core.errors import DataError
 from ..core.table import Column
 from .column_names import check_names
 from .columns import column_of_codes
-from .text_file import GZIP_MAGIC, decompressed, opened, readable
+from .input_file import GZIP_MAGIC, decompressed, opened, readable
 
 #: Cells that count as missing in text files.
 MISSING_MARKERS = (

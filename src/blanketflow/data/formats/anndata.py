@@ -12,7 +12,7 @@ from ...core.convert import as_table
 from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.table import Column
 from ..arrays import checked_csc
-from ..unpacked import Unpacking
+from ..input_file import Unpacking
 from .loaded import Loaded, matrix_columns
 
 

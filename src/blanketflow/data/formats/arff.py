@@ -18,7 +18,7 @@ import numpy as np
 from ...core.errors import DataError
 from ...core.table import Column, categorical
 from ..columns import column_of_codes
-from ..text_file import opened_text
+from ..input_file import opened_text
 from .loaded import Loaded, matrix_columns, number_column, shown
 
 _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...core.errors import DataError
 from ...core.table import Column
-from ..text_file import opened_text
+from ..input_file import opened_text
 from .loaded import Loaded, continuous_column, label_column
 
 #: The last column, which C4.5 does not name.

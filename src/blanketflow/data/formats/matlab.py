@@ -18,7 +18,7 @@ import numpy as np
 
 from ...core.errors import DataError, did_you_mean
 from ...core.table import Column, categorical, column_from_array
-from ..unpacked import Unpacking
+from ..input_file import Unpacking
 from .loaded import Loaded, as_whole, matrix_columns, number_column
 
 #: Where the features' names are looked for.

@@ -10,8 +10,8 @@ from pathlib import Path
 from ...core.errors import DataError
 from ...core.table import Column
 from ..column_names import check_names
+from ..input_file import opened_text
 from ..text import MISSING_MARKERS, columns_of_rows
-from ..text_file import opened_text
 from .loaded import Loaded, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")

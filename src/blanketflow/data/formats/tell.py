@@ -12,7 +12,7 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
 from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
-from ..text_file import GZIP_MAGIC, opened
+from ..input_file import GZIP_MAGIC, opened
 from .nips2003 import labels_file, param_file
 from .orange import is_orange
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ...core.errors import BlanketflowError, ConfigError, DataError, did_you_mean
-from ..text_file import existing_file, opened_text
+from ..input_file import existing_file, opened_text
 from .bif import parse_bif
 from .network import Network
 from .network_json import parse_network_json

@@ -1,22 +1,27 @@
-"""Opens files: gzip is recognised by content, and errors say what is not there or cannot be read."""
+"""Opens input files: gzip is recognised by content, and errors say what is not there or cannot be read.
+
+What a packed file unpacks to is limited, because a small file can hold more than fits in memory.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import math
 import os
 import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
-from ..core.errors import DataError, did_you_mean
-from .unpacked import Unpacking
+from ..core.errors import ConfigError, DataError, did_you_mean, shown
 
 GZIP_MAGIC = b"\x1f\x8b"
+#: The environment variable that sets the limit in GB, and the limit without it.
+VARIABLE, MOST_GB = "BLANKETFLOW_MAX_GB", 4.0
 
 
 def existing_file(name: str, path: Path, key: str) -> Path:
@@ -36,8 +41,8 @@ def existing_file(name: str, path: Path, key: str) -> Path:
 
 def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
     if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}..."
-        return f"{name}: {shown} cannot be read ({getattr(error, 'strerror', None) or error}). Check the key {key}."
+        cut = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}..."
+        return f"{name}: {cut} cannot be read ({getattr(error, 'strerror', None) or error}). Check the key {key}."
     if path.is_symlink():
         return f"{name}: {path} is a link to {os.readlink(path)}, which is not there. Mend the link."
     if any(sign in str(path) for sign in ("~", "$")):
@@ -109,3 +114,76 @@ def _where(name: str, path: Path, most: int = 20) -> str:
                 near = line[max(0, error.start - most) : error.start + most].decode("latin-1").strip()
                 return f" (line {number}{f', {near!r} if it is Latin-1' if near.isprintable() else ''})"
     return ""
+
+
+def most_bytes() -> int:
+    """Return how many bytes a file may unpack to.
+
+    Raises `ConfigError` if the environment variable holds no positive number.
+    """
+    said = os.environ.get(VARIABLE) or str(MOST_GB)
+    try:
+        gigabytes = float(said)
+    except ValueError:
+        gigabytes = math.nan
+    if not 0 < gigabytes < math.inf:
+        raise ConfigError(f"the environment variable {VARIABLE} is {shown(said)}. Set it to a number of GB, such as 8.")
+    return int(gigabytes * 1e9)
+
+
+class Unpacking:
+    """Counts the bytes that one file unpacks to, and refuses more than the limit before they are in memory."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._name, self._path, self._most, self._n = name, path, most_bytes(), 0
+
+    def add(self, n_bytes: int) -> None:
+        """Count some bytes.
+
+        Raises `DataError` if the total is now above the limit.
+        """
+        self._n += n_bytes
+        if self._n > self._most:
+            raise DataError(
+                f"{self._name}: {self._path} unpacks to more than {self._most / 1e9:g} GB. If it is a table of that "
+                f"size, and there is memory for it, set the environment variable {VARIABLE} to more."
+            )
+
+    def inflate(self, packed: bytes | memoryview) -> bytes:
+        """Return what zlib unpacks; raises as `add` does, and as zlib does."""
+        engine = zlib.decompressobj()
+        found = engine.decompress(packed, self._most - self._n + 1)
+        self.add(len(found))
+        if not engine.eof:
+            raise zlib.error("incomplete or truncated stream")
+        return found
+
+    def reader(self, unpacked: BinaryIO) -> BinaryIO:
+        """Return a file that reads what another unpacks, up to the limit."""
+        return io.BufferedReader(_Reader(self, unpacked), 2**17)
+
+
+class _Reader(io.RawIOBase):
+    """Reads another file and counts how far it has read; going back is not counted twice."""
+
+    def __init__(self, unpacking: Unpacking, unpacked: BinaryIO) -> None:
+        self._unpacking, self._unpacked, self._reached = unpacking, unpacked, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = self._unpacked.readinto(buffer)
+        at = self._unpacked.tell()
+        self._unpacking.add(max(at - self._reached, 0))
+        self._reached = max(at, self._reached)
+        return n
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._unpacked.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._unpacked.tell()
