@@ -14,7 +14,8 @@ from pathlib import Path
 
 from suite.jobs import REPO
 
-from blanketflow.data.artefacts import Provenance, identity_of, write_columns, write_json
+from blanketflow.data.artefacts import write_columns, write_json
+from blanketflow.data.provenance import Provenance, identity_of
 from blanketflow.workflow.identity import content_of, what_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.manifest import Known, Manifest

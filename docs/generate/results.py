@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from blanketflow.data.artefact_columns import ARTEFACTS, COLUMNS, Column, Rows
-from blanketflow.data.artefacts import Provenance
+from blanketflow.data.provenance import Provenance
 from blanketflow.models.metrics import METRICS
 from blanketflow.reporting.tables import TABLES
 from blanketflow.workflow.layout import path_of

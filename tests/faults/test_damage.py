@@ -16,7 +16,8 @@ from blanketflow.core.errors import DataError
 from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
-from blanketflow.data.artefacts import Provenance, read_arrow, read_json, read_provenance, write_json, write_rows
+from blanketflow.data.artefacts import read_arrow, read_json, read_provenance, write_json, write_rows
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import feature_names, read_features, read_table, write_table
 from blanketflow.data.wide_file import write_wide

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from blanketflow.data.artefacts import Provenance
+from blanketflow.data.provenance import Provenance
 from blanketflow.workflow.jobs import recorded
 from forked import HANGS
 from workflow_runs import (

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from blanketflow.data.artefacts import Provenance, read_columns, replacing, write_columns, write_text
+from blanketflow.data.artefacts import read_columns, replacing, write_columns, write_text
+from blanketflow.data.provenance import Provenance
 from workflow_runs import environment
 
 TYPES = {"n": "int64"}
@@ -24,7 +25,8 @@ with replacing(sys.argv[1]) as temporary:
 #: Writes columns of a number 300 times.
 TWIN = """
 import sys
-from blanketflow.data.artefacts import Provenance, write_columns
+from blanketflow.data.artefacts import write_columns
+from blanketflow.data.provenance import Provenance
 for _ in range(300):
     write_columns(sys.argv[1], {"n": [int(sys.argv[2])] * 20_000}, {"n": "int64"}, Provenance())
 """

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
 from blanketflow.data.storage import read_table, write_table
 from blanketflow.workflow.peek import peek

@@ -11,7 +11,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, categorical
 from blanketflow.data import splits as sp
-from blanketflow.data.artefacts import Provenance, read_columns, write_columns
+from blanketflow.data.artefacts import read_columns, write_columns
+from blanketflow.data.provenance import Provenance
 
 SPEC = {"evaluation": 4, "repeats": 2, "final": True, "stratify": True}
 

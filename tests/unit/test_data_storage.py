@@ -9,8 +9,9 @@ import pytest
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
-from blanketflow.data.artefacts import Provenance, write_columns
+from blanketflow.data.artefacts import write_columns
 from blanketflow.data.impute import impute
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.raw import RawTable
 from blanketflow.data.storage import read_table, write_table
 

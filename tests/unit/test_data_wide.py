@@ -16,9 +16,9 @@ from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data import columns as all_columns
 from blanketflow.data import storage, wide_file
-from blanketflow.data.artefacts import Provenance
 from blanketflow.data.card import make_card, with_findings
 from blanketflow.data.impute import impute
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.raw import RawTable, assemble
 from blanketflow.data.storage import feature_names, read_features, read_table, write_table
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blanketflow.core.printable import FORMULA_SIGNS
-from blanketflow.data.artefacts import Provenance
+from blanketflow.data.provenance import Provenance
 from blanketflow.reporting.export import ExportedBlanket
 from blanketflow.workflow.collect import write_table
 

@@ -9,7 +9,8 @@ import pytest
 from blanketflow.core.table import Column, Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data.artefact_columns import ARTEFACTS
-from blanketflow.data.artefacts import Provenance, read_arrow, read_columns, read_provenance, write_arrow, write_columns
+from blanketflow.data.artefacts import read_arrow, read_columns, read_provenance, write_arrow, write_columns
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.raw import RawTable
 from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import write_table

@@ -6,7 +6,8 @@ import scipy.sparse
 
 from blanketflow.data import storage
 from blanketflow.data.artefact_columns import ARTEFACTS
-from blanketflow.data.artefacts import Provenance, write_columns
+from blanketflow.data.artefacts import write_columns
+from blanketflow.data.provenance import Provenance
 from blanketflow.data.sources import read_source
 from blanketflow.data.splits import make_splits
 from blanketflow.data.storage import small_parts, write_table

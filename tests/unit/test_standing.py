@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from blanketflow.data.artefacts import Provenance, identity_of, read_columns, read_json, write_columns, write_json
+from blanketflow.data.artefacts import read_columns, read_json, write_columns, write_json
+from blanketflow.data.provenance import Provenance, identity_of
 from blanketflow.workflow.identity import content_of, what_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.manifest import Manifest

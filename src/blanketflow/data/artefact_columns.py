@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .artefacts import STATUSES
+from .provenance import STATUSES
 
 
 class Column(NamedTuple):

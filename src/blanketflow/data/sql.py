@@ -10,9 +10,10 @@ from typing import Any
 
 from ..core.errors import ArtefactError, ConfigError, DataError
 from .arrow import columns_from_arrow
-from .artefacts import Provenance, read_arrow, write_arrow
+from .artefacts import read_arrow, write_arrow
 from .cache import cache_folder, storing
 from .formats.loaded import Loaded
+from .provenance import Provenance
 from .secrets import check_no_secret, expanded, redacted, scrubbed
 
 _READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match

@@ -19,7 +19,8 @@ from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, Table
 from .arrow import column_from_arrow, column_to_arrow, joined
-from .artefacts import Provenance, opened, write_arrow
+from .artefacts import opened, write_arrow
+from .provenance import Provenance
 from .raw import RawTable
 from .wide_file import SPARSE, WideFile, write_wide
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..core.errors import ArtefactError
 from .artefact_columns import ARTEFACTS
-from .artefacts import Provenance
 from .content import part_digests, schema_texts, whole_digest
+from .provenance import Provenance
 
 #: The columns that a supplied stage must have; of the others of `ARTEFACTS`, what stands where they are missing.
 NEEDED = {"grow": ("feature",), "shrink": ("feature", "kept")}

@@ -21,7 +21,8 @@ from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import WideColumns
 from .arrow import joined, numbers_from_arrow
-from .artefacts import Provenance, arrow_array, write_blocks
+from .artefacts import arrow_array, write_blocks
+from .provenance import Provenance
 
 #: Cells of a row group, about, and most features of one.
 GROUP_CELLS, GROUP_FEATURES = 2**20, 2**16

@@ -10,7 +10,8 @@ import pandas as pd
 
 from ..core.printable import as_cell
 from ..data.artefact_columns import ARTEFACTS
-from ..data.artefacts import Provenance, read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..data.artefacts import read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..data.provenance import Provenance
 from ..data.supplied import read_supplied
 from ..reporting.tables import TABLES
 from .identity import contents_beside

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.errors import ArtefactError, ForeignArtefactError
-from ..data.artefacts import Provenance, read_checksum, read_provenance
+from ..data.artefacts import read_checksum, read_provenance
 from ..data.content import WHOLE_BYTES
+from ..data.provenance import Provenance
 from ..data.supplied import supplied_content
 from .layout import parse
 

@@ -20,7 +20,7 @@ from ..core.folders import OF_THE_DISK, not_written
 from ..core.isolation import reason_of
 from ..core.limits import LimitReached
 from ..core.printable import printable
-from ..data.artefacts import STATUSES, Provenance
+from ..data.provenance import STATUSES, Provenance
 
 logger = logging.getLogger("blanketflow")
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ArtefactError, DataError
-from ..data.artefacts import Provenance, opened, read_arrow, read_json, write_rows
+from ..data.artefacts import opened, read_arrow, read_json, write_rows
+from ..data.provenance import Provenance
 from .identity import check_place, content_of
 from .layout import path_of
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DataError, did_you_mean
-from ..data.artefacts import Provenance, read_columns, read_json, read_provenance
+from ..data.artefacts import read_columns, read_json, read_provenance
+from ..data.provenance import Provenance
 from ..data.splits import FINAL
 from ..data.storage import read_table
 from ..reporting.export import FIELDS, ExportedBlanket

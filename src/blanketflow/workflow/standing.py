@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import ArtefactError, DataError, EarlierArtefactError, ForeignArtefactError
-from ..data.artefacts import identity_of, read_json, read_provenance
+from ..data.artefacts import read_json, read_provenance
+from ..data.provenance import identity_of
 from ..data.supplied import check_supplied, supplied_content
 from .identity import what_of
 from .job_files import JobFiles

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...core.errors import UnknownNameError, did_you_mean
 from ...data.artefact_columns import Column, rows_of
-from ...data.artefacts import STATUSES
+from ...data.provenance import STATUSES
 from .result_table import frame
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...data import artefacts
+from ...data import provenance
 from ...data.artefact_columns import Column, rows_of
 from .result_table import frame
 
@@ -19,7 +19,7 @@ STATUSES = rows_of(
     stage=Column("string", "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped"),
     status=Column(
         "string",
-        f"one of {', '.join(artefacts.STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",
+        f"one of {', '.join(provenance.STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",
     ),
 )
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import STATUSES, Provenance, read_columns, read_provenance, write_columns, write_rows
+from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
+from ...data.provenance import STATUSES, Provenance
 from ...data.supplied import read_supplied
 from ...search.aggregate import Member, aggregate, all_answers
 from ..identity import content_of, made, what_of

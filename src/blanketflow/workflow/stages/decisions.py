@@ -9,7 +9,8 @@ from typing import Any
 
 from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import Provenance, read_columns, write_columns
+from ...data.artefacts import read_columns, write_columns
+from ...data.provenance import Provenance
 from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
 from ...selectors.apart import runs_apart

@@ -16,8 +16,9 @@ from ...core.limits import Limits
 from ...core.registry import import_name
 from ...core.table import Table
 from ...data.arrow import array_from_arrow
-from ...data.artefacts import Provenance, read_arrow
+from ...data.artefacts import read_arrow
 from ...data.impute import impute
+from ...data.provenance import Provenance
 from ...data.splits import fold_rows
 from ...data.storage import WHOLE, Part, StoredTable, read_features
 from ...selectors import get_method

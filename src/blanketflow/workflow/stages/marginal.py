@@ -18,7 +18,8 @@ from ...core.errors import DataError
 from ...core.results import CIResults
 from ...data.arrow import array_from_arrow, joined, numbers_from_arrow
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import Provenance, opened, read_arrow, read_provenance, write_arrow, write_columns
+from ...data.artefacts import opened, read_arrow, read_provenance, write_arrow, write_columns
+from ...data.provenance import Provenance
 from ...data.storage import WHOLE, Part, read_features, small_parts
 from ...selectors.run_fold import test_stage
 from ..jobs import passed_on, recorded
