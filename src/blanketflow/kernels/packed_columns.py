@@ -241,11 +241,7 @@ def count_set_bits(bits, n_set):
                 counts[place] += np.int32(_popcount(bits[block, w, place]))
 
 
-@njit(
-    "int64(int64[::1], uint64[:, :, ::1], int64[::1], int32[::1], uint32[::1])",
-    cache=True,
-    nogil=True,
-)
+@njit("int64(int64[::1], uint64[:, :, ::1], int64[::1], int32[::1], uint32[::1])", cache=True, nogil=True)
 def cells_of(columns, bits, first, n_levels, cells):
     """Write each row's combination of levels of some packed columns; return the number of possible combinations.
 

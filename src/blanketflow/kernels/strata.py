@@ -105,10 +105,7 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
     return codes, size, n_combinations
 
 
-@njit(
-    "void(int32[::1], int64, int32[::1], int64[::1], uint64[:, ::1])",
-    cache=True,
-)
+@njit("void(int32[::1], int64, int32[::1], int64[::1], uint64[:, ::1])", cache=True)
 def list_levels(codes, n_levels, rows, level_stop, bits):
     """Fill the lists of rows and the bit sets of all levels except the most frequent one (the lowest on ties).
 

@@ -227,14 +227,7 @@ def grow_tree(
             feature[node], left[node] = k, n_nodes
             cut[node] = _last_code_left(levels, level_starts[k], below, above)
             n_left = _send(
-                tree_rows[start:stop],
-                work,
-                begin[winner],
-                end[winner],
-                background[k],
-                cut[node],
-                goes_left,
-                right_rows,
+                tree_rows[start:stop], work, begin[winner], end[winner], background[k], cut[node], goes_left, right_rows
             )
             middle = start + n_left
             left_is_smaller = 2 * n_left < stop - start

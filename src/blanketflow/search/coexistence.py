@@ -31,13 +31,7 @@ class Coexistence:
     """
 
     def __init__(
-        self,
-        test: BoundTest,
-        target: str,
-        features: Sequence[str],
-        found: Neighbours,
-        alpha: float,
-        max_k: int | None,
+        self, test: BoundTest, target: str, features: Sequence[str], found: Neighbours, alpha: float, max_k: int | None
     ) -> None:
         self.test, self.target, self.features, self.alpha, self.max_k = test, target, features, alpha, max_k
         self.neighbours = {member.feature: member for member in found.members}

@@ -79,14 +79,7 @@ class GSM(Method):
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Scan all sets by size."""
         return admit_sets(
-            problem.test,
-            problem.target,
-            problem.features,
-            every_set,
-            self.alpha,
-            self.m,
-            self.max_k,
-            self.correction,
+            problem.test, problem.target, problem.features, every_set, self.alpha, self.m, self.max_k, self.correction
         )
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
