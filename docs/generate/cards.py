@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from blanketflow.api.arguments import sections
 from blanketflow.config.keys import SELECTOR
 from blanketflow.core.cards import KINDS, Card
-from blanketflow.core.docstrings import sections
 from blanketflow.core.parameters import Configurable
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method

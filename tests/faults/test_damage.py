@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from blanketflow.core.errors import DataError
-from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
 from blanketflow.data.artefacts import read_arrow, read_json, read_provenance, write_json, write_rows

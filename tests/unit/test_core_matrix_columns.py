@@ -6,8 +6,8 @@ import pytest
 
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, UnknownNameError
-from blanketflow.core.matrix_columns import MatrixColumns
 from blanketflow.core.table import Column, Table, column_from_array
+from blanketflow.core.wide_columns import MatrixColumns
 
 MATRICES = {
     "floats": np.random.default_rng(0).normal(size=(6, 4)),

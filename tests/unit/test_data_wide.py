@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
-from blanketflow.core.matrix_columns import MatrixColumns
-from blanketflow.core.sparse_columns import SparseColumns
 from blanketflow.core.table import Column, SparseValues, Table, categorical
 from blanketflow.core.task import Task
+from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
 from blanketflow.data import columns as all_columns
 from blanketflow.data import storage, wide_file
 from blanketflow.data.card import make_card, with_findings

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import blanketflow as bf
-from blanketflow.api.arguments import SHARED
-from blanketflow.core.docstrings import sections
+from blanketflow.api.arguments import SHARED, sections
 from blanketflow.core.registry import discover
 
 TEXT = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.api import make_selectors, selectors
-from blanketflow.core.docstrings import sections
+from blanketflow.api.arguments import sections
 from blanketflow.core.registry import discover
 
 METHODS = {method.__name__: method for method in discover("blanketflow.selectors").values()}

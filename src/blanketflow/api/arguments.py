@@ -1,15 +1,19 @@
-"""The arguments of a selector class, from the declarations of its method: names, types, defaults, and the docstring."""
+"""The arguments of a selector class, from the declarations of its method: names, types, defaults, and the docstring.
+
+Docstrings in numpydoc's form are taken apart into text and sections (`sections`), and put together again (`joined`).
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.cards import CLASSIFICATION, REGRESSION
-from ..core.docstrings import joined, sections
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
 from ..core.registry import look_up
@@ -196,3 +200,42 @@ def docstring(method: type[Method], attributes: str) -> str:
     if card.reference != "none":
         parts["References"] = card.reference
     return joined(text, {heading: parts[heading] for heading in _ORDER if heading in parts})
+
+
+_HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+
+
+def sections(documented: object) -> tuple[str, dict[str, str]]:
+    """Return the text of a docstring before its first section, and its sections by heading.
+
+    Parameters
+    ----------
+    documented : object
+        Anything with a docstring of its own.
+
+    Returns
+    -------
+    text : str
+        Summary and what follows it.
+    sections : dict of str to str
+        Such as ``Notes``, ``References`` and ``Examples``, in their order.
+
+    Examples
+    --------
+    >>> text, parts = sections(sections)
+    >>> list(parts)
+    ['Parameters', 'Returns', 'Examples']
+    """
+    text, *rest = _HEADING.split(inspect.getdoc(documented) or "")
+    return text.strip(), {heading: body.strip() for heading, body in zip(rest[::2], rest[1::2], strict=True)}
+
+
+def joined(text: str, parts: Mapping[str, str]) -> str:
+    r"""Return the docstring that `sections` takes apart into these.
+
+    Examples
+    --------
+    >>> joined("Count.", {"Notes": "Slow."})
+    'Count.\n\nNotes\n-----\nSlow.'
+    """
+    return "\n\n".join([text, *(f"{heading}\n{'-' * len(heading)}\n{body}" for heading, body in parts.items())])

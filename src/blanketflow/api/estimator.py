@@ -19,7 +19,6 @@ from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..core.cards import CLASSIFICATION
 from ..core.convert import as_table
-from ..core.docstrings import sections
 from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
 from ..core.limits import Limits
 from ..core.registry import look_up
@@ -29,7 +28,7 @@ from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_pair, fold_seed, run_fold
-from .arguments import SHARED, docstring, own_arguments, shared_arguments
+from .arguments import SHARED, docstring, own_arguments, sections, shared_arguments
 
 if TYPE_CHECKING:
     import pandas as pd

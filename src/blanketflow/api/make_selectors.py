@@ -7,10 +7,9 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.docstrings import sections
 from ..core.registry import discover
 from ..selectors.base import Method
-from .arguments import code, own_arguments, shared_arguments
+from .arguments import code, own_arguments, sections, shared_arguments
 
 PACKAGE = Path(__file__).parents[1]
 _WIDTH = 120

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import ParameterError, UnsupportedError
-from ..core.foreign import is_foreign
 from ..core.limits import Allowance
+from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .checked_engine import CheckedEngine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.cards import BOOLEAN, INTEGER
-from ..core.sparse_columns import SparseColumns
+from ..core.wide_columns import SparseColumns
 from .binning import FEW_VALUES, borders_by_order
 
 

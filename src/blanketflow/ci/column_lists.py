@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.matrix_columns import MatrixColumns
-from ..core.sparse_columns import SparseColumns
 from ..core.table import SparseValues, Table
+from ..core.wide_columns import MatrixColumns, SparseColumns
 
 #: The number of cells read at once; a sparse column counts as at least `FEWEST` cells, for its overhead.
 CELLS, FEWEST = 2**20, 16

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from ..core.cards import BOOLEAN, INTEGER
-from ..core.matrix_columns import MatrixColumns
-from ..core.sparse_columns import SparseColumns
+from ..core.wide_columns import MatrixColumns, SparseColumns
 from .binning import FEW_VALUES, Coder, cut_points_of_rows
 from .cell_codes import code_cells
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from .cards import BOOLEAN, INTEGER, NUMERIC
 from .errors import DataError
-from .matrix_columns import MatrixColumns
-from .sparse_columns import SparseColumns
 from .table import Column, Table, column_from_array, is_missing
+from .wide_columns import MatrixColumns, SparseColumns
 
 _NUMBERS = (int, float, np.number, Decimal)
 

@@ -1,12 +1,13 @@
-"""Discovery of methods, CI tests and models: each class with a card in any module of a package is listed."""
+"""Discovery of methods, CI tests and models: each class with a card in a package, and whether a class is foreign."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
 from .parameters import Configurable
@@ -108,3 +109,28 @@ def import_name(dotted: str) -> type:
 def _in_one_line(error: BaseException) -> str:
     where = f" ({getattr(error, 'path', None)})"  # the module's path, which its name already says
     return printable(" ".join(str(error).replace(where, "").split()))
+
+
+def is_foreign(chosen: Any) -> bool:
+    """Return whether a method, CI test or model, or the name of one, runs code from outside this package.
+
+    Parameters
+    ----------
+    chosen : object
+        A configured object, a name such as ``"tree"`` or ``"module:Class"``, a mapping with a ``type``, or None.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> is_foreign(get_ci_test("ppi")), is_foreign(get_ci_test("ppi", model="sklearn.svm:SVC"))
+    (False, True)
+    """
+    if isinstance(chosen, str):
+        return ":" in chosen
+    if isinstance(chosen, Mapping):
+        return is_foreign(chosen.get("type"))
+    if chosen is None:
+        return False
+    if type(chosen).__module__.partition(".")[0] != __package__.partition(".")[0]:
+        return True
+    return getattr(chosen, "wraps_others", False) or is_foreign(getattr(chosen, "model", None))

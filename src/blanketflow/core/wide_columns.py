@@ -1,16 +1,24 @@
-"""The columns of a wide table as a sequence: single columns are made on demand, operations on all work on arrays."""
+"""The columns of a wide table as a sequence, held as one dense or one sparse matrix.
+
+Single columns are made on demand; operations on all of them work on arrays.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 
+from .cards import BOOLEAN, INTEGER, NUMERIC
+
 if TYPE_CHECKING:
     from .table import Column
+
+#: Number of cells of a matrix that are processed at a time, and of stored cells of a sparse one.
+MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +83,152 @@ class WideColumns(Sequence["Column"]):
         if at is not None:
             return self[at]
         return next((column for column in self.more if column.n_missing() or column.n_infinite()), None)
+
+
+@dataclass(frozen=True)
+class MatrixColumns(WideColumns):
+    """A matrix as a sequence of columns, followed by single columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One per column of the matrix.
+    matrix : ndarray of shape (n, d)
+        Booleans, whole numbers or floats.
+    more : tuple of Column
+        Columns that follow, such as a target; by keyword.
+    """
+
+    names: Sequence[str]
+    matrix: np.ndarray
+
+    @property
+    def kind(self) -> str:
+        """The kind of every column of the matrix."""
+        return {"b": BOOLEAN, "i": INTEGER, "u": INTEGER}.get(self.matrix.dtype.kind, NUMERIC)
+
+    @property
+    def n_rows(self) -> int:
+        """Length of every column."""
+        return len(self.matrix)
+
+    def column(self, at: int) -> Column:
+        """Return a column of the matrix."""
+        from .table import Column
+
+        values = self.matrix[:, at]
+        return Column(self.names[at], self.kind, values.view(np.int8) if values.dtype.kind == "b" else values)
+
+    def take(self, rows: np.ndarray) -> MatrixColumns:
+        """Return the columns at some rows."""
+        return replace(self, matrix=self.matrix[rows], more=tuple(column.take(rows) for column in self.more))
+
+    def first_with_gaps(self) -> int | None:
+        """Return the first column of the matrix with a cell that is not a finite number."""
+        if self.kind == NUMERIC:
+            width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
+            for start in range(0, self.matrix.shape[1], width):
+                is_finite = np.isfinite(self.matrix[:, start : start + width]).all(axis=0)
+                if not is_finite.all():
+                    return start + int(np.argmin(is_finite))
+        return None
+
+
+@dataclass(frozen=True)
+class SparseColumns(WideColumns):
+    """A compressed sparse column matrix as a sequence of columns, followed by single columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One per column of the matrix.
+    starts : int64 ndarray of shape (d + 1,)
+        Where each column's cells begin, and the last one's end.
+    rows : int32 ndarray of shape (nnz,)
+        Their rows, ascending within a column.
+    values : ndarray of shape (nnz,)
+        Their values; a stored zero is a zero like any other.
+    height : int
+        Number of rows of the matrix.
+    is_kind : str
+        ``numeric``, ``integer`` or ``boolean``, the same for every column.
+    more : tuple of Column
+        Columns that follow, such as a target; by keyword.
+
+    Examples
+    --------
+    >>> columns = SparseColumns(["a", "b"], np.array([0, 2, 3]), np.array([0, 3]), np.array([5.0, 7.0]), 4, "numeric")
+    >>> columns[0].values.dense()
+    array([5., 0., 0., 7.])
+    """
+
+    names: Sequence[str]
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    height: int
+    is_kind: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of every column of the matrix."""
+        return self.is_kind
+
+    @property
+    def n_rows(self) -> int:
+        """Length of every column."""
+        return self.height
+
+    def column(self, at: int) -> Column:
+        """Return a column of the matrix."""
+        from .table import Column, SparseValues
+
+        cells = slice(self.starts[at], self.starts[at + 1])
+        return Column(self.names[at], self.kind, SparseValues(self.rows[cells], self.values[cells], self.height))
+
+    def blocks(self, most_cells: int) -> Iterator[tuple[int, int]]:
+        """Yield ``(start, stop)`` of blocks of columns that hold no more cells, unless one alone does.
+
+        Examples
+        --------
+        >>> starts = np.array([0, 2, 3, 3, 9])
+        >>> columns = SparseColumns(list("abcd"), starts, np.zeros(9), np.zeros(9), 10, "numeric")
+        >>> list(columns.blocks(3))
+        [(0, 3), (3, 4)]
+        """
+        start = 0
+        while start < len(self.names):
+            stop = int(np.searchsorted(self.starts, self.starts[start] + most_cells, side="right")) - 1
+            stop = min(max(stop, start + 1), len(self.names))
+            yield start, stop
+            start = stop
+
+    def take(self, rows: np.ndarray) -> SparseColumns:
+        """Return the columns at some rows."""
+        place = np.full(self.height, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        is_ordered = bool(np.all(np.diff(rows) > 0))
+        starts, parts = np.zeros_like(self.starts), [(self.rows[:0], self.values[:0])]
+        for start, stop in self.blocks(SPARSE_CELLS):
+            cells, own_starts = slice(self.starts[start], self.starts[stop]), self.starts[start : stop + 1]
+            at, values = place[self.rows[cells]], self.values[cells]
+            kept = at >= 0
+            n_kept = np.concatenate([[0], np.cumsum(kept)])
+            starts[start + 1 : stop + 1] = starts[start] + n_kept[own_starts[1:] - own_starts[0]]
+            at, values = at[kept], values[kept]
+            if not is_ordered:
+                of_column = np.repeat(np.arange(stop - start), np.diff(starts[start : stop + 1]))
+                order = np.argsort(of_column * len(rows) + at)
+                at, values = at[order], values[order]
+            parts.append((at, values))
+        at, values = map(np.concatenate, zip(*parts, strict=True))
+        more = tuple(column.take(rows) for column in self.more)
+        return replace(self, starts=starts, rows=at, values=values, height=len(rows), more=more)
+
+    def first_with_gaps(self) -> int | None:
+        """Return the first column of the matrix with a cell that is not a finite number."""
+        if self.kind == NUMERIC and self.values.dtype.kind == "f":
+            is_finite = np.isfinite(self.values)
+            if not is_finite.all():
+                return int(np.searchsorted(self.starts, np.argmin(is_finite), side="right")) - 1
+        return None

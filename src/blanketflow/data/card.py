@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
-from ..core.wide_columns import WideColumns
+from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import blocks_of, content_keys, is_constant, missing_by_column
 from .raw import RawTable
 

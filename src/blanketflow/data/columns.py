@@ -9,10 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.cards import CATEGORICAL, NUMERIC
-from ..core.matrix_columns import MatrixColumns
-from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues, sort_labels
-from ..core.wide_columns import WideColumns
+from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
 #: Number of cells processed at a time.
 CELLS = 2**22

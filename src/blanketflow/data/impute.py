@@ -8,9 +8,8 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.errors import DataError
-from ..core.matrix_columns import MatrixColumns
 from ..core.table import Column, SparseValues, Table
-from ..core.wide_columns import WideColumns
+from ..core.wide_columns import MatrixColumns, WideColumns
 from .columns import missing_by_column
 
 _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}

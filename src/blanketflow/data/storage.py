@@ -16,8 +16,8 @@ import numpy as np
 
 from ..core.cards import INTEGER
 from ..core.errors import ArtefactError, DataError, did_you_mean
-from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, Table
+from ..core.wide_columns import SparseColumns
 from .arrow import column_from_arrow, column_to_arrow, joined
 from .artefacts import opened, write_arrow
 from .provenance import Provenance

@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, NUMERIC
-from ..core.matrix_columns import MatrixColumns
-from ..core.sparse_columns import SparseColumns
 from ..core.table import Column, SparseValues
-from ..core.wide_columns import WideColumns
+from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 from .arrow import joined, numbers_from_arrow
 from .artefacts import arrow_array, write_blocks
 from .provenance import Provenance

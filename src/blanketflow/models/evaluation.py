@@ -13,8 +13,8 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
-from ..core.foreign import is_foreign
 from ..core.isolation import in_child, reason_of
+from ..core.registry import is_foreign
 from ..core.seeds import seed_32
 from ..core.table import Column, Table
 from . import get_model

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import Any
 
 from ..ci.base import CITest
-from ..core.foreign import is_foreign
 from ..core.isolation import in_child
 from ..core.limits import Limits
+from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..search.steps import Answer, Step
 from .base import Method, Problem

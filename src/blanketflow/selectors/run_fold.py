@@ -9,8 +9,8 @@ import numpy as np
 
 from ..ci.base import BoundTest, CITest
 from ..core.errors import DataError, ParameterError, UnsupportedError
-from ..core.foreign import is_foreign
 from ..core.limits import NO_LIMITS, LimitReached, Limits
+from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.table import Column, Table

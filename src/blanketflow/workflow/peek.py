@@ -14,9 +14,9 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
 from ..core.errors import DataError
-from ..core.sparse_columns import SparseColumns
 from ..core.table import Column
 from ..core.task import Task
+from ..core.wide_columns import SparseColumns
 from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json
