@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from blanketflow.ci import get_ci_test
 from blanketflow.search.forward_neighbours import interleaved_neighbours, max_min_neighbours
 from blanketflow.search.level_wise import level_wise_neighbours
-from blanketflow.search.skeleton import find_skeleton
 from blanketflow.selectors import get_method
+from blanketflow.selectors.causal.iamb_npc import find_skeleton
 from blanketflow.selectors.run_fold import run_fold
 
 SEARCHES = (interleaved_neighbours, max_min_neighbours, level_wise_neighbours)

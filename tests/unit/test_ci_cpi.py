@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import blanketflow as bf
 from blanketflow.ci import cpi as module
-from blanketflow.ci import knockoffs
 from blanketflow.ci.learner import Learner
 from blanketflow.core.table import Column, Table
 from literal import LiteralCart
@@ -75,7 +74,7 @@ def literal_differences(data, x, target, given, model, parts, copy):
 def seen(monkeypatch):
     """Record the parts and knockoffs that the test draws."""
     drawn = {}
-    draw_parts, knockoff = module.draw_parts, knockoffs.knockoff
+    draw_parts, knockoff = module.draw_parts, module.knockoff
 
     def keep_parts(*arguments):
         drawn["parts"] = draw_parts(*arguments)
@@ -86,7 +85,7 @@ def seen(monkeypatch):
         return drawn[column.name]
 
     monkeypatch.setattr(module, "draw_parts", keep_parts)
-    monkeypatch.setattr(knockoffs, "knockoff", keep_knockoff)
+    monkeypatch.setattr(module, "knockoff", keep_knockoff)
     return drawn
 
 
@@ -145,7 +144,7 @@ def test_the_gaussian_knockoff_has_the_moments_of_x_with_z_and_can_be_swapped(st
     n = 200_000
     Z = rng.normal(size=(n, 2)) @ np.array([[1.0, 0.6], [0.0, 1.0]])
     x = 5.0 + strength * (Z[:, 0] - 0.5 * Z[:, 1]) + rng.normal(size=n)
-    copy = knockoffs.gaussian_knockoff(x, Z, rng)
+    copy = module.gaussian_knockoff(x, Z, rng)
     covariance = np.cov(np.column_stack([x, copy, Z]).T)
     s = min(covariance[0, 0], 2.0)
     wanted = covariance.copy()
@@ -159,14 +158,14 @@ def test_numbers_that_z_explains_are_their_own_knockoff():
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(30, 2))
     for x in (2 * Z[:, 0] - Z[:, 1] + 3, Z[:, 1] * 1e-12):
-        np.testing.assert_array_equal(knockoffs.gaussian_knockoff(x, np.column_stack([Z, Z[:, 0]]), rng), x)
-    assert np.array_equal(knockoffs.gaussian_knockoff(Z[:3, 0], Z[3:9].reshape(3, 4), rng), Z[:3, 0])
+        np.testing.assert_array_equal(module.gaussian_knockoff(x, np.column_stack([Z, Z[:, 0]]), rng), x)
+    assert np.array_equal(module.gaussian_knockoff(Z[:3, 0], Z[3:9].reshape(3, 4), rng), Z[:3, 0])
 
 
 def test_given_nothing_the_knockoff_is_the_column_in_another_order():
     for name in ("x0", "flag", "colour"):
         column = table()[name]
-        copy = knockoffs.knockoff(column, np.empty((90, 0)), np.random.default_rng(0))
+        copy = module.knockoff(column, np.empty((90, 0)), np.random.default_rng(0))
         assert np.array_equal(np.sort(copy.values), np.sort(column.values))
         assert not np.array_equal(copy.values, column.values)
 
@@ -176,7 +175,7 @@ def test_levels_are_drawn_as_often_as_z_says():
     z = rng.integers(0, 2, 60_000)
     P = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]])
     codes = (rng.random(60_000)[:, None] > np.cumsum(P[z], axis=1)).sum(axis=1)
-    copy = knockoffs.sampled_levels(codes, 4, z[:, None].astype(float), rng)
+    copy = module.sampled_levels(codes, 4, z[:, None].astype(float), rng)
     for value in (0, 1):
         counts = np.bincount(copy[z == value], minlength=4) / np.count_nonzero(z == value)
         np.testing.assert_allclose(counts, [*P[value], 0.0], atol=0.01)

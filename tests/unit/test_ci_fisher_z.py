@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import sparse, special, stats
 
 import blanketflow as bf
-from blanketflow.ci import correlation, fisher_z
+from blanketflow.ci import fisher_z
 from blanketflow.ci.tails import f_greater
 from literal import golden
 
@@ -161,10 +161,10 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
     queries = [(x, y, given) for x, y, *given in drawn]
     queries.append((3, 4, [5]))
     wanted = [bind(X).test(*query) for query in queries]
-    monkeypatch.setattr(correlation, "WHOLE_MATRIX", 0)
-    monkeypatch.setattr(correlation, "BLOCK_CELLS", 7 * 60)
+    monkeypatch.setattr(fisher_z, "WHOLE_MATRIX", 0)
+    monkeypatch.setattr(fisher_z, "BLOCK_CELLS", 7 * 60)
     for kept in (0, 300, 10**6):
-        monkeypatch.setattr(correlation, "KEPT_CELLS", kept)
+        monkeypatch.setattr(fisher_z, "KEPT_CELLS", kept)
         bound = bind(X)
         assert [bound.test(*query) for query in queries] == wanted
         assert len(bound.engine.correlations._pivots) <= max(1, kept // 90)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blanketflow.ci import column_lists, single_column_risks
+from blanketflow.ci import single_column_risks, tree_arrays
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.ci.significance import risk_differences
 from blanketflow.ci.single_column_risks import SingleColumnRisks
@@ -173,7 +173,7 @@ def test_blocks_of_any_size_give_the_same(monkeypatch, cells, is_sparse):
     X = sparse.csc_matrix(X) if is_sparse else X
     repeats = draw_repeats(40, 5, 0.2, 0)
     wanted = differences(X, y, repeats)
-    monkeypatch.setattr(column_lists, "CELLS", cells)
+    monkeypatch.setattr(tree_arrays, "CELLS", cells)
     monkeypatch.setattr(single_column_risks, "COUNTS", cells)
     np.testing.assert_array_equal(differences(X, y, repeats), wanted)
 

@@ -15,14 +15,13 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
-from blanketflow.search.interleaving import grow_and_shrink_by_turns
 from blanketflow.search.level_wise import eliminate
 from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
-from blanketflow.search.skeleton import find_skeleton
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
-from blanketflow.selectors.causal.inter_iamb import InterIAMB
+from blanketflow.selectors.causal.iamb_npc import find_skeleton
+from blanketflow.selectors.causal.inter_iamb import InterIAMB, grow_and_shrink_by_turns
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 

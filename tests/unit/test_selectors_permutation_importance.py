@@ -23,7 +23,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.models import build_estimator
 from blanketflow.selectors.run_fold import fold_seed
 from blanketflow.selectors.wrappers.importances import Importances, own_weights
-from blanketflow.selectors.wrappers.null_importances import p_values
+from blanketflow.selectors.wrappers.permutation_importance import p_values
 
 LINEAR = "sklearn.linear_model:LinearRegression"
 SMALL_FOREST = {"type": "forest", "n_estimators": 10}

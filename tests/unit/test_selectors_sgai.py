@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import blanketflow as bf
 from blanketflow.core.table import Column, Table
-from blanketflow.search.alpha_investing import alpha_investing
+from blanketflow.selectors.causal.sgai import alpha_investing
 from literal import KnownTest
 
 

@@ -18,8 +18,7 @@ from blanketflow.ci.learner import held_out_losses
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
-from blanketflow.search.exclusions import Exclusions, tells_nothing_more
-from blanketflow.selectors.causal.tie_star import TIEStar
+from blanketflow.selectors.causal.tie_star import Exclusions, TIEStar, tells_nothing_more
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest
 

@@ -14,8 +14,7 @@ from ..core.limits import Allowance
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from .checked_engine import CheckedEngine
-from .engines import Candidate, Columns
+from .engines import Candidate, CheckedEngine, Columns
 
 if TYPE_CHECKING:
     from .base import CITest

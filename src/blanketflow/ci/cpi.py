@@ -1,4 +1,7 @@
-"""The conditional predictive impact (CPI): does a model's loss grow when X is replaced by a knockoff?"""
+"""The conditional predictive impact (CPI): does a model's loss grow when X is replaced by a knockoff?
+
+A knockoff is a copy of a column with the same relation to Z and without a relation to anything else.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..core.cards import RESAMPLED, Card
+from ..core.cards import NUMERIC, RESAMPLED, Card
 from ..core.parameters import anything, choice, integer
 from ..core.results import CIResults
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from .base import CITest, constant_results
+from .least_squares import COLLINEAR, orthonormal_basis, standardised
 from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
 
@@ -123,9 +127,7 @@ class _CPIEngine:
         self, x: int, target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
     ) -> np.ndarray:
         """Return the loss with the knockoff minus the loss with X of each held-out row, shape (n,)."""
-        from ..models.encode import design
-        from ..models.magnitudes import moderate
-        from .knockoffs import knockoff
+        from ..models.encode import design, moderate
 
         column, differences = self.table[x], np.zeros(len(parts))
         if column.is_constant():
@@ -179,3 +181,57 @@ def sign_flip_test(differences: np.ndarray, n_draws: int, rng: np.random.Generat
         signs = rng.integers(0, 2, size=size, dtype=np.int8) * 2.0 - 1.0
         exceeding += np.count_nonzero(differences @ signs.T >= reached[:, None], axis=1)
     return (1.0 + exceeding) / (1.0 + n_draws)
+
+
+def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
+    """Return a knockoff of a column given Z, a matrix of shape (n, q).
+
+    If Z has no columns, it is a permutation of the column; else it is a Gaussian knockoff, or sampled levels of a
+    discrete column.
+    """
+    if not Z.shape[1]:
+        return column.take(rng.permutation(len(Z)))
+    if column.is_discrete:
+        n_levels = max(len(column.levels), 2)
+        return replace(column, values=sampled_levels(column.numbers().astype(np.int64), n_levels, Z, rng))
+    return replace(column, kind=NUMERIC, values=gaussian_knockoff(column.numbers(), Z, rng))
+
+
+def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a second-order Gaussian knockoff of numbers, shape (n,) (Candes et al. 2018, 10.1111/rssb.12265).
+
+    It has the mean, the variance and the covariance with Z of x. With E[x|Z] and lambda = Var(x|Z) from least squares,
+    and s = min(Var(x), 2 lambda), the largest possible s, it is
+
+        x - (s / lambda) (x - E[x|Z]) + sqrt(2 s - s^2 / lambda) noise,     where Cov(x, knockoff) = Var(x) - s.
+
+    If x is a linear function of Z, the knockoff is x itself.
+    """
+    noise = rng.normal(size=len(x))
+    expected, rank = regression(x, Z)
+    residual = x - expected
+    total = np.var(x, ddof=1)
+    left = residual @ residual / max(len(x) - rank, 1)
+    if left <= COLLINEAR * total:
+        return x.copy()
+    s = min(total, 2.0 * left)
+    return x - (s / left) * residual + np.sqrt(s * (2.0 - s / left)) * noise
+
+
+def sampled_levels(codes: np.ndarray, n_levels: int, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return levels drawn from P(level | Z), for codes 0 .. n_levels - 1 of shape (n,).
+
+    P is the least-squares regression of each level's indicator on Z, with negative values set to 0, then normalised.
+    The copy depends only on Z and chance, so it is independent of the column given Z.
+    """
+    draws = rng.random(len(codes))
+    probability = np.maximum(regression(np.eye(n_levels)[codes], Z)[0], 0.0)
+    cumulative = np.cumsum(probability, axis=1)
+    return np.sum(draws[:, None] * cumulative[:, -1:] >= cumulative[:, :-1], axis=1)
+
+
+def regression(y: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the least-squares fit of y (one or more columns) on Z with an intercept, and its rank."""
+    basis = orthonormal_basis(standardised(Z.T))
+    mean = y.mean(axis=0)
+    return mean + basis.T @ (basis @ (y - mean)), len(basis) + 1

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..core.seeds import seed_32
 from ..core.table import Table
-from ..models.encode import design
-from ..models.magnitudes import moderate
+from ..models.encode import design, moderate
 from .learner import Learner
 from .repeats import Repeats
 from .significance import risk_differences

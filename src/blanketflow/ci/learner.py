@@ -12,10 +12,8 @@ from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from ..models import Model, get_model
-from ..models.encode import design
-from ..models.magnitudes import moderate, moderated
+from ..models.encode import design, moderate, moderated, unit_of_errors
 from ..models.predictions import predicted, probabilities
-from .target_arrays import unit_of_errors
 
 SMALLEST_PROBABILITY = 1e-15
 #: Number of folds for calibrating a model that has no probabilities.

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from ..core.table import Table
-from .column_lists import column_lists
+from ..models.encode import unit_of_errors
 from .repeats import Repeats
 from .significance import DECIMALS
-from .target_arrays import TargetArrays, target_arrays, unit_of_errors
+from .tree_arrays import TargetArrays, column_lists, target_arrays
 
 #: The largest number of counts in a kernel; repeats are processed in blocks that are small enough.
 COUNTS = 2**24

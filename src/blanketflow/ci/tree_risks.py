@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.table import Table
-from .column_lists import ColumnLists, column_lists
+from ..models.encode import unit_of_errors
 from .repeats import Repeats
-from .target_arrays import target_arrays, unit_of_errors
+from .tree_arrays import ColumnLists, column_lists, target_arrays
 
 _NO_NODES = np.zeros(0, dtype=np.int64)
 

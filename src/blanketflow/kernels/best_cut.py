@@ -1,4 +1,4 @@
-"""The best cut of one column at one node of a tree: Gini for classes, squared error for numbers.
+"""Cuts in trees: where they lie, and the best one of a column at a node by Gini (classes) or squared error (numbers).
 
 Cuts of classes are scored with integers and one rounded division, cuts of numbers in steps of about 2^-32 of the node's
 sum of squares, so that equal cuts compare as equal. The first maximum wins, which is the lowest threshold.
@@ -14,8 +14,17 @@ from numba import njit
 
 from .sorted_columns import ROW, SHIFT
 
+#: Probabilities are clipped to this before taking the logarithm of the log-loss.
+SMALLEST_PROBABILITY = 1e-15
 #: Integers below 2^53 are exact as floats, and so are the cubes of row counts up to this.
 MOST_ROWS_IN_FLOATS = 200_000
+
+
+@njit
+def between(low, high):
+    """Return the threshold halfway between two values: rows at most this go left, and rows of `high` never do."""
+    middle = 0.5 * low + 0.5 * high
+    return low if middle >= high else middle
 
 
 @njit

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .cuts import SMALLEST_PROBABILITY
+from .best_cut import SMALLEST_PROBABILITY
 from .value_groups import inlined
 
 #: The loss of a row whose class the leaf has not seen.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cuts import between
+from .best_cut import between
 from .value_groups import inlined
 
 

@@ -3,7 +3,7 @@
 A tree to purity on a single column needs no search. An impure node is cut whatever the gain, so a leaf contains
 training rows of one value or of one class; and if rows of one class are cut further, both sides predict that class. So
 the tree predicts as if it were cut halfway between any two neighbouring training values: a row gets the prediction of
-the training rows with the nearest value, the lower one if it lies in the middle (`cuts.between`). The order of the
+the training rows with the nearest value, the lower one if it lies in the middle (`best_cut.between`). The order of the
 cuts, and with it the criterion, does not matter.
 
 Columns are lists of rows in ascending order of value. Rows that are not listed have the value zero: a sparse column

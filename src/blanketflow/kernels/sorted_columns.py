@@ -35,7 +35,7 @@ def sort_columns(list_starts, rows, values, n, entries, n_entries, background, l
     Parameters
     ----------
     list_starts, rows, values : arrays
-        As in `ci.column_lists.ColumnLists`. Rows of equal values are put in order.
+        As in `ci.tree_arrays.ColumnLists`. Rows of equal values are put in order.
     entries, n_entries, background, levels, n_levels : arrays
         Written; see the module. They need room for all listed rows, and for one additional level per column. Rows that
         are not listed have the value zero, and are always a column's background.

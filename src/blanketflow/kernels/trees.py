@@ -17,8 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .best_cut import best_cut
-from .cuts import SMALLEST_PROBABILITY, between
+from .best_cut import SMALLEST_PROBABILITY, best_cut, between
 from .sorted_columns import ROW, SHIFT
 
 #: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.

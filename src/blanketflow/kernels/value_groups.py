@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from .cuts import between
+from .best_cut import between
 
 #: Columns may be short and many, so that passing arrays to helpers would take as long as their work.
 inlined = njit(inline="always", error_model="numpy")

@@ -19,8 +19,7 @@ from ..core.seeds import seed_32
 from ..core.table import Column, Table
 from . import get_model
 from .base import Model
-from .encode import design
-from .magnitudes import moderate
+from .encode import design, moderate
 from .metrics import Predictions, Score, resolve_metrics, score
 from .predictions import predicted, probabilities
 

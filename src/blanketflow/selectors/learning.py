@@ -18,8 +18,7 @@ def task_of(target: Column) -> str:
 
 def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
     """Return the columns that models read for some features, shape (n, m); none for no feature."""
-    from ..models.encode import design
-    from ..models.magnitudes import moderate
+    from ..models.encode import design, moderate
 
     return design(moderate(table.select(names))).matrix if names else np.empty((table.n_rows, 0))
 

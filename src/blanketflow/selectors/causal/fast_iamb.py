@@ -9,11 +9,10 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...core.parameters import number
 from ...search.forward import strongest_dependent
-from ...search.interleaving import grow_and_shrink_by_turns
 from ...search.steps import Step
 from ..base import Problem
 from .iamb import IAMB
-from .inter_iamb import say_cycle
+from .inter_iamb import grow_and_shrink_by_turns, say_cycle
 
 
 @dataclass

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
+from ...ci.base import BoundTest
 from ...core.cards import Card
+from ...search.backward import remove_until_stable
 from ...search.forward import strongest_dependent
-from ...search.interleaving import grow_and_shrink_by_turns
 from ...search.steps import Step
 from ..base import Problem
 from .iamb import IAMB
@@ -62,3 +63,44 @@ def say_cycle(problem: Problem, members: Sequence[str]) -> None:
     """Note in the problem's status that a search went in circles."""
     names = ", ".join(sorted(members)) or "the empty set"
     problem.say("unreliable", f"admissions and removals contradict each other: the search came back to {names}.")
+
+
+#: Returns the admissions of one round for the members; none when the search is over.
+Admit = Callable[[list[str]], Iterable[Step]]
+
+
+def grow_and_shrink_by_turns(
+    test: BoundTest, target: str, admit: Admit, alpha: float, on_cycle: Callable[[Sequence[str]], None]
+) -> Iterator[Step]:
+    """Admit a round of features and remove false positives, repeatedly, until a round admits none.
+
+    On finite samples this can cycle; it ends when a set of members occurs for the second time.
+
+    Parameters
+    ----------
+    admit : callable
+        Returns the admissions of the next round for the members.
+    on_cycle : callable
+        Called with the set that occurs for the second time.
+
+    Yields
+    ------
+    Step
+        Admissions and removals in order.
+    """
+    members: list[str] = []
+    seen: set[frozenset[str]] = set()
+    while frozenset(members) not in seen:
+        seen.add(frozenset(members))
+        newcomers = []
+        for admission in admit(list(members)):
+            yield admission
+            newcomers.append(admission.feature)
+        if not newcomers:
+            return
+        members += newcomers
+        for decision in remove_until_stable(test, target, members, alpha):
+            if not decision.kept:
+                members.remove(decision.feature)
+                yield decision
+    on_cycle(members)

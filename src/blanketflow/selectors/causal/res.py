@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.forward_neighbours import interleaved_neighbours
-from ...search.neighbourhoods import SYMMETRIES
-from ...search.representative_sets import representative_sets
-from ...search.steps import Step
+from ...search.steps import MEMBER, Step, step
+from ...search.strength import strongest_first
 from ..base import Method, Problem
-from .neighbourhood import neighbourhoods
+from .neighbourhood import SYMMETRIES, Neighbourhoods, neighbourhoods
 
 
 @dataclass
@@ -22,8 +21,8 @@ class RES(Method):
 
     Where data are not faithful, several sets can be Markov blankets: a feature's neighbours may stand in for it. The
     representative set of a parent or child of the target is that feature and its own parents and children without the
-    target; steps carry its name as `group`. A feature of several sets is in that of the strongest, see
-    `blanketflow.search.representative_sets`. Importance is the dependence on the target given nothing.
+    target; steps carry its name as `group`. A feature of several sets is in the set of the strongest
+    member. Importance is the dependence on the target given nothing.
 
     Examples
     --------
@@ -64,3 +63,36 @@ class RES(Method):
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Remove nothing."""
         return candidates
+
+
+def representative_sets(near: Neighbourhoods, target: str) -> Iterator[Step]:
+    """Yield the features of all representative sets, group by group, the group of the strongest member first.
+
+    A group contains a member of PC(T) and that member's own parents and children. No feature is in two groups: a member
+    stays in its own group, and a feature that is a neighbour of several members is in the group of the member with the
+    strongest marginal dependence on the target.
+
+    Parameters
+    ----------
+    near : Neighbourhoods
+        The parents and children of all columns, including the target.
+    target : str
+        The target.
+
+    Yields
+    ------
+    Step
+        One per feature. Its group is the member's name, and its importance the marginal dependence on the target. Its
+        test is the one that admitted it: with the target for a member, with the member for the others.
+    """
+    members = {member.feature: member for member in near.parents_and_children(target)}
+    if not members:
+        return
+    marginal = near.test.test_many(list(members), target)
+    taken = {target, *members}
+    for name in [list(members)[i] for i in strongest_first(marginal)]:
+        others = [other for other in near.parents_and_children(name) if other.feature not in taken]
+        taken.update(other.feature for other in others)
+        for found in (members[name], *(replace(other, role=MEMBER) for other in others)):
+            dependence = step(found.feature, near.test.test(found.feature, target)).importance
+            yield replace(found, group=name, importance=dependence)

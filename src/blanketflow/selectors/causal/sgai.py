@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import number
-from ...search.alpha_investing import PAYOUT, WEALTH, alpha_investing
-from ...search.steps import Step
+from ...search.steps import Step, step
+from ...search.strength import is_dependent
 from ..base import Problem, members
 from .res import RES
+
+#: The initial wealth, and the payout of an admission (Zhou et al. 2006).
+WEALTH, PAYOUT = 0.5, 0.5
 
 
 @dataclass
@@ -62,3 +67,45 @@ class SGAI(RES):
         )
         for candidate, decision in zip(ordered, decisions, strict=True):
             yield replace(decision, role=candidate.role, group=candidate.group)
+
+
+def alpha_investing(
+    test: BoundTest, target: str, ordered: Sequence[str], wealth: float = WEALTH, payout: float = PAYOUT
+) -> Iterator[Step]:
+    """Admit each feature that depends on the target given the admitted ones, at the level that the wealth allows.
+
+    The i-th feature is tested at alpha_i = W / 2i, which is taken from the wealth W. An admission (p < alpha_i) earns
+    the payout. So the wealth never runs out, and with the default values few admissions are false.
+
+    Parameters
+    ----------
+    test : BoundTest
+        The bound CI test.
+    target : str
+        The target.
+    ordered : sequence of str
+        Features in the order of the tests.
+    wealth : float
+        The initial wealth W0.
+    payout : float
+        The amount that an admission earns.
+
+    Yields
+    ------
+    Step
+        One decision per feature, in order. Each costs one test.
+
+    References
+    ----------
+    Zhou, Foster, Stine, Ungar (2006) Streamwise feature selection, JMLR 7, 1861-1885.
+    """
+    admitted: list[str] = []
+    for i, feature in enumerate(ordered, start=1):
+        alpha = wealth / (2 * i)
+        result = test.test(feature, target, given=admitted)
+        kept = is_dependent(test, result, alpha) and result.log_p < math.log(alpha)
+        yield step(feature, result, admitted, kept=kept)
+        wealth -= alpha
+        if kept:
+            wealth += payout
+            admitted = [*admitted, feature]

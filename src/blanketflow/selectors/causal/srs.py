@@ -14,7 +14,7 @@ from ...core.parameters import integer, number
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column
-from ...models.magnitudes import moderated
+from ...models.encode import moderated
 from ...search.steps import Step
 from ..base import Problem
 from .res import RES

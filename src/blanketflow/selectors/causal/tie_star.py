@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ...ci.base import BoundTest
+from ...ci.learner import held_out_losses
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_until_stable
-from ...search.exclusions import Exclusions, tells_nothing_more
 from ...search.forward import admit_strongest
 from ...search.forward_neighbours import semi_interleaved_neighbours
 from ...search.steps import Answer, Step, standing
+from ...search.strength import is_dependent
 from ..base import Method, Problem, members
-from .predictive_equivalence import predicts_as_well
 
 TOO_MANY = "there may be more than {} Markov boundaries (max_blankets). Raise it."
 TOO_FEW_ROWS = (
     "there may be more Markov boundaries: the rows were too few to compare {} of the candidates with the first. Take "
     "criterion: prediction, or a test that needs fewer rows."
 )
+N_FOLDS = 10
 
 
 @dataclass
@@ -121,3 +126,101 @@ class TIEStar(Method):
         if self.criterion == "prediction":
             return predicts_as_well(problem, candidate, first, self.alpha)
         return tells_nothing_more(problem.test, problem.target, first, candidate, self.alpha)
+
+
+class Exclusions:
+    """Sets of features to leave out, smallest first. Each meets every boundary found and contains no set that failed.
+
+    A further Markov boundary lacks some feature of every boundary found. So there is a set of such features outside it,
+    and leaving out that set keeps the further boundary and hides all those found. When no such set is left, there is no
+    further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
+
+    Parameters
+    ----------
+    first : sequence of str
+        The first Markov boundary. Among sets of equal size, those with its first features come first.
+
+    Attributes
+    ----------
+    found : list of sequence of str
+        The Markov boundaries found; the caller appends each new one.
+    failed : list of frozenset of str
+        The sets without which there is no Markov boundary; the caller appends each.
+
+    Examples
+    --------
+    >>> exclusions = Exclusions(["a", "b"])
+    >>> sorted(exclusions.next())
+    ['a']
+    >>> exclusions.found.append(["b", "c"])
+    >>> sorted(exclusions.next())
+    ['b']
+    >>> exclusions.failed.append(frozenset("b"))
+    >>> sorted(exclusions.next())
+    ['a', 'c']
+    >>> exclusions.failed.append(frozenset("ac"))
+    >>> exclusions.next() is None
+    True
+    """
+
+    def __init__(self, first: Sequence[str]) -> None:
+        self.found = [first]
+        self.failed: list[frozenset[str]] = []
+        self._open: deque[frozenset[str]] = deque([frozenset()])
+        self._seen: set[frozenset[str]] = set()
+
+    def next(self) -> frozenset[str] | None:
+        """Return the next set, or None. The set is the same until it has failed or a boundary without it is found."""
+        while self._open:
+            left_out = self._open[0]
+            if not any(bad <= left_out for bad in self.failed):
+                unmet = next((boundary for boundary in self.found if left_out.isdisjoint(boundary)), None)
+                if unmet is None:
+                    return left_out
+                larger = [left_out | {feature} for feature in unmet]
+                self._open.extend(choice for choice in larger if choice not in self._seen)
+                self._seen.update(larger)
+            self._open.popleft()
+        return None
+
+
+def tells_nothing_more(
+    test: BoundTest, target: str, others: Sequence[str], given: Sequence[str], alpha: float
+) -> bool | None:
+    """Return whether the target is independent of some features given others; None if the data cannot tell.
+
+    The features that are not given are tested as one joint variable. A test of single columns tests them one after the
+    other, with the earlier ones given too, which is equivalent by the chain rule of mutual information.
+
+    An unreliable test admits no feature, since there is too little evidence. For the same reason it does not show here
+    that two sets have the same information, unless the test's rule is to use unreliable results.
+    """
+    extra = [other for other in others if other not in given]
+    if not extra:
+        return True
+    if test.card.column_sets:
+        results = [test.test(extra, target, given=given)]
+    else:
+        results = [test.test(feature, target, given=(*given, *extra[:i])) for i, feature in enumerate(extra)]
+    if any(is_dependent(test, result, alpha) for result in results):
+        return False
+    return True if test.unreliable == "use" or all(result.reliable for result in results) else None
+
+
+def predicts_as_well(problem: Problem, candidate: Sequence[str], first: Sequence[str], alpha: float) -> bool:
+    """Return whether held-out losses from `candidate` are not significantly larger than from `first`.
+
+    Losses of a logistic or linear regression in 10-fold cross-validation, the same folds for both; one-sided paired t
+    test at level `alpha`.
+    """
+    from scipy.stats import ttest_1samp
+    from sklearn.linear_model import LinearRegression
+
+    target = problem.target
+    model = "logistic" if problem.table[target].is_discrete else LinearRegression()
+    columns = [[feature for feature in problem.features if feature in chosen] for chosen in (candidate, first)]
+    worse, better = (held_out_losses(problem.table, names, target, model, N_FOLDS, problem.seed) for names in columns)
+    differences = worse - better
+    if np.ptp(differences) == 0.0:
+        return bool(differences[0] <= 0.0)
+    return bool(ttest_1samp(differences, 0.0, alternative="greater").pvalue > alpha)

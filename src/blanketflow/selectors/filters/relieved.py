@@ -9,10 +9,9 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import number
-from ...search.by_weight import heaviest_first
 from ...search.steps import Step
 from ..base import Problem
-from ..ranking import RankingMethod
+from ..ranking import RankingMethod, heaviest_first
 from .neighbour_weights import Neighbours, neighbour_weights
 
 

@@ -13,8 +13,7 @@ from ...core.errors import DataError, ParameterError
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng, seed_32
 from ...core.table import Column, Table
-from ...models.encode import Design, design
-from ...models.magnitudes import moderate, moderated
+from ...models.encode import Design, design, moderate, moderated
 from ..learning import estimator_for, task_of
 
 #: Cells of the permuted copies of rows that a model is asked of at once: 32 MB.

@@ -153,7 +153,7 @@ class Worth:
     def _cross_validate(self, names: list[str]) -> float:
         from sklearn.model_selection import cross_val_score
 
-        from ...models.magnitudes import moderated
+        from ...models.encode import moderated
 
         table, method = self.problem.table, self.method
         X, target = matrix_of(table, names), table[self.problem.target]

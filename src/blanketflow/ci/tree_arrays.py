@@ -1,14 +1,16 @@
-"""Columns of a table as lists of rows in ascending order of value, in blocks, from which trees are grown."""
+"""A table as trees read it: columns as lists of rows in ascending order of value, and the target as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..core.table import SparseValues, Table
+from ..core.table import Column, SparseValues, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns
+from ..models.encode import moderated
 
 #: The number of cells read at once; a sparse column counts as at least `FEWEST` cells, for its overhead.
 CELLS, FEWEST = 2**20, 16
@@ -109,3 +111,30 @@ def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
     if len(columns) and columns[-1] - columns[0] == len(columns) - 1 and (np.diff(columns) == 1).all():
         return slice(int(columns[0]), int(columns[-1]) + 1)
     return columns
+
+
+class TargetArrays(NamedTuple):
+    """The target of a tree.
+
+    Attributes
+    ----------
+    classes : int64 array of shape (n,)
+        Class codes; zeros for regression.
+    numbers : float64 array of shape (n,)
+        The column as numbers, scaled by a power of two if they are huge or tiny.
+    n_classes : int
+        Number of classes; 0 for regression.
+    """
+
+    classes: np.ndarray
+    numbers: np.ndarray
+    n_classes: int
+
+
+def target_arrays(column: Column) -> TargetArrays:
+    """Return the arrays of a target column."""
+    numbers = np.array(moderated(column))  # a copy: the columns of a data frame are read-only
+    if not column.is_discrete:
+        return TargetArrays(np.zeros(len(numbers), dtype=np.int64), numbers, 0)
+    codes = numbers.astype(np.int64)
+    return TargetArrays(codes, numbers, int(codes.max()) + 1)
