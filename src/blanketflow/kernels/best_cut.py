@@ -130,18 +130,10 @@ def best_cut(entries, start, stop, background, node, answers, scratch):
 
     Cuts below the background are scored from the lowest code upwards, cuts above it from the highest downwards.
 
-    Parameters
-    ----------
-    entries : int64 array
-        The column's entries in the node are those from `start` to `stop`.
-    background : int
-        Code of the node's other rows.
-    node : (int, int64 array of shape (n_classes,), float, float)
-        Number of rows of the node, and of each class; the mean of its target; the step of the scores.
-    answers : (int64 array of shape (n,), float64 array of shape (n,))
-        Class or number of every row.
-    scratch : (int64, int64 arrays of shape (n_classes,), float64 arrays of shape (n,))
-        Near and far counts; the numbers 1, 2, ..., which are read; sums and scores.
+    The column's entries in the node are those from `start` to `stop`; `background` is the code of the node's other
+    rows. `node` holds the number of rows of the node and of each class, (n_classes,), the mean of its target and the
+    step of the scores. `answers` are the class and the number of every row, (n,). `scratch` holds near and far counts,
+    (n_classes,), then the numbers 1, 2, ..., which are read, sums and scores, (n,).
     """
     low, has_background = stop, stop - start < node[0]
     if has_background:

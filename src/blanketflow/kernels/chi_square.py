@@ -95,14 +95,8 @@ def log_tail(statistic, dof):
 def upper_tails(statistics, dofs, p_value, log_p):
     """Fill P(chi-square of dof >= statistic) and its logarithm.
 
-    Parameters
-    ----------
-    statistics : float64 array of shape (m,)
-        At least 0, or infinite.
-    dofs : float64 array of shape (m,)
-        Degrees of freedom, whole or not.
-    p_value, log_p : float64 array of shape (m,)
-        Written.
+    Statistics are at least 0, or infinite; degrees of freedom are whole or not. All arrays have shape (m,); the last
+    two are written.
     """
     for i in range(len(statistics)):
         log_p[i] = log_tail(statistics[i], dofs[i])

@@ -17,16 +17,8 @@ TILE_ROWS, TILE_OTHERS = 8, 512
 def row_distances(values, is_level, rows, distances):
     """Fill the distances of some rows to all.
 
-    Parameters
-    ----------
-    values : float64 array of shape (d, n)
-        Each row holds one column of the table.
-    is_level : bool array of shape (d,)
-        Which columns hold codes of levels.
-    rows : int64 array of shape (b,)
-        Rows of the table.
-    distances : float64 array of shape (b, n)
-        Written.
+    `values`, (d, n), holds one column of the table per row; `is_level`, (d,), says which columns hold codes of levels.
+    `rows`, (b,), are rows of the table, and `distances`, (b, n), is written.
     """
     n_columns, n = values.shape
     distances[:] = 0.0
@@ -51,14 +43,8 @@ def row_distances(values, is_level, rows, distances):
 def nearest_rows(distances, group, nearest):
     """Fill the nearest rows of each group, nearest first; ties keep the order of the table.
 
-    Parameters
-    ----------
-    distances : float64 array of shape (b, n)
-        Infinite if a row is not a candidate.
-    group : int64 array of shape (n,)
-        Group of each row, 0 .. n_groups - 1.
-    nearest : int64 array of shape (b, n_groups, k)
-        Written; -1 if a group has fewer than k candidates.
+    `distances`, (b, n), are infinite if a row is not a candidate. `group`, (n,), is the group of each row, 0 ..
+    n_groups - 1. `nearest`, (b, n_groups, k), is written; it is -1 if a group has fewer than k candidates.
     """
     n_groups, k = nearest.shape[1:]
     kept = np.empty((n_groups, k))
@@ -81,16 +67,8 @@ def nearest_rows(distances, group, nearest):
 def add_differences(values, is_level, first, second, weight, sums):
     """Add to each column's sum the weighted differences of pairs of rows.
 
-    Parameters
-    ----------
-    values, is_level : arrays
-        As in `row_distances`.
-    first, second : int64 arrays of shape (m,)
-        Pairs of rows.
-    weight : float64 array of shape (m,)
-        Weight of each pair.
-    sums : float64 array of shape (d,)
-        Added to.
+    `values` and `is_level` are those of `row_distances`; `first`, `second` and `weight`, (m,), are the pairs of rows
+    and the weight of each; `sums`, (d,), is added to.
     """
     for column in range(len(values)):
         x, total = values[column], 0.0

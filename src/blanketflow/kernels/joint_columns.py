@@ -17,21 +17,8 @@ from .strata import stratify
 def join_columns(members, set_start, rows, level_start, first_level, n_levels, n_rows):
     """Return one coded column per set of coded columns, whose levels are the combinations that occur.
 
-    Parameters
-    ----------
-    members : int32 array
-        The columns of all sets, set by set.
-    set_start : int64 array of shape (m + 1,)
-        Where each set starts in `members`, and where the last one ends.
-    rows, level_start, first_level, n_levels
-        Coded columns, as kernels/strata.py describes.
-    n_rows : int
-        Rows of the table.
-
-    Returns
-    -------
-    rows, level_start, first_level, n_levels : arrays
-        The joint columns, coded in the same way.
+    `members` holds the columns of all sets, set by set; `set_start`, (m + 1,), says where each set starts there, and
+    where the last one ends. Columns are coded as kernels/strata.py describes, those that are returned too.
     """
     m = len(set_start) - 1
     most_lists = np.int64(0)

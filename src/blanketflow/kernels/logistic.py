@@ -111,14 +111,9 @@ def _newton_step(design, classes, probabilities, step, hessian, weights, weighte
 def fit_logistic(design, classes, coefficients):
     """Return the smallest deviance, -2 log likelihood, of classes regressed on a design.
 
-    Parameters
-    ----------
-    design : float64 array of shape (columns, n)
-        Must contain a row of ones; the other rows should be orthogonal with variance 1.
-    classes : int64 array of shape (n,)
-        Codes 0 .. r - 1.
-    coefficients : float64 array of shape (r - 1, columns)
-        The start, for classes 1 .. r - 1 against class 0; overwritten by the result.
+    `design`, (columns, n), must contain a row of ones; its other rows should be orthogonal with variance 1. `classes`,
+    (n,), are codes 0 .. r - 1. `coefficients`, (r - 1, columns), are the start, for classes 1 .. r - 1 against class 0;
+    the result overwrites them.
     """
     n_others, n_columns = coefficients.shape
     n = design.shape[1]

@@ -31,20 +31,10 @@ def _decide(undecided, p, values, training):
 def count_missed(rows, values, every, training_bits, class_bits, receiver_bits, training, right, left, missed):
     """Count in all repeats the test rows whose nearest training row has another class.
 
-    The values of the column must determine the class.
-
-    Parameters
-    ----------
-    every : uint64
-        One bit per repeat.
-    training_bits, class_bits, receiver_bits, rows, values
-        As in `class_differences`; all rows are listed.
-    training : uint64 array of shape (n,)
-    right : uint64 array of shape (n, planes)
-    left : uint64 array of shape (planes,)
-        Scratch.
-    missed : int64 array of shape (B,)
-        Written: rows that are missed, and 2^32 times those that are missed when the column is permuted.
+    The values of the column must determine the class. `every` has one bit per repeat; rows, values and bits are those
+    of `class_differences`, with all rows listed. `training`, (n,), `right`, (n, planes), and `left`, (planes,), are
+    scratch. `missed`, (B,), is written: rows that are missed, and 2^32 times the rows that are missed when the column
+    is permuted.
     """
     n, n_planes = len(rows), len(left)
     missed[:] = 0

@@ -3,6 +3,10 @@
 A block of columns has arrays with one value per stored cell, and ``starts``: where the cells of each column start, and
 where the last column ends. All other cells are zero; stored cells may be zero too. Zero has code 0 if it occurs, so
 that cells that are not stored belong to the level without a bit set in kernels/packed_columns.py.
+
+The kernels read `starts`, (k + 1,), the rows, values or keys of the cells, (cells,), and `which` of the k columns to
+work on, of a table of `n_rows` rows. They write `codes`, (cells,), from 0 on, and `n_levels`, (k,), the number of
+levels that occur.
 """
 
 from __future__ import annotations
@@ -23,22 +27,8 @@ _CODES, _LEVELS = types.Array(types.uint8, 1, "C"), types.Array(types.int32, 1, 
 def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
     """Code the cells of columns with few values: zero first, the others in order of appearance.
 
-    Parameters
-    ----------
-    starts : int64 array of shape (k + 1,)
-        Where each column's cells begin.
-    which : int64 array
-        The columns that are coded.
-    keys : int64 array of shape (cells,)
-        Equal for equal values, and 0 for zero.
-    n_rows : int
-        Rows of the table.
-    most_levels : int
-        The largest number of different values, at most 255.
-    codes : uint8 array of shape (cells,)
-        Written: 0 .. n_levels - 1.
-    n_levels : int32 array of shape (k,)
-        Written: the number of values that occur, 0 if there are more than `most_levels`.
+    Keys are equal for equal values, and 0 for zero. `n_levels` is 0 for a column with more than `most_levels` values,
+    which is at most 255; its codes are not complete.
     """
     found = np.empty(most_levels, dtype=np.int64)
     for column in which:
@@ -67,20 +57,7 @@ def code_keys(starts, which, keys, n_rows, most_levels, codes, n_levels):
 def order_statistics(starts, which, values, n_rows, places, found):
     """Fill the order statistics of each column at some positions.
 
-    Parameters
-    ----------
-    starts : int64 array of shape (k + 1,)
-        Where each column's cells begin.
-    which : int64 array of shape (m,)
-        The columns.
-    values : float64 array of shape (cells,)
-        Their values.
-    n_rows : int
-        Rows of the table.
-    places : int64 array of shape (p,)
-        0 .. n_rows - 1.
-    found : float64 array of shape (m, p)
-        Written.
+    `places`, (p,), are 0 .. n_rows - 1; `found`, (number of columns asked for, p), is written.
     """
     for i in range(len(which)):
         start, stop = starts[which[i]], starts[which[i] + 1]
@@ -112,22 +89,8 @@ def order_statistics(starts, which, values, n_rows, places, found):
 def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
     """Code the cells of columns by the number of borders below a value, renumbered to the codes that occur.
 
-    Parameters
-    ----------
-    starts : int64 array of shape (k + 1,)
-        Where each column's cells begin.
-    which : int64 array of shape (m,)
-        The columns that are coded.
-    values : float64 array of shape (cells,)
-        Their values.
-    n_rows : int
-        Rows of the table.
-    borders : float64 array of shape (m, b)
-        Ascending, equal ones allowed; b at most 254.
-    codes : uint8 array of shape (cells,)
-        Written: 0 for values in the bin of zero, if there is a zero.
-    n_levels : int32 array of shape (k,)
-        Written.
+    `borders`, (number of columns asked for, b), ascend in each row; equal ones are allowed, and b is at most 254.
+    Values in the bin of zero have code 0 if there is a zero.
     """
     b = borders.shape[1]
     new = np.empty(b + 1, dtype=np.uint8)
@@ -160,18 +123,8 @@ def code_cells(starts, which, values, n_rows, borders, codes, n_levels):
 def pack_cells(starts, rows, codes, first, bits):
     """Pack coded columns.
 
-    Parameters
-    ----------
-    starts : int64 array of shape (k + 1,)
-        Where each column's cells begin.
-    rows : int32 array of shape (cells,)
-        Their rows.
-    codes : uint8 array of shape (cells,)
-        Their codes.
-    first : int64 array of shape (k,)
-        Where each column's bit sets start, counted through all blocks; -1 for columns to leave out.
-    bits : uint64 array of shape (blocks, ceil(n / 64), BLOCK)
-        Written over zeros.
+    `first`, (k,), says where each column's bit sets start, counted through all blocks, and is -1 for columns to leave
+    out. `bits`, (blocks, ceil(n / 64), BLOCK), is written over zeros.
     """
     for i in range(len(first)):
         if first[i] >= 0:

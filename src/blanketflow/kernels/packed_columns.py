@@ -2,7 +2,10 @@
 
 A column with r levels has r - 1 bit sets; code 0 has none, because its rows are the remainder. Bit sets are stored in
 blocks of `BLOCK`: ``bits[block, word, place]`` holds 64 rows of one bit set, and all bit sets of a column are in the
-same block.
+same block. `first`, (k,), says where the bit sets of each column start, counted through all blocks.
+
+Before they are packed, k columns are coded together: the rows of `values` or `codes`, (k, n), hold one column of the
+table each. Codes are 0 .. n_levels - 1; `n_levels`, (k,), is the number of values that occur in each column.
 """
 
 from __future__ import annotations
@@ -28,16 +31,9 @@ _BYTES = types.Array(types.uint8, 2, "C", readonly=True)
 def pack_bytes(values, first_column, bits, seen):
     """Pack k columns of a matrix of zeros and ones, one bit set each.
 
-    Parameters
-    ----------
-    values : uint8 array of shape (n, d)
-        Bytes; bit sets take their lowest bits.
-    first_column : int
-        Where the k columns begin.
-    bits : uint64 array of shape (ceil(k / BLOCK), ceil(n / 64), BLOCK)
-        Written.
-    seen : uint8 array of shape (k,)
-        Written: all bytes of a column combined by "or", which is more than 1 unless they are zeros and ones.
+    The columns are those of `values`, (n, d), from `first_column` on; bit sets take the lowest bits. `bits`, (ceil(k /
+    BLOCK), ceil(n / 64), BLOCK), is written, and so is `seen`, (k,): all bytes of a column combined by "or", which is
+    more than 1 unless they are zeros and ones.
     """
     n = len(values)
     words = np.empty(BLOCK, dtype=np.uint64)
@@ -68,16 +64,9 @@ def pack_bytes(values, first_column, bits, seen):
 
 @njit("void(uint8[:, ::1], int64, int32[::1])", cache=True, nogil=True)
 def rank_bytes(codes, most_levels, n_levels):
-    """Rank the bytes of each row of a matrix among those that occur in it.
+    """Rank the bytes of each row of `codes`, in place, among the bytes that occur in it.
 
-    Parameters
-    ----------
-    codes : uint8 array of shape (k, n)
-        Each row holds one column of a table. Written: 0 .. n_levels - 1, if at most `most_levels` values occur.
-    most_levels : int
-        The largest number of different values.
-    n_levels : int32 array of shape (k,)
-        Written: the number of values that occur, 0 if there are more than `most_levels`.
+    A row with more than `most_levels` values is not changed, and its number of levels is 0.
     """
     n = codes.shape[1]
     new = np.empty(256, dtype=np.uint8)
@@ -98,18 +87,10 @@ def rank_bytes(codes, most_levels, n_levels):
 
 @njit("void(int64[:, ::1], int64, uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def rank_integers(values, most_levels, codes, n_levels):
-    """Rank the integers of each row of a matrix among those that occur in it.
+    """Rank the integers of each row of `values` among the integers that occur in it.
 
-    Parameters
-    ----------
-    values : int64 array of shape (k, n)
-        Each row holds one column of a table.
-    most_levels : int
-        The largest number of different values, at most 255.
-    codes : uint8 array of shape (k, n)
-        Written: 0 .. n_levels - 1.
-    n_levels : int32 array of shape (k,)
-        Written: the number of values that occur, 0 if there are more than `most_levels`.
+    The number of levels is 0 for a row with more than `most_levels` values, which is at most 255; its codes are not
+    written.
     """
     n = values.shape[1]
     found = np.empty(most_levels + 1, dtype=np.int64)
@@ -142,18 +123,9 @@ def rank_integers(values, most_levels, codes, n_levels):
 
 @njit("void(float64[:, ::1], float64[:, ::1], uint8[:, ::1], int32[::1])", cache=True, nogil=True)
 def code_by_borders(values, borders, codes, n_levels):
-    """Code each row of a matrix by the number of borders below a value, renumbered to the codes that occur.
+    """Code each row of `values` by the number of borders below a value, renumbered to the codes that occur.
 
-    Parameters
-    ----------
-    values : float64 array of shape (k, n)
-        Each row holds one column of a table.
-    borders : float64 array of shape (k, b)
-        Ascending, equal ones allowed; b at most 254.
-    codes : uint8 array of shape (k, n)
-        Written.
-    n_levels : int32 array of shape (k,)
-        Written.
+    `borders`, (k, b), ascend in each row; equal ones are allowed, and b is at most 254.
     """
     b = borders.shape[1]
     new = np.empty(b + 1, dtype=np.uint8)
@@ -180,19 +152,8 @@ def code_by_borders(values, borders, codes, n_levels):
 def place_bit_sets(n_levels, at, first):
     """Assign columns the places of their bit sets, each column within one block.
 
-    Parameters
-    ----------
-    n_levels : int32 array of shape (k,)
-        Number of levels of each column; a constant column has an empty bit set.
-    at : int
-        The first free place, counted through all blocks.
-    first : int64 array of shape (k,)
-        Written.
-
-    Returns
-    -------
-    int
-        The first free place afterwards.
+    `at` is the first free place, counted through all blocks; `first` is written, and the first free place afterwards is
+    returned. A constant column has an empty bit set.
     """
     for i in range(len(n_levels)):
         needed = max(np.int64(n_levels[i]) - 1, 1)
@@ -207,16 +168,7 @@ def place_bit_sets(n_levels, at, first):
 def pack_codes(codes, n_levels, first, bits):
     """Pack coded columns.
 
-    Parameters
-    ----------
-    codes : uint8 array of shape (k, n)
-        Each row holds one coded column.
-    n_levels : int32 array of shape (k,)
-        Levels of each, at most 65.
-    first : int64 array of shape (k,)
-        Where its bit sets start, counted through all blocks.
-    bits : uint64 array of shape (blocks, ceil(n / 64), BLOCK)
-        Written over zeros.
+    Columns have at most 65 levels. `bits`, (blocks, ceil(n / 64), BLOCK), is written over zeros.
     """
     n = codes.shape[1]
     words = np.empty(65, dtype=np.uint64)
@@ -245,14 +197,8 @@ def count_set_bits(bits, n_set):
 def cells_of(columns, bits, first, n_levels, cells):
     """Write each row's combination of levels of some packed columns; return the number of possible combinations.
 
-    Parameters
-    ----------
-    columns : int64 array of shape (k,)
-        Packed columns, the one that varies fastest last.
-    bits, first, n_levels
-        Packed columns, as in `packed_sums`.
-    cells : uint32 array of shape (n,)
-        Written over zeros.
+    The last of the columns varies fastest. `bits`, `first` and `n_levels` are those of `packed_sums`; `cells`, (n,), is
+    written over zeros.
     """
     size = np.int64(1)
     for column in columns:

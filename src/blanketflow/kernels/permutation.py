@@ -57,24 +57,10 @@ def permutation_exceedances(
     Counting ends for a candidate with `enough` exceedances. All candidates see the same permutations, whichever of them
     are still counted; integer sums make equal tables tie.
 
-    Parameters
-    ----------
-    rows, level_start, first_level, n_levels : arrays
-        Coded columns, as kernels/strata.py describes.
-    candidates : int32 array of shape (m,)
-        Columns to test.
-    cells : uint32 array of shape (n,)
-        ``stratum * n_y + code of the target`` of each row.
-    n_strata, n_y : int
-        Strata, and levels of the target.
-    terms, scale
-        As in kernels/contingency.py.
-    seeds : uint64 array of shape (B,)
-        One for each permutation.
-    enough : int
-        Number of exceedances at which counting ends for a candidate.
-    exceedances, n_drawn : int64 arrays of shape (m,)
-        Written: the number of exceedances, and of permutations in which they were counted.
+    Columns are coded as kernels/strata.py describes, and `terms` and `scale` are those of kernels/contingency.py.
+    `candidates`, (m,), are the columns to test; `cells`, (n,), is ``stratum * n_y + code of the target`` of each row;
+    `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the number of
+    exceedances, and of permutations in which they were counted.
     """
     n, n_cells = len(cells), n_strata * n_y
     totals = _totals(cells, n_cells)

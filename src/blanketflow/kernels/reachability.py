@@ -10,16 +10,9 @@ from numba import njit
 def trail_lengths(parent_start, parents, child_start, children, source, given, lengths):
     """Find the number of arcs of the shortest active trail from a source to every node, given others.
 
-    Parameters
-    ----------
-    parent_start, parents, child_start, children
-        Parents of node i are ``parents[parent_start[i]:parent_start[i + 1]]``; children likewise.
-    source : int
-        A node that is not given.
-    given : array of int
-        The nodes held fixed.
-    lengths : array of int, shape (n_nodes,)
-        Written; must be 0 everywhere. Nodes that are d-separated from the source stay 0.
+    Parents of node i are ``parents[parent_start[i]:parent_start[i + 1]]``, and children likewise. The source is not
+    given. `lengths`, (n_nodes,), is written and must be 0 everywhere; nodes that are d-separated from the source stay
+    0.
     """
     n_nodes = len(parent_start) - 1
     is_given = np.zeros(n_nodes, dtype=np.bool_)

@@ -43,12 +43,8 @@ def _count_sums(steps, counts):
 def signed_rank_greater(differences, p_values, log_p):
     """Fill the p-values for the alternative that differences are above zero; zeros are split between both signs.
 
-    Parameters
-    ----------
-    differences : float64 array of shape (m, B)
-        The paired differences of one test per row.
-    p_values, log_p : float64 arrays of shape (m,)
-        Written. A row of zeros gets p = 1.
+    `differences`, (m, B), holds the paired differences of one test per row; a row of zeros gets p = 1. The others,
+    (m,), are written.
     """
     n = differences.shape[1]
     by_size = np.empty(n, dtype=np.float64)

@@ -23,7 +23,7 @@ from .group_counts import (
     count_rows,
     difference_of_groups,
     difference_of_means,
-)
+)  # fmt: skip
 from .nearest_rows import count_missed
 from .value_groups import find_leaves, part_into_groups, values_tell_classes
 
@@ -36,20 +36,9 @@ from .value_groups import find_leaves, part_into_groups, values_tell_classes
     error_model="numpy",
 )
 def class_differences(
-    starts,
-    rows,
-    values,
-    classes,
-    lines,
-    totals,
-    n_of_class,
-    training_bits,
-    class_bits,
-    receiver_bits,
-    lane_bits,
-    n_test,
-    differences,
-):
+    starts, rows, values, classes, lines, totals, n_of_class, training_bits, class_bits, receiver_bits, lane_bits,
+    n_test, differences,
+):  # fmt: skip
     """Fill the log-loss after minus before permuting a column, for each column's tree in each repeat.
 
     Parameters
@@ -145,24 +134,10 @@ def number_differences(starts, rows, values, is_train, numbers, shifts, totals, 
     sum of prediction times target, before minus after. Targets are integers here, so that their sums are exact and do
     not depend on the order of rows, or on whether rows that are not listed are subtracted from the total.
 
-    Parameters
-    ----------
-    starts, rows, values
-        As in `class_differences`.
-    is_train : bool array of shape (B, n)
-        Training rows of each repeat.
-    numbers : int64 array of shape (n,)
-        The target minus a constant, in steps of `unit`.
-    shifts : int64 array of shape (B, n)
-        For a test row, its number minus that of the row that receives its value; 0 for training rows.
-    totals : int64 array of shape (B,)
-        Sum of the training rows' numbers.
-    n_test : int
-        Number of test rows of a repeat.
-    unit : float
-        The step of `numbers`.
-    differences : float64 array of shape (d, B)
-        Written.
+    `starts`, `rows` and `values` are those of `class_differences`; `is_train`, (B, n), are the training rows of each
+    repeat. `numbers`, (n,), is the target minus a constant, in steps of `unit`. `shifts`, (B, n), is for a test row its
+    number minus that of the row that receives its value, and 0 for training rows. `totals`, (B,), are the sums of the
+    training rows' numbers, and `n_test` is the number of test rows. `differences`, (d, B), is written.
     """
     n_repeats, n = is_train.shape
     first, leaf = np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)

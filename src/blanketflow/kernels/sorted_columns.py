@@ -32,13 +32,9 @@ ROW = (1 << SHIFT) - 1
 def sort_columns(list_starts, rows, values, n, entries, n_entries, background, levels, n_levels):
     """Fill the entries of columns of n rows.
 
-    Parameters
-    ----------
-    list_starts, rows, values : arrays
-        As in `ci.tree_arrays.ColumnLists`. Rows of equal values are put in order.
-    entries, n_entries, background, levels, n_levels : arrays
-        Written; see the module. They need room for all listed rows, and for one additional level per column. Rows that
-        are not listed have the value zero, and are always a column's background.
+    The lists are those of `ci.tree_arrays.ColumnLists`; rows of equal values are put in order. The arrays from
+    `entries` on are written (see the module). They need room for all listed rows, and for one additional level per
+    column. Rows that are not listed have the value zero, and are always a column's background.
     """
     filled, level = 0, 0
     for j in range(len(list_starts) - 1):

@@ -153,21 +153,11 @@ def _laid_out(groups, starts):
 def descend_path(rows, y, starts, lambda1, lambda2, tolerance, coefficients, violations):
     """Minimise |y - X b|^2 / 2 + lambda1 sum over groups of |b_g| + lambda2 sum over columns of |b_j|, at each pair.
 
-    Parameters
-    ----------
-    rows : float64 array of shape (p, n)
-        X transposed; no row is 0.
-    y : float64 array of shape (n,)
-    starts : int64 array of shape (groups + 1,)
-        Where each group's columns start, and where the last one's end.
-    lambda1, lambda2 : float64 arrays of shape (pairs,)
-        The penalties. Each pair starts from the coefficients of the pair before, so descending order is fastest.
-    tolerance : float
-        At the end no coefficient moves farther in a proximal gradient step on its group.
-    coefficients : float64 array of shape (pairs, p)
-        Written.
-    violations : float64 array of shape (pairs,)
-        Written: the largest move of a coefficient at the end, above the tolerance if sweeps ran out.
+    `rows`, (p, n), is X transposed, without a row of zeros, and `y` has shape (n,). `starts`, (groups + 1,), says where
+    the columns of each group start, and where those of the last group end. Each of the pairs of penalties starts from
+    the coefficients of the pair before, so descending order is fastest. At the end no coefficient moves farther than
+    `tolerance` in a proximal gradient step on its group. `coefficients`, (pairs, p), is written, and so is
+    `violations`, (pairs,): the largest move of a coefficient at the end, above the tolerance if sweeps ran out.
     """
     p, n_groups = len(rows), len(starts) - 1
     at_zero = np.dot(rows, y)
@@ -197,16 +187,9 @@ def descend_path(rows, y, starts, lambda1, lambda2, tolerance, coefficients, vio
                 own[j] = products[places[columns[j]]][columns]
             own_b, own_gradient = b[columns], gradient[columns]
             _descend(
-                own,
-                at_zero[columns],
-                own_starts,
-                steps[groups],
-                lambda1[i],
-                lambda2[i],
-                own_b,
-                own_gradient,
+                own, at_zero[columns], own_starts, steps[groups], lambda1[i], lambda2[i], own_b, own_gradient,
                 INSIDE * tolerance,
-            )
+            )  # fmt: skip
             b[columns] = own_b
             gradient[:] = at_zero
             for j in columns:

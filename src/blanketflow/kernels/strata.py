@@ -30,7 +30,7 @@ def _renumber(codes, size):
 
 
 @njit
-def _renumber_by_sorting(keys, codes):
+def rank_keys(keys, codes):
     """Write the ranks of the keys into `codes`; return the number of distinct keys."""
     order = np.argsort(keys)
     count = 0
@@ -83,7 +83,7 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
                 k = first_level[column] + code - 1
                 for row in rows[level_start[k] : level_start[k + 1]]:
                     keys[row] += code * size
-            size = _renumber_by_sorting(keys, codes)
+            size = rank_keys(keys, codes)
             continue
         for code in range(1, r):
             k = first_level[column] + code - 1
@@ -109,18 +109,9 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
 def list_levels(codes, n_levels, rows, level_stop, bits):
     """Fill the lists of rows and the bit sets of all levels except the most frequent one (the lowest on ties).
 
-    Parameters
-    ----------
-    codes : int32 array of shape (n,)
-        Codes 0 .. n_levels - 1.
-    n_levels : int
-        Number of levels.
-    rows : array of shape (n,)
-        Written: the rows, level by level.
-    level_stop : int64 array of shape (n_levels - 1,)
-        Written: where each level's list ends in `rows`.
-    bits : uint64 array of shape (n_levels - 1, ceil(n / 64)), or of no rows
-        Written over zeros: the same lists as bit sets.
+    `codes`, (n,), are 0 .. n_levels - 1. Written are `rows`, (n,), level by level, and `level_stop`, (n_levels - 1,),
+    where each level's list ends there. `bits`, (n_levels - 1, ceil(n / 64)) or of no rows, gets the same lists as bit
+    sets, over zeros.
     """
     counts = np.zeros(n_levels, dtype=np.int64)
     for code in codes:

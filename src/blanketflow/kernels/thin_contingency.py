@@ -8,19 +8,14 @@ import numpy as np
 from numba import njit
 
 from .contingency import pearson_scale
+from .strata import rank_keys
 
 
 @njit
 def _rank(keys):
     """Return the rank of each key among the distinct keys, and the number of distinct keys."""
     ranks = np.empty(len(keys), dtype=np.int64)
-    order = np.argsort(keys)
-    count = 0
-    for j in range(len(order)):
-        if j > 0 and keys[order[j]] != keys[order[j - 1]]:
-            count += 1
-        ranks[order[j]] = count
-    return ranks, count + 1
+    return ranks, rank_keys(keys, ranks)
 
 
 @njit
@@ -58,20 +53,10 @@ def _levels_by_stratum(ranks, strata, count, n_strata):
     nogil=True,
 )
 def thin_table_statistic(x, n_x, y, n_y, strata, n_strata, scale, pearson):
-    """Return G2, or Pearson's X2, and the adjusted degrees of freedom of one pair.
+    """Return G2, or Pearson's X2 if `pearson`, and the adjusted degrees of freedom of one pair.
 
-    Parameters
-    ----------
-    x, y, strata : int64 arrays of shape (n,)
-        Codes 0 .. n_x - 1, 0 .. n_y - 1, 0 .. n_strata - 1.
-    scale : float
-        Number of fixed-point steps per unit for G2.
-    pearson : bool
-        X2 instead of G2.
-
-    Notes
-    -----
-    O(n log n) time and O(n) memory, whatever the number of cells.
+    The codes `x`, `y` and `strata`, (n,), count from 0 to `n_x` - 1, `n_y` - 1 and `n_strata` - 1; `scale` is the
+    number of fixed-point steps per unit for G2. Takes O(n log n) time and O(n) memory, whatever the number of cells.
     """
     x_rank, n_x_rank = _rank(strata * n_x + x)
     y_rank, n_y_rank = _rank(strata * n_y + y)

@@ -15,23 +15,9 @@ from .sorted_columns import ROW, SHIFT
 def read_test_rows(feature, entries, starts, background, test_rows, n):
     """Read the codes of a tree's columns in its test rows from the sorted columns.
 
-    Parameters
-    ----------
-    feature : int64 array of shape (nodes,)
-        A tree's columns.
-    entries, starts, background : arrays
-        The sorted columns of n rows.
-    test_rows : int64 array of shape (m,)
-        Rows to predict.
-
-    Returns
-    -------
-    used : int64 array of shape (u,)
-        The columns that the tree splits on, ascending.
-    place : int64 array of shape (nodes,)
-        Index of each node's column in `used`, -1 in a leaf.
-    test_codes : int32 array of shape (u, m)
-        Their codes in the test rows.
+    `feature`, (nodes,), are a tree's columns, and `test_rows`, (m,), the rows to predict; the table has n rows.
+    Returned are the columns that the tree splits on, ascending, (u,); the index of each node's column among these, -1
+    in a leaf, (nodes,); and their codes in the test rows, (u, m).
     """
     is_used = np.zeros(len(background), np.bool_)
     for k in feature:
@@ -63,25 +49,10 @@ def read_test_rows(feature, entries, starts, background, test_rows, n):
 def tree_risk(place, cut, left, leaf, test_codes, permuted, source, classes, target, n_classes):
     """Return the mean loss of a tree on its test rows, with one column permuted among them.
 
-    Parameters
-    ----------
-    place, test_codes : arrays
-        As returned by `read_test_rows`.
-    cut, left, leaf : arrays
-        As returned by `grow_tree`.
-    permuted : int
-        Index of the used column that is permuted; -1 for none.
-    source : int64 array of shape (m,)
-        For each test row, the test row from which it takes that column's value.
-    classes, target : arrays of shape (m,)
-        Classes or numbers of the test rows.
-    n_classes : int
-        0 for regression.
-
-    Returns
-    -------
-    float
-        Log-loss (natural logarithm, probabilities clipped at 1e-15) or squared error.
+    The loss is log-loss (natural logarithm, probabilities clipped at 1e-15), or squared error if `n_classes` is 0.
+    `place` and `test_codes` are those of `read_test_rows`; `cut`, `left` and `leaf` those of `grow_tree`. `permuted` is
+    the index of the permuted column among the used ones, -1 for none; it takes the values of the test rows `source`,
+    (m,). `classes` and `target`, (m,), are the classes or numbers of the test rows.
     """
     total = 0.0
     for i in range(test_codes.shape[1]):

@@ -101,21 +101,9 @@ def _longer(array, filled):
     cache=True,
 )
 def grow_tree(
-    entries,
-    starts,
-    background,
-    levels,
-    level_starts,
-    members,
-    is_train,
-    classes,
-    target,
-    n_classes,
-    old_feature,
-    old_cut,
-    old_left,
-    work,
-):
+    entries, starts, background, levels, level_starts, members, is_train, classes, target, n_classes,
+    old_feature, old_cut, old_left, work,
+):  # fmt: skip
     """Grow a tree to purity, starting from the valid part of an earlier tree.
 
     Parameters
@@ -170,15 +158,9 @@ def grow_tree(
         if old >= 0 and old_feature[old] >= 0 and is_member[old_feature[old]]:
             k = old_feature[old]
             n_left = _send(
-                tree_rows[start:stop],
-                entries,
-                starts[k],
-                starts[k + 1],
-                background[k],
-                old_cut[old],
-                goes_left,
+                tree_rows[start:stop], entries, starts[k], starts[k + 1], background[k], old_cut[old], goes_left,
                 right_rows,
-            )
+            )  # fmt: skip
             feature[node], cut[node], left[node] = k, old_cut[old], n_nodes
             replayed.append((n_nodes, old_left[old], start, start + n_left))
             replayed.append((n_nodes + 1, old_left[old] + 1, start + n_left, stop))
@@ -233,14 +215,8 @@ def grow_tree(
             small, small_start, small_stop = n_nodes, start, middle
             large, large_start, large_stop = n_nodes + 1, middle, stop
             if not left_is_smaller:
-                small, small_start, small_stop, large, large_start, large_stop = (
-                    large,
-                    large_start,
-                    large_stop,
-                    small,
-                    small_start,
-                    small_stop,
-                )
+                small, large = large, small
+                small_start, small_stop, large_start, large_stop = large_start, large_stop, small_start, small_stop
             n_nodes += 2
             small_is_pure, mean, _ = _describe(tree_rows[small_start:small_stop], classes, target, counts)
             if small_is_pure:

@@ -14,21 +14,9 @@ inlined = njit(inline="always", error_model="numpy")
 def part_into_groups(values, rest, first, group_values):
     """Divide the listed rows, and the rows that are not listed, into groups of equal values.
 
-    Parameters
-    ----------
-    values : float64 array of shape (m,)
-        Ascending.
-    rest : int
-        Number of rows that are not listed.
-    first : int64 array
-        Written: where each group's listed rows start, and where the last one's end.
-    group_values : float64 array
-        Written.
-
-    Returns
-    -------
-    tuple of int
-        The number of groups, and the group of the rows that are not listed (-1: none).
+    `values`, (m,), ascend; `rest` is the number of rows that are not listed. Written are `first`, where each group's
+    listed rows start and where those of the last group end, and `group_values`. Returned are the number of groups, and
+    the group of the rows that are not listed, -1 for none.
     """
     n_groups, of_rest = 0, -1
     for i in range(len(values)):
@@ -49,16 +37,8 @@ def part_into_groups(values, rest, first, group_values):
 def find_leaves(values, n_groups, sizes, leaf):
     """Find the group of training rows that predicts each group of equal values.
 
-    Parameters
-    ----------
-    values : float64 array
-        The values of the groups, ascending.
-    n_groups : int
-        Number of groups.
-    sizes : int64 array
-        Number of training rows of each group.
-    leaf : int64 array
-        Written: the group itself if it has training rows, else the nearest group with training rows.
+    `values` are those of the groups, ascending; `sizes` are their numbers of training rows. `leaf` is written: the
+    group itself if it has training rows, else the nearest group with training rows.
     """
     last = -1
     for g in range(n_groups):
