@@ -11,7 +11,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL
 from ..core.convert import as_table
 from ..core.errors import DataError, UnsupportedError
-from ..core.parameters import Configurable
+from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.table import Column, Table
 from .bound import BoundTest
@@ -141,6 +141,16 @@ class CITest(Configurable):
         if column is not None:
             raise DataError(f"column {column.name!r} has {column.n_infinite()} infinite cells. Replace them first.")
         return BoundTest(self, table, seed, None if target is None else table.position(target))
+
+
+def unreliable_rule() -> Any:
+    """Declare the option `unreliable` of tests that have a sample-size rule."""
+    return choice(
+        "auto",
+        "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
+        "conditioning sets); undecided (neither admits nor removes); use (as it is).",
+        ("auto", "independent", "undecided", "use"),
+    )
 
 
 def constant_results(n_candidates: int, n_rows: int) -> CIResults:

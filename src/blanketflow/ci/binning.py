@@ -21,19 +21,11 @@ BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 
 
 def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray | None = None) -> np.ndarray:
-    """Return the inner borders of the bins, ascending and distinct.
+    """Return the inner borders of the bins of training values, shape (n,), ascending and distinct.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Training values.
-    bins : int
-        Number of bins, at least 2; ties may give fewer. Not used by ``mdlp``.
-    binning : {"quantile", "uniform", "kmeans", "mdlp"}
-        Equal counts, equal widths, nearest centre of one-dimensional k-means (started from equal widths), or minimum
-        description length of the classes.
-    classes : int ndarray of shape (n,), optional
-        The target's codes, for ``mdlp``.
+    Ties may give fewer than `bins` bins; ``mdlp`` does not use `bins`, but the target's codes, `classes`. ``quantile``
+    makes equal counts, ``uniform`` equal widths, and ``kmeans`` takes the nearest centre of one-dimensional k-means,
+    started from equal widths.
 
     Examples
     --------
@@ -60,19 +52,10 @@ def cut_points(values: np.ndarray, bins: int, binning: str, classes: np.ndarray 
 
 
 def cut_points_of_rows(values: np.ndarray, bins: int, binning: str) -> np.ndarray:
-    """Return borders for many columns that give the same codes as `level_codes`.
+    """Return borders for the columns in the rows of a (k, n) matrix that give the same codes as `level_codes`.
 
-    Parameters
-    ----------
-    values : float64 ndarray of shape (k, n)
-        Each row holds one column.
-    bins, binning
-        As in `cut_points`; only ``quantile`` or ``uniform``.
-
-    Returns
-    -------
-    ndarray of shape (k, bins - 1)
-        Ascending in each row, with repetitions: a value's code counts the borders below it.
+    Only for ``quantile`` and ``uniform``. The borders, shape (k, bins - 1), ascend in each row, with repetitions: a
+    value's code counts the borders below it.
     """
     ordered = np.sort(values, axis=1)
     borders = borders_by_order(lambda places: ordered[:, places], values.shape[1], bins, binning)
@@ -89,19 +72,9 @@ def borders_by_order(
 ) -> np.ndarray:
     """Return the borders of many columns from the few order statistics that they depend on.
 
-    Parameters
-    ----------
-    order_statistics : callable
-        Returns the values at some positions of each sorted column, shape (k, number of positions).
-    n_rows : int
-        Number of rows of the table.
-    bins, binning
-        As in `cut_points`; only ``quantile`` or ``uniform``.
-
-    Returns
-    -------
-    ndarray of shape (k, bins - 1)
-        Ascending in each row, with repetitions; equal to `cut_points` to the last bit.
+    Only for ``quantile`` and ``uniform``. `order_statistics` returns the values at some positions of each of k sorted
+    columns, shape (k, number of positions). The borders, shape (k, bins - 1), ascend in each row, with repetitions, and
+    equal those of `cut_points` to the last bit.
     """
     if binning == "uniform":
         low, high = order_statistics(np.array([0, n_rows - 1])).T
@@ -179,16 +152,9 @@ def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 class Coder:
-    """Codes the columns of one table.
+    """Codes the columns of one table, on whose rows bins are fitted.
 
-    Parameters
-    ----------
-    table : Table
-        The rows on which bins are fitted.
-    bins, binning
-        As in `cut_points`.
-    target : int or None
-        Position of the column whose classes ``mdlp`` uses; a numeric column is binned by quantiles first.
+    `target` is the position of the column whose classes ``mdlp`` uses; a numeric one is binned by quantiles first.
     """
 
     def __init__(self, table: Table, bins: int, binning: str, target: int | None) -> None:
@@ -209,12 +175,7 @@ def mdlp_cut_points(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
     The rows are split at the cut with the least class entropy if its information gain pays for the cut; then both parts
     are split in the same way. Cuts lie halfway between two values.
 
-    Parameters
-    ----------
-    values : float ndarray of shape (n,)
-        Training values.
-    classes : int ndarray of shape (n,)
-        Class codes, at least 0.
+    Class codes are at least 0.
 
     References
     ----------

@@ -25,12 +25,12 @@ class Chi2(ContingencyTest):
         id="chi2",
         name="Pearson's chi-square test",
         family="ci-test",
-        summary="Compares observed with expected counts of contingency tables; gentler than G2 where cells are thin.",
+        summary="Compares observed with expected counts of contingency tables; gentler than G2 if cells have few rows.",
         reference="Pearson (1900) On the criterion that a given system of deviations from the probable in the case of "
         "a correlated system of variables is such that it can be reasonably supposed to have arisen from random "
         "sampling, 10.1080/14786440009463897.",
         guarantee="p-values right in large samples",
-        cost="O(n) a test",
+        cost="O(n) per test",
         symmetric=True,
         measures=("p-value",),
         p_values=ASYMPTOTIC,

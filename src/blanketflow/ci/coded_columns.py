@@ -14,15 +14,7 @@ Code = Callable[[int], tuple[np.ndarray, int]]
 
 
 class CodedColumns:
-    """Coded columns, in the layout described in kernels/strata.py.
-
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Shape of the table.
-    code : callable
-        Returns the codes and the number of levels of the column at a position.
-    """
+    """Coded columns, in the layout described in kernels/strata.py."""
 
     def __init__(self, n_rows: int, n_columns: int, code: Code) -> None:
         from ..kernels.strata import list_levels, stratify  # numba takes half a second to import: only if needed
@@ -86,12 +78,7 @@ class CodedColumns:
 class JointColumns(CodedColumns):
     """One coded column per set of columns, whose levels are the combinations that occur. All sets are coded at once.
 
-    Parameters
-    ----------
-    columns : CodedColumns
-        The single columns.
-    sets : sequence of tuple of int
-        Positions in `columns`.
+    `sets` holds positions in `columns`.
     """
 
     def __init__(self, columns: CodedColumns, sets: Sequence[tuple[int, ...]]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
-from .base import CITest
+from .base import CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .tails import chi2_tail
@@ -37,7 +37,10 @@ class DiscreteTest(CITest):
     """A test on level codes, with the options that define the levels of a numeric column."""
 
     bins: int = integer(
-        5, "Bins of a numeric column; one of no more different values keeps them.", at_least=2, at_most=10_000
+        5,
+        "Bins of a numeric column; a column with no more different values than this keeps its values.",
+        at_least=2,
+        at_most=10_000,
     )
     binning: str = choice(
         "quantile",
@@ -57,13 +60,8 @@ class ContingencyTest(DiscreteTest):
         "observed counts all levels in the strata that occur.",
         DOF_RULES,
     )
-    min_samples_per_cell: float = number(5.0, "A test with fewer rows a cell than this is not reliable.", at_least=0)
-    unreliable: str = choice(
-        "auto",
-        "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
-        "conditioning sets); undecided (neither admits nor removes); use (as it is).",
-        ("auto", "independent", "undecided", "use"),
-    )
+    min_samples_per_cell: float = number(5.0, "A test with fewer rows per cell than this is not reliable.", at_least=0)
+    unreliable: str = unreliable_rule()
     is_pearson: ClassVar[bool] = False
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
@@ -91,14 +89,8 @@ class ContingencyEngine:
         self._n = np.empty(0, dtype=np.int64)
         self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * table.n_rows)
         terms, self.scale = fixed_point_terms(table.n_rows)
-        self._rules = (
-            terms,
-            self.scale,
-            test.is_pearson,
-            DOF_RULES.index(test.dof),
-            float(test.min_samples_per_cell),
-            test.unreliable in P_IS_1,
-        )
+        reliable_from, p_is_1 = float(test.min_samples_per_cell), test.unreliable in P_IS_1
+        self._rules = terms, self.scale, test.is_pearson, DOF_RULES.index(test.dof), reliable_from, p_is_1
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate against the target within the strata of the conditioning set."""
@@ -119,12 +111,15 @@ class ContingencyEngine:
         """Test candidates with an empty conditioning set, for which only the number of occurring levels matters."""
         statistic = self._g2(candidates, target, ())
         n_x, n_y = self.packed.n_levels[candidates], float(self.packed.n_levels[target])
-        dof = (n_x - 1.0) * (n_y - 1.0)
-        reliable = self.n_rows >= self.test.min_samples_per_cell * n_x * n_y
+        return self._judged(statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
+
+    def _judged(self, statistic: np.ndarray, dof: np.ndarray, rows_needed: np.ndarray) -> CIResults:
+        """Return the results for statistics, degrees of freedom and the rows of a reliable test, each of shape (m,)."""
+        reliable = self.n_rows >= rows_needed
         p_value, log_p = chi2_tail(statistic, dof)
         if self.test.unreliable in P_IS_1:
             p_value[~reliable], log_p[~reliable] = 1.0, 0.0
-        return CIResults(statistic, p_value, log_p, dof, np.full(len(candidates), self.n_rows), reliable)
+        return CIResults(statistic, p_value, log_p, dof, np.full(len(statistic), self.n_rows), reliable)
 
     @cached_property
     def packed(self) -> PackedColumns:
@@ -235,11 +230,7 @@ class ContingencyEngine:
         if self.test.dof != "adjusted":
             counted = n_combinations if self.test.dof == "nominal" else len(np.unique(strata))
             dof = (n_x - 1.0) * (n_y - 1.0) * counted
-        reliable = self.n_rows >= self.test.min_samples_per_cell * n_x * n_y * n_combinations
-        p_value, log_p = chi2_tail(statistic, dof)
-        if self.test.unreliable in P_IS_1:
-            p_value[~reliable], log_p[~reliable] = 1.0, 0.0
-        return CIResults(statistic, p_value, log_p, dof, np.full(len(candidates), self.n_rows), reliable)
+        return self._judged(statistic, dof, self.test.min_samples_per_cell * n_x * n_y * n_combinations)
 
 
 def _outputs(results: CIResults) -> tuple[np.ndarray, ...]:

@@ -77,11 +77,11 @@ class CPI(CITest):
         "Machine Learning 110, 2107-2129, 10.1007/s10994-021-06030-6.",
         p_values=RESAMPLED,
         guarantee="right in large samples if X depends on Z linearly with Gaussian noise",
-        cost="n_splits model fits a test",
+        cost="n_splits model fits per test",
         measures=("p-value",),
     )
 
-    n_splits: int = integer(5, "Parts that the rows are held out in.", at_least=2)
+    n_splits: int = integer(5, "Number of parts, each held out once.", at_least=2)
     model: Any = anything("svm", "The model: a model id, 'module:Class', or a scikit-learn estimator.")
     significance: str = choice("t", "t (paired t-test) or fisher (signs flipped at random).", ("t", "fisher"))
     n_permutations: int = integer(1999, "Sign flips of significance: fisher.", at_least=1)

@@ -125,15 +125,7 @@ class SetEngine(Engine, Protocol):
 
 
 class CheckedEngine:
-    """An engine that passes on the results of another engine if they are valid, and raises `WrongAnswerError` if not.
-
-    Parameters
-    ----------
-    engine : Engine
-        The engine whose results are checked.
-    name : str
-        Name of the test in messages.
-    """
+    """An engine that passes on the results of another engine if they are valid; else it raises `WrongAnswerError`."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self._name = engine, name

@@ -31,10 +31,7 @@ class EstimatorRisks:
     risk difference of exactly zero. So it is refitted only when a feature of U has been dropped. See
     `blanketflow.models.base.Model.certify`.
 
-    Attributes
-    ----------
-    n_fits : int
-        Number of models fitted so far.
+    `n_fits` counts the models fitted so far.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats, seed: int, model: Any) -> None:

@@ -104,7 +104,9 @@ class _FisherZEngine:
             return constant_results(len(columns), self.n_rows)
         # arctanh |r|, with all digits of 1 - r^2
         z = np.copysign((np.log1p(np.abs(partial)) - 0.5 * log_unexplained) * math.sqrt(dof), partial)
-        return CIResults(z, *normal_two_sided(z), *_constants(len(columns), dof, self.n_rows))
+        m = len(columns)
+        n, reliable = np.full(m, self.n_rows), np.ones(m, dtype=bool)
+        return CIResults(z, *normal_two_sided(z), np.full(m, float(dof)), n, reliable)
 
     def _sweep(
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
@@ -166,20 +168,11 @@ class _FisherZEngine:
         return CIResults(f, *f_greater(f, dof, np.maximum(rest, 1.0)), dof, n, reliable)
 
 
-def _constants(n_candidates: int, dof: int, n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.full(n_candidates, float(dof)), np.full(n_candidates, n_rows), np.ones(n_candidates, dtype=bool)
-
-
 class Correlations:
-    """Correlations of the columns of one table, 0 for a constant column.
+    """Correlations of the columns of one table without missing cells, 0 for a constant column.
 
     The d x d matrix of a wide table is never computed. Instead the standardised column and the row of correlations of
     each pivot (a target or a member of a conditioning set) are kept, for the most recent pivots, up to `KEPT_CELLS`.
-
-    Parameters
-    ----------
-    table : Table
-        A table without missing cells.
     """
 
     def __init__(self, table: Table) -> None:

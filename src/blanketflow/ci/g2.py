@@ -35,7 +35,7 @@ class G2(ContingencyTest):
         reference="Agresti (2013) Categorical Data Analysis, 3rd ed., Wiley; "
         "sample-size rule: Yu, Liu, Li (2018) A Unified View of Causal and Non-causal Feature Selection, eq. 45-46.",
         guarantee="p-values right in large samples",
-        cost="O(n) a test",
+        cost="O(n) per test",
         symmetric=True,
         measures=("p-value", "mutual-information", "entropy"),
         p_values=ASYMPTOTIC,

@@ -73,14 +73,14 @@ class HSIC(CITest):
         id="hsic",
         name="Hilbert-Schmidt independence criterion (HSIC)",
         family="ci-test",
-        summary="Compares kernel matrices, given Z those of residuals (KCI): finds dependence of any form.",
+        summary="Compares kernel matrices (given Z, matrices of residuals: KCI) and finds dependence of any form.",
         reference="Gretton, Fukumizu, Teo, Song, Schoelkopf, Smola (2007) A kernel statistical test of independence, "
         "NIPS 20; given Z: Zhang, Peters, Janzing, Schoelkopf (2011) Kernel-based conditional independence test, "
         "arXiv:1202.3775.",
         p_values=ASYMPTOTIC,
         guarantee="asymptotic (gamma), or exact by permutation given nothing; given Z right in large samples if the "
         "kernel regression on Z is",
-        cost="O(n^2 + n r^2) a column, O(n r^2) a test, with r <= n_landmarks features",
+        cost="O(n^2 + n r^2) per column, O(n r^2) per test, with r <= n_landmarks features",
         symmetric=True,
         measures=("p-value", "hsic"),
         column_sets=True,
@@ -93,7 +93,7 @@ class HSIC(CITest):
     )
     n_permutations: int = integer(999, "Draws of null: permutation.", at_least=1)
     ridge: float = number(0.03, "Ridge of the kernel regression on Z (the paper's epsilon).", above=0)
-    n_landmarks: int = integer(1000, "Kernels of up to so many different rows are exact.", at_least=2)
+    n_landmarks: int = integer(1000, "Kernels of up to this many different rows are exact.", at_least=2)
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _HSICEngine:
         """Return the engine; `seed` fixes landmarks and permutations."""
@@ -125,11 +125,6 @@ class BoundHSIC(BoundTest):
         """Return the HSIC of many candidates with one column: the statistics of `test_many`, without p-values.
 
         Each candidate that is not cached counts as a test. Raises like `test_many`.
-
-        Returns
-        -------
-        ndarray of shape (number of candidates,)
-            In the order of `xs`.
         """
         candidates, target = self._candidates(list(xs)), self.table.position(y)
         _check_differ(candidates, target)
@@ -143,22 +138,10 @@ class BoundHSIC(BoundTest):
         return np.array([known[c] for c in candidates])
 
     def statistics_without_each(self, xs: Sequence[str | int], y: str | int) -> np.ndarray:
-        """Return the HSIC of a set of columns without one of them, for each in turn, with one column.
+        """Return the HSIC of two or more columns without one of them, for each in turn, with another column `y`.
 
-        These are the `statistics` of all these sets, for little more than the exponentials of their kernels. Each set
-        counts as a test. Raises like `test_many`.
-
-        Parameters
-        ----------
-        xs : sequence of str or int
-            Two or more different columns.
-        y : str or int
-            Another column.
-
-        Returns
-        -------
-        ndarray of shape (number of columns,)
-            In the order of `xs`.
+        These are the `statistics` of all these sets, in the order of `xs`, for little more than the exponentials of
+        their kernels. Each set counts as a test. Raises like `test_many`.
         """
         columns, target = [self.table.position(x) for x in xs], self.table.position(y)
         if len(set(columns)) < max(2, len(columns)):

@@ -28,10 +28,7 @@ class JointKernel:
     non-zero distance of the first `MEDIAN_ROWS` rows. The delta kernel is 1 if all discrete columns (categorical,
     boolean) agree, else 0.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        At least one column, without missing cells, with rows in random order.
+    Columns have no missing cells, and their rows are in random order.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -86,22 +83,12 @@ def landmark_rows(values: np.ndarray, n_landmarks: int) -> tuple[np.ndarray, np.
 
 
 def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
-    """Return centred features of the joint kernel of some columns.
+    """Return centred features of the joint kernel of some columns: Phi of shape (n, r) with Phi Phi' = H K H.
 
-    Landmarks are the first distinct rows. The features are those of Nystroem's approximation, which is exact if every
-    distinct row is a landmark. A pivoted Cholesky decomposition leaves out landmarks that others span.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        The joint variable, with rows in random order.
-    n_landmarks : int
-        The largest number of landmarks. Memory is O(n n_landmarks + n_landmarks^2).
-
-    Returns
-    -------
-    ndarray of shape (n, r)
-        Phi with Phi Phi' = H K H and r <= n_landmarks; all zeros (to rounding) for constant columns.
+    Rows are in random order, and landmarks are the first distinct ones, at most `n_landmarks`; r is at most their
+    number. The features are those of Nystroem's approximation, which is exact if every distinct row is a landmark. A
+    pivoted Cholesky decomposition leaves out landmarks that others span. Constant columns have features of 0, to
+    rounding. Memory is O(n n_landmarks + n_landmarks^2).
 
     Examples
     --------
@@ -121,18 +108,8 @@ def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
 def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> float:
     """Return ||Phi' B||^2 of the `kernel_features` Phi of some columns, without storing Phi.
 
-    Parameters
-    ----------
-    columns, n_landmarks
-        As in `kernel_features`.
-    b : ndarray of shape (n, s)
-        Centred features of another variable.
-
-    Returns
-    -------
-    float
-        The HSIC of both, times (n - 1)^2. It costs n n_landmarks evaluations of the kernel, and n_landmarks^3 / 3
-        operations if it is not exact.
+    `b`, (n, s), are the centred features of another variable, so that this is the HSIC of both, times (n - 1)^2. It
+    costs n n_landmarks evaluations of the kernel, and n_landmarks^3 / 3 operations if it is not exact.
     """
     kernel = JointKernel(columns)
     landmarks, places = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)

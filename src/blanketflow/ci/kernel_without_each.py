@@ -32,21 +32,9 @@ Rows = np.ndarray | slice
 
 
 def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> np.ndarray:
-    """Return `cross_of_joint` of all columns but one, leaving out each in turn.
+    """Return `cross_of_joint` of all d columns but one, leaving out each in turn, shape (d,).
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        At least two columns, with rows in random order.
-    n_landmarks : int
-        The largest number of landmarks.
-    b : ndarray of shape (n, s)
-        Centred features of another variable.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        In the order of the columns. Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
+    There are at least two columns, with rows in random order. Memory is O(log2(d) n_landmarks^2) plus `HELD_BYTES`.
     """
     table = _LeaveOneOut(columns)
     landmarks, places = landmark_rows(table.values, n_landmarks)
@@ -64,12 +52,8 @@ def cross_without_each(columns: Sequence[Column], n_landmarks: int, b: np.ndarra
 class _LeaveOneOut:
     """Columns, each of which is left out in turn.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n, d)
-        Standardised numbers, and codes of discrete columns.
-    sigmas : ndarray of shape (d,)
-        The median distance without each column.
+    `values`, (n, d), are standardised numbers, and codes of discrete columns; `sigmas`, (d,), are the median distances
+    without each column.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:

@@ -23,14 +23,8 @@ CALIBRATION_FOLDS = 5
 class Learner:
     """Fits a model of a target. The loss is log-loss for classes, and squared error over the variance for numbers.
 
-    Parameters
-    ----------
-    column : Column
-        The target, without missing cells.
-    model : str, mapping, Model or scikit-learn estimator
-        As in `models.get_model`.
-    certified : bool, default=False
-        Whether to use the model's setting, if it has one, in which `used_columns` is known.
+    The model is given as for `models.get_model`. `certified` uses the model's setting, if it has one, in which
+    `used_columns` is known.
     """
 
     def __init__(self, column: Column, model: Any, certified: bool = False) -> None:

@@ -12,7 +12,7 @@ from ..core.cards import ASYMPTOTIC, Card
 from ..core.parameters import choice, number
 from ..core.results import CIResults
 from ..core.table import Table
-from .base import CITest
+from .base import CITest, unreliable_rule
 from .nested_regression import Variable, basis_of, present_levels
 from .tails import chi2_tail, f_greater
 
@@ -63,7 +63,7 @@ class LRMixed(CITest):
         "International Journal of Data Science and Analytics 6, 19-30, doi:10.1007/s41060-018-0097-y",
         guarantee="p-values right in large samples where the regressions hold",
         p_values=ASYMPTOTIC,
-        cost="a few times O(n p^2) a regression of p predictors, times r^2 for r classes",
+        cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
         symmetric=True,
         measures=("p-value",),
         column_sets=True,
@@ -76,18 +76,15 @@ class LRMixed(CITest):
     )
     directions: str = choice(
         "both",
-        "Regressions: both ways round, which makes the test symmetric, or of the target only.",
+        "Regressions in both directions, which makes the test symmetric, or of the target only.",
         ("both", "target"),
     )
     min_samples_per_parameter: float = number(
-        10.0, "A chi-square approximation with fewer rows an estimated parameter than this is not reliable.", at_least=0
+        10.0,
+        "A chi-square approximation with fewer rows per estimated parameter than this is not reliable.",
+        at_least=0,
     )
-    unreliable: str = choice(
-        "auto",
-        "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
-        "conditioning sets); undecided (neither admits nor removes); use (as it is).",
-        ("auto", "independent", "undecided", "use"),
-    )
+    unreliable: str = unreliable_rule()
 
     @property
     def is_symmetric(self) -> bool:

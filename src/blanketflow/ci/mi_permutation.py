@@ -12,7 +12,7 @@ from ..core.cards import RESAMPLED, Card
 from ..core.errors import DataError
 from ..core.parameters import integer
 from ..core.results import CIResults
-from ..core.seeds import derive_seed
+from ..core.seeds import derive_rng
 from ..core.table import Table
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
@@ -53,15 +53,15 @@ class MIPermutation(DiscreteTest):
         reference="Good (2005) Permutation, Parametric and Bootstrap Tests of Hypotheses, 10.1007/b138696; early "
         "stopping: Besag, Clifford (1991) Sequential Monte Carlo p-values, 10.1093/biomet/78.2.301.",
         guarantee="p-values right in samples of any size, at least 1 / (1 + n_permutations)",
-        cost="O(n) a permutation, n_permutations at most, the fewer the larger p",
+        cost="O(n) per permutation; at most n_permutations, and fewer for larger p",
         measures=("p-value", "mutual-information", "entropy"),
         p_values=RESAMPLED,
         column_sets=True,
     )
 
-    n_permutations: int = integer(1000, "Most permutations of a test.", at_least=1)
+    n_permutations: int = integer(1000, "Largest number of permutations of a test.", at_least=1)
     enough_exceedances: int = integer(
-        20, "A test ends once so many permutations are as dependent as the data.", at_least=1
+        20, "A test ends once this many permutations are as dependent as the data.", at_least=1
     )
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _MIPermutationEngine:
@@ -124,23 +124,12 @@ class _MIPermutationEngine:
                 "Drop columns that identify rows, or lower bins."
             )
         identity = (self.seed, "mi-permutation", names[target], *sorted(names[z] for z in given))
+        seeds = derive_rng(*identity).integers(2**63, size=self.test.n_permutations, dtype=np.uint64)
+        asked, fixed_point = np.array(candidates, dtype=np.int32), self.statistics.fixed_point
         self._exceedances(
-            columns.rows,
-            columns.level_start,
-            columns.first_level,
-            columns.n_levels,
-            np.array(candidates, dtype=np.int32),
-            cells,
-            n_strata,
-            n_y,
-            *self.statistics.fixed_point,
-            np.random.default_rng(derive_seed(*identity)).integers(
-                2**63, size=self.test.n_permutations, dtype=np.uint64
-            ),
-            self.test.enough_exceedances,
-            exceedances,
-            n_drawn,
-        )
+            *columns.arrays[:4], asked, cells, n_strata, n_y, *fixed_point, seeds, self.test.enough_exceedances,
+            exceedances, n_drawn,
+        )  # fmt: skip
         stopped = exceedances == self.test.enough_exceedances
         p_value = np.where(stopped, exceedances / n_drawn, (1.0 + exceedances) / (1.0 + n_drawn))
         results.p_value, results.log_p = p_value, np.log(p_value)

@@ -15,25 +15,12 @@ ROUNDING = 1e-12
 
 
 def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
-    """Return the logarithm of the level for the k-th smallest p-value.
+    """Return the logarithm of the level for the k-th smallest of `n_tests` p-values, k = `rank` from 1 on.
 
-    Parameters
-    ----------
-    rank : int or int ndarray
-        k, from 1 to n_tests.
-    n_tests : int
-        Number of p-values.
-    alpha : float
-        The error rate to control: false rejections among the true hypotheses (``none``), false rejections among all
-        rejections (``bh``, ``by``), or the chance of any false rejection (``bonferroni``).
-    correction : {"none", "bh", "by", "bonferroni"}
-        The level is alpha (``none``), alpha / n (``bonferroni``), alpha k / n (``bh``), or alpha k / n divided by
-        1 + 1/2 + .. + 1/n (``by``).
-
-    Returns
-    -------
-    float or float ndarray
-        Of the same shape as `rank`; it does not decrease with k.
+    The level is alpha (``none``), alpha / n (``bonferroni``), alpha k / n (``bh``), or alpha k / n divided by 1 + 1/2 +
+    .. + 1/n (``by``); it does not decrease with k. `alpha` is the error rate to control: false rejections among the
+    true hypotheses (``none``), false rejections among all rejections (``bh``, ``by``), or the chance of any false
+    rejection (``bonferroni``).
     """
     zero = 0.0 * rank
     if correction == NONE:
@@ -48,17 +35,7 @@ def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
     ``bh`` controls the false discovery rate at alpha if p-values are independent or positively dependent, ``by`` under
     any dependence. ``bonferroni`` controls the chance of any false rejection. All assume valid p-values.
 
-    Parameters
-    ----------
-    log_p : float ndarray of shape (m,)
-        Natural logarithms of the p-values.
-    alpha, correction
-        As in `log_level`.
-
-    Returns
-    -------
-    bool ndarray of shape (m,)
-        Equal p-values are rejected together. O(m log m).
+    Equal p-values are rejected together. O(m log m).
 
     References
     ----------
@@ -82,17 +59,8 @@ def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
 def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: str) -> int | None:
     """Return how many p-values must equal the smallest possible p-value for any hypothesis to be rejected.
 
-    Parameters
-    ----------
-    smallest_p : float
-        The smallest possible p-value, above 0.
-    n_tests, alpha, correction
-        As in `log_level`.
-
-    Returns
-    -------
-    int or None
-        From 1 to n_tests; None if even all of them would not be enough.
+    From 1 to n_tests; None if even all of them would not be enough. The smallest p-value is above 0; the other
+    arguments are those of `log_level`.
 
     Examples
     --------

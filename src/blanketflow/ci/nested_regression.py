@@ -14,10 +14,7 @@ from .least_squares import log_unexplained_share, orthonormal_basis, residuals, 
 def predictors(column: Column) -> np.ndarray:
     """Return a column's predictors in a regression: itself, or indicators of all present levels but one.
 
-    Returns
-    -------
-    ndarray of shape (m, n)
-        Predictors with mean 0 and length 1; zeros for a constant number, no rows for a single level.
+    Shape (m, n), with mean 0 and length 1; zeros for a constant number, no rows for a single level.
     """
     if not column.is_discrete:
         return standardised(column.numbers()[np.newaxis])
@@ -39,23 +36,9 @@ def basis_of(table: Table, positions: Sequence[int]) -> np.ndarray:
 class Variable:
     """A column given others: what it adds to them as a predictor, and how predictors explain it as a response.
 
-    Parameters
-    ----------
-    table : Table
-        The table with the columns.
-    positions : sequence of int
-        The column. Several columns can be predictors, but not a response.
-    basis : ndarray of shape (rank, n)
-        Orthonormal basis of the given predictors.
-
-    Attributes
-    ----------
-    added : ndarray of shape (q, n)
-        Orthonormal basis of the part of its predictors that the given ones do not span.
-    is_numeric : bool
-        Whether its regressions are linear; else they are multinomial logistic.
-    n_equations : int
-        1 for numbers, r - 1 for r classes.
+    Several columns can be predictors, but not a response. `basis`, (rank, n), is an orthonormal basis of the given
+    predictors, and `added`, (q, n), one of the part of this variable's predictors that they do not span. Regressions
+    are linear if `is_numeric`, else multinomial logistic with `n_equations` = r - 1 for r classes.
     """
 
     def __init__(self, table: Table, positions: Sequence[int], basis: np.ndarray) -> None:
@@ -72,10 +55,7 @@ class Variable:
     def likelihood_ratio(self, added: np.ndarray) -> float:
         """Return twice the log likelihood gained by adding predictors to this column's regression on the given ones.
 
-        Parameters
-        ----------
-        added : ndarray of shape (q, n)
-            Orthonormal and orthogonal to the given basis.
+        `added`, (q, n), is orthonormal and orthogonal to the given basis.
         """
         if self.is_numeric:
             return -added.shape[1] * log_unexplained_share(self.added[0], added)

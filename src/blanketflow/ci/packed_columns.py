@@ -26,15 +26,7 @@ class PackedColumns:
 
     Memory is at most twice that of the bit sets, besides a chunk of the table.
 
-    Parameters
-    ----------
-    coder : Coder
-        The table, and how its columns are coded.
-
-    Attributes
-    ----------
-    n_levels : int64 ndarray of shape (d,)
-        Number of levels that occur in each column.
+    `n_levels`, (d,), is the number of levels that occur in each column.
     """
 
     def __init__(self, coder: Coder) -> None:
@@ -72,31 +64,16 @@ class PackedColumns:
         return int(self._own_levels[column])
 
     def sums(
-        self,
-        candidates: np.ndarray,
-        cells: np.ndarray,
-        n_strata: int,
-        n_y: int,
-        terms: np.ndarray,
-        scale: float,
+        self, candidates: np.ndarray, cells: np.ndarray, n_strata: int, n_y: int, terms: np.ndarray, scale: float,
         is_entropy: bool = False,
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """Return the result of `kernels.packed_information.packed_sums` for each candidate, shape (m,)."""
         sums = np.empty(len(candidates), dtype=np.int64)
+        asked = np.ascontiguousarray(candidates, dtype=np.int64)
         self._packed_sums(
-            self._bits,
-            self._n_set,
-            self._first,
-            self._own_levels,
-            np.ascontiguousarray(candidates, dtype=np.int64),
-            cells,
-            n_strata,
-            n_y,
-            is_entropy,
-            terms,
-            scale,
-            sums,
-        )
+            self._bits, self._n_set, self._first, self._own_levels, asked, cells, n_strata, n_y, is_entropy, terms,
+            scale, sums,
+        )  # fmt: skip
         return sums
 
     def _pack(self) -> None:
@@ -218,26 +195,11 @@ class PackedColumns:
 def code_cells(
     columns: SparseColumns, start: int, stop: int, bins: int, binning: str, most_levels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Code the cells of a block of sparse columns.
+    """Code the stored cells of the sparse columns from `start` to `stop`, like `level_codes` but with zero first.
 
-    Parameters
-    ----------
-    columns : SparseColumns
-        The table's columns.
-    start, stop : int
-        The range of k columns.
-    bins, binning
-        As in `binning.cut_points`.
-    most_levels : int
-        The largest number of bins of a column that is coded here, at most 255.
-
-    Returns
-    -------
-    codes : uint8 ndarray of shape (cells,)
-        Codes of the stored cells of these columns. Zero has code 0 if it occurs.
-    n_levels : int32 ndarray of shape (k,)
-        Number of levels of each column; 0 for columns that must be coded one by one, because `binning` depends on more
-        than a few order statistics or `bins` is too large.
+    Return a uint8 code per cell, 0 for zero if it occurs, and the number of levels of each column. That number is 0 for
+    columns that must be coded one by one, because `binning` depends on more than a few order statistics or `bins` is
+    above `most_levels`, which is at most 255.
     """
     from ..kernels import packed_cells
 

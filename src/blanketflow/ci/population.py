@@ -44,7 +44,7 @@ class Population(CITest):
         reference="Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, "
         "JMLR 14, 499-566.",
         guarantee="no error",
-        cost="O(cells of the joint distribution) a test",
+        cost="O(cells of the joint distribution) per test",
         symmetric=True,
         measures=("p-value", "mutual-information"),
         p_values=EXACT,
@@ -102,10 +102,7 @@ class _PopulationEngine:
 def joint_distribution(network: Any, names: Sequence[str]) -> np.ndarray:
     """Return the joint distribution of some nodes of a discrete network, with one axis per name.
 
-    Raises
-    ------
-    DataError
-        If it, or an intermediate table, has more than 2^24 cells.
+    Raises `DataError` if it, or an intermediate table, has more than `MOST_CELLS` cells.
     """
     nodes = network.nodes
     wanted = set(names)

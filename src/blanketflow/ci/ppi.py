@@ -58,7 +58,7 @@ class PPI(CITest):
         p_values=RESAMPLED,
         guarantee="wilcoxon is not calibrated (overlapping splits), corrected-t is conservative given nothing; both "
         "reject too often where X depends on Z",
-        cost="n_repeats model fits a set of columns, shared by its members",
+        cost="n_repeats model fits per set of columns, shared by its members",
         measures=("p-value",),
     )
 
@@ -155,15 +155,9 @@ class _PPIEngine:
         else:
             p_value, log_p = corrected_t(differences, self.repeats.test_share)
             dof = self.test.n_repeats - 1.0
-        m = len(differences)
-        return CIResults(
-            np.round(differences.mean(axis=1), DECIMALS),
-            p_value,
-            log_p,
-            np.full(m, dof),
-            np.full(m, self.table.n_rows),
-            np.ones(m, dtype=bool),
-        )
+        m, means = len(differences), np.round(differences.mean(axis=1), DECIMALS)
+        n, reliable = np.full(m, self.table.n_rows), np.ones(m, dtype=bool)
+        return CIResults(means, p_value, log_p, np.full(m, dof), n, reliable)
 
 
 class _BackwardElimination:

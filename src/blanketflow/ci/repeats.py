@@ -15,16 +15,9 @@ from ..core.seeds import derive_rng
 class Repeats:
     """B random splits of n rows, and one permutation of each split's test rows.
 
-    Attributes
-    ----------
-    is_train : bool array of shape (B, n)
-        Whether a row is a training row.
-    test_rows : int64 array of shape (B, m)
-        The test rows, ascending.
-    permuted_rows : int64 array of shape (B, m)
-        `test_rows` of each repeat in another order: row i of the permuted column is the value at `permuted_rows[b, i]`.
-    first : int
-        Number of the first repeat, from which seeds are derived.
+    `is_train`, (B, n), says which rows are training rows; `test_rows`, (B, m), are the others, ascending.
+    `permuted_rows`, (B, m), are the test rows in another order: row i of the permuted column has the value at
+    ``permuted_rows[b, i]``. `first` is the number of the first repeat, from which seeds are derived.
     """
 
     is_train: np.ndarray
@@ -59,10 +52,7 @@ def draw_repeats(n_rows: int, n_repeats: int, test_size: float, seed: int) -> Re
 
     Repeat b depends only on the seed and b, so more repeats only append to fewer.
 
-    Raises
-    ------
-    DataError
-        If the training or test part would be empty.
+    Raises `DataError` if the training or test part would be empty.
     """
     n_test = math.ceil(test_size * n_rows)
     if not 0 < n_test < n_rows:

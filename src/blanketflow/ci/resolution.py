@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 def why_nothing_is_admitted(test: CITest, method: Configurable, n_features: int) -> str | None:
     """Return why a method can never admit a feature with a configured test, or None if it can.
 
-    Parameters
-    ----------
-    test : CITest
-        The test. Only its `smallest_p` is used; nothing is tested.
-    method : Configurable
-        The method. Its options `alpha` (without it no p-value is too large) and `correction` are read, and `m` and
-        `max_k` of methods that test sets of features, whose correction counts all sets of a scan.
-    n_features : int
-        Number of features of the table.
+    Nothing is tested: only the test's `smallest_p` is used, and the method's options `alpha` (without it no p-value is
+    too large), `correction`, and `m` and `max_k` of methods that test sets of features, whose correction counts all
+    sets of a scan.
     """
     options = method.options()
     alpha, correction = options.get("alpha"), options.get("correction", NONE)
@@ -56,15 +50,6 @@ def why_a_correction_admits_none(test: CITest, log_p: np.ndarray, alpha: float, 
     """Return a message if a correction rejected nothing because the test's resolution is too coarse, else None.
 
     This is the reason if some features have the p-value at which the test saturates, but too few of them.
-
-    Parameters
-    ----------
-    test : CITest
-        The test.
-    log_p : float ndarray of shape (m,)
-        Natural logarithms of the p-values.
-    alpha, correction
-        As in `multiple_testing.log_level`.
     """
     least, n_tests = test.saturated_p(), len(log_p)
     n_least = int(np.count_nonzero(log_p <= math.log(least) + ROUNDING)) if least > 0 else 0

@@ -21,15 +21,10 @@ def risk_differences(risks: np.ndarray, permuted_risks: np.ndarray) -> np.ndarra
 
 
 def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p and log p, both of shape (m,), of the one-sided Wilcoxon signed-rank test; zero differences are split.
+    """Return p and log p, both of shape (m,), of the one-sided Wilcoxon signed-rank test of differences, shape (m, B).
 
     With up to 13 repeats all sign flips are counted; with more the normal approximation without continuity correction
-    is used. If all differences are zero, p = 1.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (m, B)
-        As returned by `risk_differences`.
+    is used. Zero differences are split. If all differences are zero, p = 1.
 
     Examples
     --------
@@ -47,18 +42,8 @@ def wilcoxon(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
     """Return the smallest p-value that a test with `n_repeats` repeats can give: it never rejects at a lower level.
 
-    Parameters
-    ----------
-    n_repeats : int
-        Number of repeats of the test.
-    significance : {"wilcoxon", "corrected-t"}
-        How the test judges its risk differences.
-
-    Returns
-    -------
-    float
-        For ``wilcoxon``: 2^-B for up to 13 repeats, and the tail of a standard normal variable above sqrt(B) for more.
-        For ``corrected-t``: 0, since there is no limit.
+    For ``wilcoxon`` this is 2^-B for up to 13 repeats, and the tail of a standard normal variable above sqrt(B) for
+    more. For ``corrected-t`` it is 0, since there is no limit.
 
     Notes
     -----
@@ -82,12 +67,7 @@ def smallest_p(n_repeats: int, significance: str = "wilcoxon") -> float:
 def corrected_t(differences: np.ndarray, test_share: float) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of the one-sided corrected resampled t-test (Nadeau, Bengio 2003, 10.1023/A:1024068626366).
 
-    Parameters
-    ----------
-    differences : ndarray of shape (m, B)
-        As returned by `risk_differences`.
-    test_share : float
-        Number of test rows over number of training rows of a repeat.
+    Differences have shape (m, B); `test_share` is the number of test rows over the number of training rows of a repeat.
 
     Notes
     -----

@@ -19,14 +19,7 @@ COUNTS = 2**24
 class SingleColumnRisks:
     """One tree per column and repeat, and how much its risk grows when the column is permuted.
 
-    Parameters
-    ----------
-    table : Table
-        The table. Its columns are read in blocks; sparse columns are not made dense.
-    target : int
-        Position of the target column.
-    repeats : Repeats
-        Splits and permutations.
+    The table's columns are read in blocks; sparse columns are not made dense.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
@@ -46,13 +39,7 @@ class SingleColumnRisks:
             self._blocks = [(slice(None), _number_arrays(arrays, repeats))]
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
-        """Return permuted minus original risk of the tree on each column alone, rounded to 1e-12, shape (m, B).
-
-        Parameters
-        ----------
-        columns : int ndarray of shape (m,)
-            Positions in the table.
-        """
+        """Return permuted minus original risk of the tree on each column alone, rounded to 1e-12, shape (m, B)."""
         differences = np.empty((len(columns), self._n_repeats))
         for at, lists in column_lists(self._table, columns):
             found = np.empty((len(at), self._n_repeats))

@@ -20,14 +20,7 @@ CELLS, FEWEST = 2**20, 16
 class ColumnLists:
     """Rows of columns, ascending by value; a row that is not listed has the value zero.
 
-    Attributes
-    ----------
-    starts : int64 ndarray of shape (d + 1,)
-        Where each column starts in `rows` and `values`, and where the last one ends.
-    rows : int32 ndarray of shape (m,)
-        The listed rows.
-    values : float64 ndarray of shape (m,)
-        Their values.
+    `starts`, (d + 1,), says where each column starts in `rows` and `values`, and where the last one ends.
     """
 
     starts: np.ndarray
@@ -114,16 +107,10 @@ def _as_slice(columns: np.ndarray) -> slice | np.ndarray:
 
 
 class TargetArrays(NamedTuple):
-    """The target of a tree.
+    """The target of a tree, arrays of shape (n,).
 
-    Attributes
-    ----------
-    classes : int64 array of shape (n,)
-        Class codes; zeros for regression.
-    numbers : float64 array of shape (n,)
-        The column as numbers, scaled by a power of two if they are huge or tiny.
-    n_classes : int
-        Number of classes; 0 for regression.
+    `classes` are class codes, zeros for regression; `numbers` is the column as numbers, scaled by a power of two if
+    they are huge or tiny; `n_classes` is 0 for regression.
     """
 
     classes: np.ndarray

@@ -28,10 +28,7 @@ class _Tree(NamedTuple):
 class SortedColumns(NamedTuple):
     """Sorted columns, in the layout described in kernels/sorted_columns.py.
 
-    Attributes
-    ----------
-    columns : int64 ndarray of shape (d,)
-        Their positions in the table, ascending. The other fields are the kernels' arrays.
+    `columns`, (d,), are their positions in the table, ascending. The other fields are the kernels' arrays.
     """
 
     columns: np.ndarray
@@ -54,12 +51,8 @@ class TreeRisks:
     of these is dropped, only the part below the nodes that it splits is grown again. A column that a tree does not use
     has a risk difference of exactly zero.
 
-    Attributes
-    ----------
-    n_fits : int
-        Number of trees grown so far, entirely or below some nodes.
-    n_examined : int
-        Number of entries of columns examined to find cuts so far, which is the cost of growing.
+    `n_fits` counts the trees grown so far, entirely or below some nodes, and `n_examined` the entries of columns
+    examined to find cuts, which is the cost of growing.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
@@ -145,17 +138,9 @@ class TreeRisks:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
         risk = self._predictions.tree_risk(
-            tree.place,
-            tree.cut,
-            tree.left,
-            tree.leaf,
-            tree.test_codes,
-            permuted,
-            self._sources[b],
-            classes[rows],
-            numbers[rows],
-            n_classes,
-        )
+            tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, permuted, self._sources[b], classes[rows],
+            numbers[rows], n_classes,
+        )  # fmt: skip
         return risk / self._unit
 
 
