@@ -14,10 +14,7 @@ _ARRAY = "__array__"
 def to_bytes(answer: Any) -> bytes:
     """Return numbers, texts, lists, mappings with text keys, None, and arrays of numbers as bytes.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there is anything else in it.
+    Raises TypeError or ValueError if there is anything else in it.
 
     Examples
     --------

@@ -12,21 +12,11 @@ _FROM_CHILD, _FROM_PARENT = False, True
 
 
 class DAG:
-    """A directed acyclic graph.
+    """A directed acyclic graph of arcs (parent, child).
 
-    Parameters
-    ----------
-    arcs : iterable of (str, str)
-        Pairs (parent, child).
-    nodes : iterable of str, optional
-        All nodes in their order; those of the arcs, in order of appearance, by default.
-
-    Raises
-    ------
-    DataError
-        If the arcs hold a cycle or a node is listed twice.
-    UnknownNameError
-        If an arc names a node that is not among `nodes`.
+    `nodes` are all nodes in their order; by default the nodes of the arcs, in order of appearance. Raises `DataError`
+    if the arcs hold a cycle or a node is listed twice, and `UnknownNameError` if an arc names a node that is not
+    listed.
 
     Examples
     --------
@@ -78,24 +68,8 @@ class DAG:
     def connected(self, x: str | Iterable[str], given: str | Iterable[str] = ()) -> set[str]:
         """Return the nodes that are d-connected to a node, or to any of several, given others.
 
-        Parameters
-        ----------
-        x : str or iterable of str
-            A node or several.
-        given : str or iterable of str
-            The nodes held fixed.
-
-        Returns
-        -------
-        set of str
-            Neither nodes of `x` nor of `given` are among them. Takes time linear in the arcs.
-
-        Raises
-        ------
-        DataError
-            If a node is in both.
-        UnknownNameError
-            If a node is not in the graph.
+        Nodes of `x` and of `given` are not among them. Takes time linear in the arcs. Raises `DataError` if a node is
+        in both, and `UnknownNameError` if a node is not in the graph.
 
         Examples
         --------
@@ -110,12 +84,7 @@ class DAG:
     def separated(self, x: str | Iterable[str], y: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
         """Return whether every node of `x` is d-separated from every node of `y`, given others.
 
-        Raises
-        ------
-        DataError
-            If a node is in two of the three.
-        UnknownNameError
-            If a node is not in the graph.
+        Raises `DataError` if a node is in two of the three, and `UnknownNameError` if a node is not in the graph.
         """
         sources, goals = self._all_known(x), self._all_known(y)
         _apart("x", sources, "y", goals)
@@ -125,10 +94,7 @@ class DAG:
     def topological_order(self) -> list[str]:
         """Return the nodes, parents before children, otherwise in their given order.
 
-        Raises
-        ------
-        DataError
-            If there is a cycle; the message names its nodes.
+        Raises `DataError` if there is a cycle; the message names its nodes.
         """
         waiting = {node: len(self._parents.get(node, ())) for node in self.nodes}
         ready = [node for node in self.nodes if not waiting[node]]
@@ -165,17 +131,8 @@ def reachable(
     A trail is followed node by node with the way by which it came: a chain or a fork passes where its middle is not
     given, a collider where it, or a node below it, is given. Each node is entered at most once from each side.
 
-    Parameters
-    ----------
-    parents, children : mapping of str to sequence of str
-        The graph; nodes without any may be left out.
-    sources, given : set of str
-        Nodes, disjoint.
-
-    Returns
-    -------
-    set of str
-        The nodes, the sources among them, the given ones not.
+    Nodes without parents or children may be left out of the mappings; `sources` and `given` are disjoint. The sources
+    are among the result, the given nodes are not.
 
     References
     ----------

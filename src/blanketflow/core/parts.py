@@ -11,19 +11,8 @@ FOLD_ROWS = ("train", "part")
 def balanced_parts(target: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
     """Return each row's part: rows are dealt out in the order of the target, equal ones in random order.
 
-    Parameters
-    ----------
-    target : ndarray of shape (n,) or (n, m)
-        Numbers or codes; several columns order by the last one first.
-    n_parts : int
-        Number of parts.
-    rng : Generator
-        Orders rows of equal target.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        0 .. n_parts - 1.
+    The target holds numbers or codes, shape (n,) or (n, m); of several columns the last one orders first. Parts are 0
+    .. n_parts - 1, shape (n,).
 
     Examples
     --------

@@ -25,15 +25,8 @@ def _modules(package_name: str) -> Iterator[str]:
 def discover(package_name: str) -> MappingProxyType[str, type[Configurable]]:
     """Return the classes with a card that a package's modules define, by id, sorted.
 
-    Parameters
-    ----------
-    package_name : str
-        Such as ``"blanketflow.ci"``. Sub-packages are searched too.
-
-    Raises
-    ------
-    BlanketflowError
-        If two classes claim one id. A module that cannot be imported raises its own error.
+    Sub-packages are searched too. Raises `BlanketflowError` if two classes claim one id; a module that cannot be
+    imported raises its own error.
     """
     found: dict[str, type[Configurable]] = {}
     for module_name in _modules(package_name):
@@ -65,10 +58,7 @@ def _in_its_own_file(package_name: str, identifier: str) -> type[Configurable] |
 def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
     """Return the class with this id, or the class that ``"module:Class"`` names.
 
-    Raises
-    ------
-    UnknownNameError
-        If neither exists; `what` ("method", "CI test", ...) says what was sought.
+    Raises `UnknownNameError` if neither exists; `what` ("method", "CI test", ...) says what was sought.
     """
     if ":" in identifier:
         return import_name(identifier)
@@ -87,10 +77,7 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
 def import_name(dotted: str) -> type:
     """Import ``"package.module:Name"``. This runs the code of that module.
 
-    Raises
-    ------
-    ConfigError
-        If it cannot be imported, or its code fails or ends the process.
+    Raises `ConfigError` if it cannot be imported, or its code fails or ends the process.
     """
     module_name, _, attribute = dotted.partition(":")
     try:
@@ -114,10 +101,8 @@ def _in_one_line(error: BaseException) -> str:
 def is_foreign(chosen: Any) -> bool:
     """Return whether a method, CI test or model, or the name of one, runs code from outside this package.
 
-    Parameters
-    ----------
-    chosen : object
-        A configured object, a name such as ``"tree"`` or ``"module:Class"``, a mapping with a ``type``, or None.
+    `chosen` is a configured object, a name such as ``"tree"`` or ``"module:Class"``, a mapping with a ``type``, or
+    None.
 
     Examples
     --------

@@ -23,19 +23,9 @@ class Task(NamedTuple):
 
 
 def infer_task(column: Column, asked: str = "auto") -> Task:
-    """Tell classification from regression.
+    """Tell classification from regression by a target column without missing cells.
 
-    Parameters
-    ----------
-    column : Column
-        The target, without missing cells.
-    asked : {"auto", "classification", "regression"}
-        A task other than auto is returned as it is.
-
-    Raises
-    ------
-    DataError
-        If regression is asked for a categorical target.
+    A task other than ``auto`` is returned as it is. Raises `DataError` if regression is asked for a categorical target.
     """
     if asked != "auto":
         if asked == REGRESSION and column.kind == CATEGORICAL:

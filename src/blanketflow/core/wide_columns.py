@@ -23,13 +23,7 @@ MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class WideColumns(Sequence["Column"]):
-    """Columns of one kind that are held together, followed by single columns.
-
-    Parameters
-    ----------
-    more : tuple of Column
-        Columns that follow, such as a target.
-    """
+    """Columns of one kind that are held together, followed by single columns (`more`), such as a target."""
 
     names: Sequence[str] = field(init=False)
     more: tuple[Column, ...] = ()
@@ -87,17 +81,7 @@ class WideColumns(Sequence["Column"]):
 
 @dataclass(frozen=True)
 class MatrixColumns(WideColumns):
-    """A matrix as a sequence of columns, followed by single columns.
-
-    Parameters
-    ----------
-    names : sequence of str
-        One per column of the matrix.
-    matrix : ndarray of shape (n, d)
-        Booleans, whole numbers or floats.
-    more : tuple of Column
-        Columns that follow, such as a target; by keyword.
-    """
+    """A matrix of shape (n, d), of booleans, whole numbers or floats, as a sequence of columns."""
 
     names: Sequence[str]
     matrix: np.ndarray
@@ -136,24 +120,11 @@ class MatrixColumns(WideColumns):
 
 @dataclass(frozen=True)
 class SparseColumns(WideColumns):
-    """A compressed sparse column matrix as a sequence of columns, followed by single columns.
+    """A compressed sparse column matrix as a sequence of columns.
 
-    Parameters
-    ----------
-    names : sequence of str
-        One per column of the matrix.
-    starts : int64 ndarray of shape (d + 1,)
-        Where each column's cells begin, and the last one's end.
-    rows : int32 ndarray of shape (nnz,)
-        Their rows, ascending within a column.
-    values : ndarray of shape (nnz,)
-        Their values; a stored zero is a zero like any other.
-    height : int
-        Number of rows of the matrix.
-    is_kind : str
-        ``numeric``, ``integer`` or ``boolean``, the same for every column.
-    more : tuple of Column
-        Columns that follow, such as a target; by keyword.
+    `starts`, (d + 1,), says where the cells of each column begin, and where those of the last one end. `rows`, int32,
+    and `values`, (cells,), are the cells' rows, ascending within a column, and their values; a stored zero is a zero
+    like any other. `height` is the number of rows of the matrix, and `is_kind` the kind of every column.
 
     Examples
     --------

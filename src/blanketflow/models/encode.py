@@ -23,12 +23,7 @@ LARGEST = 2.0**126
 class Design:
     """The design matrix of a table.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (n, m)
-        The matrix, float64 in C order.
-    blocks : list of slice
-        The columns of `matrix` that belong to each feature, in table order.
+    `matrix`, (n, m), is float64 in C order; `blocks` are the columns of each feature, in table order.
     """
 
     matrix: np.ndarray
@@ -42,10 +37,7 @@ def design(table: Table) -> Design:
     Categorical columns with more levels become one indicator per level. The declared levels are used, so all parts of a
     table get the same columns.
 
-    Raises
-    ------
-    DataError
-        If a cell is missing.
+    Raises `DataError` if a cell is missing.
 
     Examples
     --------
@@ -73,13 +65,8 @@ def _is_one_hot(column: Column) -> bool:
 def moderate(table: Table, fitted_on: Table | None = None) -> Table:
     """Return a table in which columns of huge or tiny numbers are multiplied by a power of two.
 
-    Parameters
-    ----------
-    table : Table
-        Features without missing cells.
-    fitted_on : Table, optional
-        The training rows, with the same columns, that determine the powers. Values of other rows that are beyond single
-        precision are set to its limit. Default: `table` itself.
+    `fitted_on` are the training rows, with the same columns, that determine the powers; by default, the table itself.
+    Values of other rows that are beyond single precision are set to its limit. Cells are not missing.
 
     Examples
     --------

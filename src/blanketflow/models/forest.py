@@ -33,12 +33,12 @@ class Forest(Model):
         id="forest",
         name="random forest",
         family="model",
-        summary="The mean of trees, each grown on a bootstrap sample with a few random columns to choose from a split.",
+        summary="The mean of trees, each grown on a bootstrap sample with a few random columns per split.",
         reference="Breiman (2001) Random forests, 10.1023/A:1010933404324.",
-        cost="O(sqrt(d) n log n) a level and tree",
+        cost="O(sqrt(d) n log n) per level and tree",
     )
 
-    n_estimators: int = integer(100, "Trees.", at_least=1)
+    n_estimators: int = integer(100, "Number of trees.", at_least=1)
     max_depth: int | None = integer(None, "Largest depth; null: grown to purity.", at_least=1, nullable=True)
     min_samples_leaf: int = integer(1, "Fewest training rows in a leaf.", at_least=1)
 

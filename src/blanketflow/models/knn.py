@@ -42,7 +42,7 @@ class KNN(Model):
         summary="The vote or mean of the k nearest training rows, and of all that are as near as the last of them, in "
         "Euclidean distance on standardised columns.",
         reference="Cover, Hart (1967) Nearest neighbor pattern classification, 10.1109/TIT.1967.1053964.",
-        cost="O(d n) a prediction",
+        cost="O(d n) per prediction",
     )
 
     n_neighbors: int = integer(5, "Number of neighbours, without those that are as near as the last.", at_least=1)
@@ -55,14 +55,7 @@ class KNN(Model):
 class Neighbours:
     """Predicts the mean of the nearest training rows' targets, or their shares of each class.
 
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-        The task.
-    n_neighbors : int
-        Number of neighbours, at most the number of training rows.
-    n_jobs : int
-        Number of threads of the search.
+    There are at most as many neighbours as training rows; `n_jobs` threads search.
     """
 
     def __init__(self, task: str, n_neighbors: int, n_jobs: int) -> None:

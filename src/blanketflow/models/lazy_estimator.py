@@ -15,19 +15,7 @@ class LazyEstimator:
 
     It does not derive from scikit-learn's classes, because reading a model's card must not import scikit-learn.
 
-    Parameters
-    ----------
-    make : callable
-        Takes the training matrix and the target, and returns an unfitted estimator.
-    task : {"classification", "regression"}
-        The task of the estimator.
-
-    Attributes
-    ----------
-    estimator_ : object
-        The fitted estimator.
-    classes_ : ndarray
-        Class labels, ascending; classification only.
+    `estimator_` is the fitted estimator; `classes_` are the class labels, ascending, for classification only.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], task: str) -> None:

@@ -64,22 +64,20 @@ class LightGBM(Model):
         summary="Gradient boosting of leaf-wise grown trees on binned columns.",
         reference="Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu (2017) LightGBM: A Highly Efficient Gradient Boosting "
         "Decision Tree, NeurIPS 30.",
-        cost="O(d n) a tree",
+        cost="O(d n) per tree",
     )
 
-    n_estimators: int = integer(100, "Boosting rounds.", at_least=1)
+    n_estimators: int = integer(100, "Number of boosting rounds.", at_least=1)
     learning_rate: float = number(0.1, "Weight of each tree.", above=0)
-    num_leaves: int = integer(31, "Most leaves a tree.", at_least=2)
+    num_leaves: int = integer(31, "Largest number of leaves per tree.", at_least=2)
     # LightGBM's own default of 20 leaves a table of fewer than 40 rows without a single split.
     min_child_samples: int = integer(5, "Fewest training rows in a leaf.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator, whose trees do not depend on the number of cores.
 
-        Raises
-        ------
-        UnsupportedError
-            If LightGBM cannot be loaded because OpenMP, which its wheels do not contain, is not installed.
+        Raises `UnsupportedError` if LightGBM cannot be loaded because OpenMP, which its wheels do not contain, is not
+        installed.
         """
         try:
             from lightgbm import LGBMClassifier, LGBMRegressor

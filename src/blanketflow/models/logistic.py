@@ -29,11 +29,11 @@ class Logistic(Model):
         summary="A linear model of the log-odds with an L2 penalty, on standardised columns.",
         reference="Cox (1958) The regression analysis of binary sequences, 10.1111/j.2517-6161.1958.tb00292.x.",
         tasks=(CLASSIFICATION,),
-        cost="O(d n) an iteration",
+        cost="O(d n) per iteration",
     )
 
     C: float = number(1.0, "Inverse of the strength of the penalty.", above=0)
-    max_iter: int = integer(1000, "Most iterations of the solver.", at_least=1)
+    max_iter: int = integer(1000, "Largest number of iterations of the solver.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the pipeline; its solver (L-BFGS) uses no random numbers."""

@@ -19,14 +19,8 @@ SMALLEST_PROBABILITY = 1e-15
 class Predictions:
     """A model's predictions for the test rows.
 
-    Attributes
-    ----------
-    y_true, y_pred : ndarray of shape (n,)
-        Class codes or numbers.
-    probabilities : ndarray of shape (n, n_classes) or None
-        One column per class of the training part; None for regression and for models without probabilities.
-    classes : ndarray of shape (n_classes,) or None
-        Class codes of the columns of `probabilities`.
+    `y_true` and `y_pred`, (n,), are class codes or numbers. `probabilities`, (n, n_classes), has one column for each of
+    `classes`, the class codes of the training part; both are None for regression and for models without probabilities.
     """
 
     y_true: np.ndarray
@@ -57,18 +51,8 @@ class Score(NamedTuple):
 class Metric:
     """Facts about a metric, and its function.
 
-    Parameters
-    ----------
-    id : str
-        The name used in configs and results.
-    task : str
-        ``classification`` or ``regression``.
-    higher_is_better : bool
-        Its direction.
-    label : str
-        Its name in reports.
-    of : callable
-        Takes `Predictions` and returns the value, or raises `Undefined`.
+    `id` is the name used in configs and results, and `label` the name in reports. `of` returns the value, or raises
+    `Undefined`.
     """
 
     id: str
@@ -156,10 +140,7 @@ METRICS: dict[str, Metric] = {
 def resolve_metrics(asked: str | Sequence[str], task: str) -> list[str]:
     """Return the metrics to compute. ``"auto"`` means all metrics of the task; metrics of the other task are left out.
 
-    Raises
-    ------
-    ConfigError
-        If a name is unknown.
+    Raises `ConfigError` if a name is unknown.
 
     Examples
     --------
@@ -190,16 +171,6 @@ def compute(
     probabilities: np.ndarray | None = None,
     classes: np.ndarray | None = None,
 ) -> dict[str, float | None]:
-    """Return the value of each metric, None if it is undefined; `score` also gives the reason.
-
-    Parameters
-    ----------
-    metrics : "auto" or sequence of str
-        See `resolve_metrics`.
-    task : {"classification", "regression"}
-        Metrics of the other task are left out.
-    y_true, y_pred, probabilities, classes : ndarray
-        See `Predictions`.
-    """
+    """Return the value of each metric, None if it is undefined; `score` also gives the reason."""
     predictions = Predictions(np.asarray(y_true), np.asarray(y_pred), probabilities, classes)
     return {name: score(name, predictions).value for name in resolve_metrics(metrics, task)}

@@ -34,7 +34,7 @@ class NaiveBayes(Model):
         id="naive-bayes",
         name="naive Bayes",
         family="model",
-        summary="Multiplies, a class, one normal density a number and one frequency a categorical feature.",
+        summary="Multiplies, for each class, a normal density per number and a frequency per categorical feature.",
         reference="Hand, Yu (2001) Idiot's Bayes: not so stupid after all?, 10.1111/j.1751-5823.2001.tb00465.x.",
         tasks=(CLASSIFICATION,),
         cost="O(d n)",
@@ -57,12 +57,8 @@ def _classifier(var_smoothing: float, X: np.ndarray, y: np.ndarray) -> Any:
 class MixedNaiveBayes:
     """Naive Bayes on a matrix in which some columns are numbers and others the levels of categorical features.
 
-    Parameters
-    ----------
-    numbers : GaussianNB
-        The model of the columns that are not levels.
-    levels : list of slice
-        The columns of each categorical feature, as returned by `level_columns`.
+    `numbers` models the columns that are not levels, and `levels` are the columns of each categorical feature, as
+    returned by `level_columns`.
     """
 
     def __init__(self, numbers: Any, levels: list[slice]) -> None:
@@ -109,17 +105,9 @@ def _indicators(columns: np.ndarray) -> np.ndarray:
 
 
 def level_columns(X: np.ndarray) -> list[slice]:
-    """Find the columns that are levels of categorical features.
+    """Return the columns of training rows, shape (n, d), that are levels of categorical features.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Training rows.
-
-    Returns
-    -------
-    list of slice
-        Columns of zeros and ones: runs with exactly one 1 in each row, and all others one by one.
+    These are the columns of zeros and ones: runs with exactly one 1 in each row, and all others one by one.
 
     Examples
     --------

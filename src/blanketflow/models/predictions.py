@@ -15,19 +15,8 @@ TOLERANCE = 1e-3
 def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
     """Return the prediction of each row of X, shape (n,).
 
-    Parameters
-    ----------
-    estimator : object
-        A fitted scikit-learn estimator.
-    X : ndarray of shape (n, d)
-        The rows.
-    classes : ndarray, optional
-        The classes in its training rows; None if it predicts numbers.
-
-    Raises
-    ------
-    WrongAnswerError
-        If the predictions are not n finite numbers, or not all among these classes.
+    `classes` are the classes in the training rows; None if the estimator predicts numbers. Raises `WrongAnswerError` if
+    the predictions are not n finite numbers, or not all among these classes.
     """
     found = _numbers(estimator.predict(X), "predictions")
     if found.shape not in ((len(X),), (len(X), 1)):
@@ -43,10 +32,7 @@ def predicted(estimator: Any, X: np.ndarray, classes: np.ndarray | None = None) 
 def probabilities(estimator: Any, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the probability of each class for each row of X, shape (n, k), and the classes of the columns.
 
-    Raises
-    ------
-    WrongAnswerError
-        If these are not probabilities, or not of classes in the training rows.
+    Raises `WrongAnswerError` if these are not probabilities, or not of classes in the training rows.
     """
     said = np.asarray(estimator.classes_)
     if not np.isin(said, classes).all() or len(np.unique(said)) < len(said):

@@ -15,12 +15,8 @@ from .base import Model
 class SklearnModel(Model):
     """A scikit-learn estimator from another package. Columns are not scaled for it: put a scaler in its pipeline.
 
-    Parameters
-    ----------
-    template : object
-        The unfitted estimator. If its ``random_state`` or ``n_jobs`` is None, `build` sets it.
-    name : str
-        Its name in results.
+    If the ``random_state`` or ``n_jobs`` of the unfitted `template` is None, `build` sets it. `name` is its name in
+    results.
     """
 
     template: Any

@@ -64,17 +64,8 @@ class SVM(Model):
 class CalibratedSVC(LazyEstimator):
     """A classifier that predicts the machine's own classes, and calibrates probabilities when they are first needed.
 
-    Parameters
-    ----------
-    make : callable
-        Takes the training matrix and the target, and returns an unfitted machine.
-    seed : int
-        Seed for shuffling the calibration folds.
-
-    Attributes
-    ----------
-    sigmoids_ : object
-        Maps decision values to probabilities; set by the first `predict_proba`.
+    `seed` shuffles the calibration folds. `sigmoids_` maps decision values to probabilities; the first `predict_proba`
+    sets it.
     """
 
     def __init__(self, make: Callable[[np.ndarray, np.ndarray], Any], seed: int) -> None:

@@ -28,7 +28,7 @@ class Tree(Model):
         family="model",
         summary="A single tree of axis-parallel splits, grown until its leaves are pure.",
         reference="Breiman, Friedman, Olshen, Stone (1984) Classification and Regression Trees, 10.1201/9781315139470.",
-        cost="O(d n log n) a level",
+        cost="O(d n log n) per level",
     )
 
     max_depth: int | None = integer(None, "Largest depth; null: grown to purity.", at_least=1, nullable=True)

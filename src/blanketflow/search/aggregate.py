@@ -28,15 +28,10 @@ class Member:
 class Aggregate:
     """The combined result of all folds.
 
-    Attributes
-    ----------
-    features : list of dict
-        Every feature of any fold: feature, chosen, frequency (share of folds), importance (mean over the folds with
-        the feature), role, group. Chosen features come first, then by importance.
-    z : list of float
-        Score of each fold's set (eq. 8): the mean number of folds that contain its members; 0 for an empty set.
-    best : int or None
-        Index of the fold whose set is the answer, for ``best-blanket``.
+    `features` has every feature of any fold, the chosen ones first, then by importance: feature, chosen, frequency
+    (share of folds), importance (mean over the folds with the feature), role, group. `z` is the score of each fold's
+    set (eq. 8): the mean number of folds that contain its members, 0 for an empty set. `best` is the index of the fold
+    whose set is the answer, for ``best-blanket``.
     """
 
     features: list[dict[str, object]]
@@ -62,17 +57,9 @@ def _as_number(value: object) -> float:
 def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
     """Combine the folds' sets.
 
-    Parameters
-    ----------
-    folds : sequence of sequences of Member
-        One set per fold, at least one.
-    rule : {"best-blanket", "union", "intersection"} or {"frequency": share}
-        ``best-blanket`` takes the set with the highest z, the first one on ties.
-
-    Raises
-    ------
-    ParameterError
-        If the rule is not one of these.
+    There is one set per fold, and at least one. ``best-blanket`` takes the set with the highest z, the first one on
+    ties; ``{"frequency": share}`` keeps the features of at least this share of the folds. Raises `ParameterError` if
+    there is no such rule.
 
     Examples
     --------
@@ -98,18 +85,9 @@ def all_answers(
 ) -> list[tuple[int, str, int, int]]:
     """Return every Markov blanket as rows: number, feature, rank within it (from 1), how often it was found.
 
-    Parameters
-    ----------
-    combined : Aggregate
-        The combined result of all folds.
-    answers : sequence
-        For each fold, the pairs of count and features that a method with several answers found; None for others.
-
-    Returns
-    -------
-    list of (int, str, int, int)
-        All blankets of the fold whose set is the answer. If the answer is not a single fold's set, or the method has
-        only one answer, the chosen features.
+    `answers` has for each fold the pairs of count and features that a method with several answers found; None for
+    others. All blankets of the fold whose set is the answer are returned. If the answer is not a single fold's set, or
+    the method has only one answer, it is the chosen features.
     """
     chosen = [(1, [str(feature["feature"]) for feature in combined.features if feature["chosen"]])]
     found = chosen if combined.best is None else answers[combined.best] or chosen

@@ -83,10 +83,7 @@ def remove_by_subsets(
 ) -> Iterator[Step]:
     """Remove any member that a subset of the other members separates from the target, visiting each member once.
 
-    Yields
-    ------
-    Step
-        One decision per member, in the given order; a kept member has its weakest test.
+    Yields one decision per member, in the given order; a kept member has its weakest test.
     """
     kept = list(members)
     for feature in members:
@@ -106,14 +103,8 @@ class BackwardElimination:
     If the test's engine has `backward_elimination`, it keeps facts about the set. Then conditioning sets and results
     are not cached, and only what a dropped member changes is computed again, even for thousands of members.
 
-    Parameters
-    ----------
-    bound : BoundTest
-        The test, which counts and spends its allowance: one test per call of `test`.
-    members : iterable of str or int
-        The set, by name or position.
-    target : str or int
-        A column that is not a member.
+    Each call of `test` counts as one test of the bound test, and is spent from its allowance. The target is not a
+    member.
     """
 
     def __init__(self, bound: BoundTest, members: Iterable[str | int], target: str | int) -> None:

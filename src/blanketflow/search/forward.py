@@ -69,12 +69,7 @@ def strongest_dependent(
 ) -> Iterator[Step]:
     """Yield an admission for each feature that depends on the target given the members, strongest first.
 
-    Parameters
-    ----------
-    features : sequence of str
-        Features in table order, which decides ties; members are left out.
-    members : sequence of str
-        The conditioning set. With more than `max_k` members nothing is yielded.
+    Table order decides ties; members are left out. With more than `max_k` members nothing is yielded.
     """
     others = [feature for feature in features if feature not in members]
     if not others or (max_k is not None and len(members) > max_k):
@@ -91,15 +86,7 @@ def strongest_dependent(
 def admit_strongest(
     test: BoundTest, target: str, features: Sequence[str], alpha: float, max_k: int | None = None
 ) -> Iterator[Step]:
-    """Admit the feature that depends most on the target given the admitted ones, until none depends on it.
-
-    Parameters as in `strongest_dependent`.
-
-    Yields
-    ------
-    Step
-        Admissions in order.
-    """
+    """Admit the feature that depends most on the target given the admitted ones, until none depends on it."""
     members: list[str] = []
     while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):
         yield admission

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..ci.base import BoundTest
 from .level_wise import eliminate, marginally_dependent
@@ -25,18 +26,10 @@ def grow_neighbours(
     When a column enters, all waiting columns are tested given the subsets that contain it, together for each subset;
     subsets without it were tried before.
 
-    Parameters
-    ----------
-    by_weakest : bool
-        Whether the strongest column is the one whose weakest test so far is strongest (max-min), or the one with the
-        strongest marginal dependence.
-    interleave : bool
-        Whether members that others separate are removed after each admission, or only at the end.
-
-    Returns
-    -------
-    Neighbours
-        A superset of the parents and children, with exact tests, faithful data and no limit on conditioning sets.
+    With `by_weakest` the strongest column is the one whose weakest test so far is strongest (max-min), else the one
+    with the strongest marginal dependence. With `interleave` the members that others separate are removed after each
+    admission, else only at the end. The members are a superset of the parents and children, with exact tests, faithful
+    data and no limit on conditioning sets.
     """
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found)
@@ -64,29 +57,9 @@ def grow_neighbours(
     return found
 
 
-def max_min_neighbours(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
-) -> Neighbours:
-    """Search by the max-min heuristic, with elimination at the end."""
-    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=True, interleave=False)
-
-
-def interleaved_max_min_neighbours(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
-) -> Neighbours:
-    """Search by the max-min heuristic, with elimination after each admission."""
-    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=True, interleave=True)
-
-
-def interleaved_neighbours(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
-) -> Neighbours:
-    """Search by marginal dependence, with elimination after each admission."""
-    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=False, interleave=True)
-
-
-def semi_interleaved_neighbours(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
-) -> Neighbours:
-    """Search by marginal dependence, with elimination at the end."""
-    return grow_neighbours(test, target, columns, alpha, max_k, by_weakest=False, interleave=False)
+#: By the max-min heuristic, with elimination at the end, or after each admission.
+max_min_neighbours = partial(grow_neighbours, by_weakest=True, interleave=False)
+interleaved_max_min_neighbours = partial(grow_neighbours, by_weakest=True, interleave=True)
+#: By marginal dependence, with elimination after each admission, or at the end.
+interleaved_neighbours = partial(grow_neighbours, by_weakest=False, interleave=True)
+semi_interleaved_neighbours = partial(grow_neighbours, by_weakest=False, interleave=False)

@@ -26,23 +26,8 @@ class Known:
     Sums over the ranked features F are computed when first read; later only their new terms are added. A term costs one
     mutual information (one test) per feature left.
 
-    Parameters
-    ----------
-    test : BoundTest
-        Measures mutual information.
-    target : str
-        The target's column T.
-    positions : int ndarray of shape (d,)
-        The features' columns, in table order.
-    relevance : ndarray of shape (d,)
-        I(X;T) of each.
-
-    Attributes
-    ----------
-    relevance : ndarray
-        I(X;T).
-    ranked_relevance : float
-        Sum of I(F;T).
+    `positions`, (d,), are the features' columns, in table order; `relevance` is I(X;T), and `ranked_relevance` the sum
+    of I(F;T).
     """
 
     def __init__(self, test: BoundTest, target: str, positions: np.ndarray, relevance: np.ndarray) -> None:
@@ -141,20 +126,8 @@ def rank_greedily(
 ) -> Iterator[Pick]:
     """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
-    Parameters
-    ----------
-    known : Known
-        The information about all features, none of them ranked yet.
-    n_features : int
-        Number of features to rank, at most all.
-    score : callable
-        Returns the scores of the features left.
-    first : sequence of int
-        Indices of features that are ranked before all others.
-
-    Yields
-    ------
-    Pick
+    At first no feature is ranked; `n_features` is at most all. `score` returns the scores of the features left. The
+    features at the indices `first` are ranked before all others.
     """
     while known.n_ranked < n_features:
         scores = np.round(score(known), DECIMALS)

@@ -35,32 +35,12 @@ def admit_sets(
 ) -> Iterator[Step]:
     """Admit the set that depends most on the target given the admitted columns, scan by scan, until there is none.
 
-    Parameters
-    ----------
-    features : sequence of str
-        Features in table order, which decides ties.
-    propose : callable
-        Proposes the sets that a scan tests: `every_set` or `random_sets`.
-    alpha : float
-        Significance level of a scan's tests; see `correction`.
-    m : int
-        Size of the largest set.
-    max_k : int, optional
-        Largest conditioning set plus the other members of the tested set: at most ``max_k + 1`` columns are admitted.
-    correction : str
-        ``bonferroni`` divides alpha by the number of sets of up to `m` columns that are not admitted. If the target
-        depends on none of them, a scan then admits anything with a chance of at most alpha, even if `propose` looks at
-        the data. ``none`` does not change alpha.
-
-    Yields
-    ------
-    Step
-        Admissions in order: all members of a set, each with the set's test.
-
-    Raises
-    ------
-    UnsupportedError
-        If ``m > 1`` and the test takes one column at a time.
+    Table order of the features decides ties. `propose` is `every_set` or `random_sets`; sets have at most `m` columns,
+    and at most ``max_k + 1`` columns are admitted: the largest conditioning set, and the other members of the tested
+    set. Each member of an admitted set is yielded with the set's test. The correction ``bonferroni`` divides alpha by
+    the number of sets of up to `m` columns that are not admitted. If the target depends on none of them, a scan then
+    admits anything with a chance of at most alpha, even if `propose` looks at the data. ``none`` does not change alpha.
+    Raises `UnsupportedError` if ``m > 1`` and the test takes one column at a time.
     """
     if m > 1 and not test.card.column_sets:
         raise UnsupportedError(
@@ -140,21 +120,12 @@ def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator) 
 
 
 def draw_sets(weights: np.ndarray, largest: int, k: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Return k random sets of positions without duplicates, ordered by size and then position.
+    """Return the sets of positions in k random draws, without duplicates, ordered by size and then position.
 
     One member is drawn by weight and the others uniformly, which makes the chance of a set proportional to the sum of
     its members' weights.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Positive weights.
-    largest : int
-        Size of the largest set, at most n; sizes are uniform from 1 to this.
-    k : int
-        Number of draws.
-    rng : Generator
-        Source of random numbers.
+    Weights, (n,), are positive. Sizes are uniform from 1 to `largest`, which is at most n.
     """
     n = len(weights)
     sizes = rng.integers(1, largest + 1, size=k)

@@ -24,27 +24,9 @@ def rank_by_minimum(
 ) -> Iterator[Pick]:
     """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
-    The first feature has the highest relevance. Later scores are the minimum of the feature's start value and I(X;T|F)
-    over the ranked features F.
-
-    Parameters
-    ----------
-    test : BoundTest
-        Measures mutual information.
-    target : str
-        The target's column T.
-    positions : int ndarray of shape (d,)
-        The features' columns, in table order.
-    relevance : ndarray of shape (d,)
-        I(X;T) of each.
-    n_features : int
-        Number of features to rank, at most d.
-    start : ndarray of shape (d,)
-        The start value of each minimum; infinity for a minimum over only the ranked features.
-
-    Yields
-    ------
-    Pick
+    The first feature has the highest relevance I(X;T). Later scores are the minimum of the feature's start value and
+    I(X;T|F) over the ranked features F; with infinite start values the minimum is over only the ranked features. Arrays
+    have shape (d,), in table order; `n_features` is at most d.
     """
     scores = _Minima(test, target, positions, start)
     relevance = np.round(relevance, DECIMALS)

@@ -15,10 +15,8 @@ def level_wise_neighbours(
 ) -> Neighbours:
     """Remove columns that others separate from the target, level by level of the size of the conditioning set.
 
-    Returns
-    -------
-    Neighbours
-        A superset of the parents and children, with exact tests, faithful data and no limit on conditioning sets.
+    The members are a superset of the parents and children, with exact tests, faithful data and no limit on conditioning
+    sets.
     """
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found)
@@ -60,12 +58,8 @@ def eliminate(
     matter. All remaining members are tested together given one set. Members that small sets separate are removed before
     large sets are drawn.
 
-    Parameters
-    ----------
-    members : list of str
-        Changed in place. Tests and removals are recorded in `weakest` and `found`.
-    including : sequence of str
-        Members in every conditioning set, because sets without them were tried before; they are not tested themselves.
+    `members` is changed in place; tests and removals are recorded in `weakest` and `found`. The members `including` are
+    in every conditioning set, because sets without them were tried before; they are not tested themselves.
     """
 
     def standing() -> list[str]:

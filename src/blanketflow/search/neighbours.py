@@ -17,15 +17,9 @@ from .strength import is_dependent, separates
 class Neighbours:
     """The parents and children of one column according to its own search, and the sets that separate the others.
 
-    Attributes
-    ----------
-    members : list of Step
-        Members in order of admission, each with its weakest test. Before a symmetry correction they may include
-        descendants.
-    separating_sets : dict of str to tuple of str
-        For each other column, a set given which it was independent.
-    removals : list of Step
-        The removals of admitted columns, in order.
+    `members` are in order of admission, each with its weakest test; before a symmetry correction they may include
+    descendants. `separating_sets` has for each other column a set given which it was independent, and `removals` the
+    removals of admitted columns, in order.
     """
 
     members: list[Step] = field(default_factory=list)
@@ -55,14 +49,8 @@ def askable_sets(
     Sets are ordered by size, then by the order of the members. If no column can be tested given any set of a size, none
     can be tested given larger sets, and the search ends.
 
-    Parameters
-    ----------
-    asked : sequence of str
-        The columns to test. A column that is removed from it during the search is not tested any more.
-    members : callable
-        Returns the members from which the sets of the next size are drawn.
-    including : sequence of str
-        Further columns in every set.
+    A column that is removed from `asked` during the search is not tested any more. `members` returns the members from
+    which the sets of the next size are drawn; the columns `including` are in every set too.
 
     Examples
     --------
@@ -124,14 +112,8 @@ def find_separating_set(
 ) -> tuple[CIResult, tuple[str, ...]] | None:
     """Return the first set given which a feature is independent of the target, with that test; None if there is none.
 
-    Parameters
-    ----------
-    others : sequence of str
-        The columns from which the sets are drawn.
-    including : sequence of str
-        Further columns in every set.
-    weakest : WeakestTest, optional
-        Updated by every test that finds dependence.
+    Sets are drawn from `others`; the columns `including` are in every set too. `weakest` is updated by every test that
+    finds dependence.
     """
     for given, _ in askable_sets(test, target, [feature], lambda: others, max_k, including):
         result = test.test(feature, target, given=given)
