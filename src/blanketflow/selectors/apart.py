@@ -31,16 +31,10 @@ def runs_apart(method: Method, test: CITest | None, limits: Limits) -> bool:
 
 
 def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:
-    """Return what some stages on a problem return, done in a process of its own; the problem is told what they say.
+    """Return what some stages on a problem return, done in a process of its own; status and answers go to the problem.
 
-    Parameters
-    ----------
-    problem : Problem
-        The question. Its rows are read here, so that the next stage has them too.
-    work : callable
-        Runs the stages and returns the steps of each.
-    n_stages : int, default=1
-        How many there are: each may take the time limit.
+    `work` runs the stages and returns the steps of each; each may take the time limit. The problem's rows are read
+    here, so that the next stage has them too.
     """
     _ = problem.table
 

@@ -15,12 +15,10 @@ from .base import Problem
 
 
 def looked_at(steps: Any, stage: str, problem: Problem) -> Iterator[Step]:
-    """Yield the steps of a method's grow or shrink, as they come. A later one may take back what an earlier one said.
+    """Yield the steps of a method's grow or shrink, as they come. A later step may take back an earlier one.
 
-    Raises
-    ------
-    WrongAnswerError
-        If one is not a step about a feature of the table, or keeps a feature that is kept already.
+    Raises `WrongAnswerError` if one is not a step about a feature of the table, or keeps a feature that is kept
+    already.
     """
     known, members = frozenset(problem.features), set()
     for step in _each(steps, stage):

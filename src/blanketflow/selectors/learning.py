@@ -24,28 +24,11 @@ def matrix_of(table: Table, names: Sequence[str]) -> np.ndarray:
 
 
 def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains: Sequence[int] | np.ndarray) -> Any:
-    """Return an unfitted scikit-learn estimator of the target.
+    """Return an unfitted scikit-learn estimator of a target, categorical for classification and numeric for regression.
 
-    Without columns, or with a single class among some training rows, it predicts the prior (or the mean): that is all
-    one can do there, and many classifiers refuse it.
-
-    Parameters
-    ----------
-    model : str, mapping, Model or scikit-learn estimator
-        As `models.get_model` takes it.
-    target : Column
-        Categorical for classification, numeric for regression.
-    seed : int
-        Where the estimator takes its random numbers from, below 2**32.
-    X : ndarray of shape (n, m)
-        What it will learn from.
-    *trains : ndarray of int
-        Training rows, once for each fit.
-
-    Raises
-    ------
-    UnsupportedError
-        If the model does not do the target's task.
+    Without columns in X, or with a single class among some training rows (`trains`, once for each fit), it predicts the
+    prior or the mean: nothing better is possible there, and many classifiers refuse it. The seed is below 2**32. Raises
+    `UnsupportedError` if the model does not do the target's task.
     """
     from ..models import build_estimator
 

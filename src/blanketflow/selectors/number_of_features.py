@@ -21,32 +21,12 @@ N_PARTS, MOST_FEATURES = 5, 50
 
 
 def best_number(method: RankingMethod, problem: Problem, most: int) -> int:
-    """Return the number of features whose models predict rows held out best, the smallest on ties.
+    """Return the number of features, 1 .. most, whose models predict held-out rows best, the smallest on ties.
 
     Each part of the rows is held out once. Features are ranked on the other rows, as if the part did not exist; a model
     learns there from the first 1, 2, ... of them and predicts the part. What counts is the share of rows predicted
-    right, over all parts together, or for a regression target the squared error.
-
-    Parameters
-    ----------
-    method : RankingMethod
-        Ranks, and names the model.
-    problem : Problem
-        The rows, the CI test and the seed.
-    most : int
-        Most features to consider.
-
-    Returns
-    -------
-    int
-        1 .. most, 0 if `most` is 0.
-
-    Raises
-    ------
-    DataError
-        If there is one row only.
-    LimitReached
-        If the stage's limits strike.
+    right, over all parts together, or for a regression target the squared error. Returns 0 if `most` is 0. Raises
+    `DataError` if there is only one row, and `LimitReached` if the stage's limits are reached.
     """
     if most == 0:
         return 0

@@ -70,25 +70,11 @@ class RankingMethod(Method):
 def heaviest_first(
     features: Sequence[str], weights: np.ndarray, most: int, threshold: float | None = None, unit: float = 1.0
 ) -> list[Step]:
-    """Return the features with the largest weights; ties keep the given order.
+    """Return the features with the largest of some finite weights, (d,), heaviest first; ties keep the given order.
 
-    Parameters
-    ----------
-    features : sequence of str
-        Names of the features.
-    weights : ndarray of shape (d,)
-        Finite weights, which become the statistics and importances of the steps.
-    most : int
-        The largest number of features to return.
-    threshold : float, optional
-        Features with a weight at or below it are left out.
-    unit : float
-        Size of the terms that are summed in a weight; rounding is relative to it.
-
-    Returns
-    -------
-    list of Step
-        Heaviest first.
+    The weights become the statistics and importances of the steps. At most `most` features are returned, and none with
+    a weight at or below the threshold. Rounding is relative to `unit`, the size of the terms that are summed in a
+    weight.
 
     Examples
     --------

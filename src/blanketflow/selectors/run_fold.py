@@ -69,21 +69,10 @@ def test_marginally(bound: BoundTest, target: str) -> CIResults:
 def test_by_repeats(
     bound: BoundTest, target: str, known: np.ndarray | None = None
 ) -> tuple[CIResults, np.ndarray] | None:
-    """Do the same, and return what the repeats found as well; None for a test that has no repeats.
+    """Do the same, and return what the repeats found as well, (d, n_repeats); None for a test without repeats.
 
-    Parameters
-    ----------
-    bound : BoundTest
-        The test.
-    target : str
-        The target.
-    known : ndarray of shape (d, repeats), optional
-        What the first repeats found, on the same table and with the same seed. They are not computed again.
-
-    Returns
-    -------
-    CIResults, ndarray of shape (d, n_repeats)
-        One row per feature; equal, bit by bit, to those found without `known`.
+    `known`, (d, repeats), is what the first repeats found on the same table and with the same seed. They are not
+    computed again; the results are equal, bit by bit, to results without `known`.
     """
     engine = bound.engine
     if not hasattr(engine, "marginal_differences"):
@@ -127,17 +116,9 @@ def fold_seed(*identity: str | int) -> int:
 
 
 def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step]:
-    """Run the grow stage, `apart` in a process of its own.
+    """Run the grow stage, `apart` in a process of its own; return admissions and interleaved removals in order.
 
-    Returns
-    -------
-    list of Step
-        Admissions, and interleaved removals, in order; `search.steps.standing` gives the candidates.
-
-    Raises
-    ------
-    LimitReached
-        If a limit struck and the method is not anytime. Else the problem's status says so.
+    Raises `LimitReached` if a limit is reached and the method is not anytime; else the problem's status says so.
     """
     if apart:
         return stages_apart(problem, lambda: [run_grow(method, problem)])[0]
@@ -154,12 +135,9 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
 
 
 def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: bool = False) -> list[Step]:
-    """Run the shrink stage; raises as `run_grow` does.
+    """Run the shrink stage and return one decision per feature; raises as `run_grow` does.
 
-    Returns
-    -------
-    list of Step
-        One decision per feature. After a limit struck, a candidate that was not decided is kept.
+    After a limit is reached, a candidate without a decision is kept.
     """
     if apart:
         return stages_apart(problem, lambda: [run_shrink(method, problem, candidates)])[0]

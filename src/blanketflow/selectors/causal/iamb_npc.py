@@ -84,15 +84,7 @@ class IAMBnPC(Method):
 
 
 class Skeleton:
-    """An undirected graph of columns and, for each pair without an edge, the set that separated it.
-
-    Attributes
-    ----------
-    adjacent : dict of str to list of str
-        Neighbours of each column.
-    separating_sets : dict of frozenset to tuple of str
-        The separating set of each pair without an edge.
-    """
+    """An undirected graph of columns (`adjacent`) and, for each pair without an edge, the set that separated it."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.adjacent = {column: [other for other in columns if other != column] for column in columns}

@@ -74,19 +74,8 @@ def grow_and_shrink_by_turns(
 ) -> Iterator[Step]:
     """Admit a round of features and remove false positives, repeatedly, until a round admits none.
 
-    On finite samples this can cycle; it ends when a set of members occurs for the second time.
-
-    Parameters
-    ----------
-    admit : callable
-        Returns the admissions of the next round for the members.
-    on_cycle : callable
-        Called with the set that occurs for the second time.
-
-    Yields
-    ------
-    Step
-        Admissions and removals in order.
+    `admit` returns the admissions of the next round for the members. On finite samples this can cycle. It ends when a
+    set of members occurs for the second time, with which `on_cycle` is called.
     """
     members: list[str] = []
     seen: set[frozenset[str]] = set()

@@ -72,23 +72,11 @@ class NeighboursAndSpouses(ParentsAndChildren):
 
 
 class Neighbourhoods:
-    """The neighbourhood of every column, found by one kind of search.
+    """The neighbourhood of every column, found by one kind of search, `find`.
 
-    Parameters
-    ----------
-    test : BoundTest
-        The bound CI test.
-    columns : sequence of str
-        All columns, including the target, in table order.
-    find : FindNeighbours
-        The search for one column's parents and children.
-    alpha : float
-        Significance level.
-    max_k : int or None
-        Largest conditioning set of the search; the test for a spouse adds one.
-    symmetry : {"and", "or", "none"}
-        X and T are neighbours if each one's search finds the other, if either does, or if T's own search finds X.
-        With ``or`` every column is searched.
+    `columns` are all columns, including the target, in table order. `max_k` is the largest conditioning set of the
+    search; the test for a spouse adds one. With the symmetry ``and`` X and T are neighbours if each one's search finds
+    the other, with ``or`` if either does (then every column is searched), and with ``none`` if T's own search finds X.
     """
 
     def __init__(

@@ -72,18 +72,8 @@ def representative_sets(near: Neighbourhoods, target: str) -> Iterator[Step]:
     stays in its own group, and a feature that is a neighbour of several members is in the group of the member with the
     strongest marginal dependence on the target.
 
-    Parameters
-    ----------
-    near : Neighbourhoods
-        The parents and children of all columns, including the target.
-    target : str
-        The target.
-
-    Yields
-    ------
-    Step
-        One per feature. Its group is the member's name, and its importance the marginal dependence on the target. Its
-        test is the one that admitted it: with the target for a member, with the member for the others.
+    The group of a step is the member's name, and its importance the marginal dependence on the target. Its test is the
+    one that admitted it: with the target for a member, with the member for the others.
     """
     members = {member.feature: member for member in near.parents_and_children(target)}
     if not members:

@@ -77,23 +77,7 @@ def alpha_investing(
     The i-th feature is tested at alpha_i = W / 2i, which is taken from the wealth W. An admission (p < alpha_i) earns
     the payout. So the wealth never runs out, and with the default values few admissions are false.
 
-    Parameters
-    ----------
-    test : BoundTest
-        The bound CI test.
-    target : str
-        The target.
-    ordered : sequence of str
-        Features in the order of the tests.
-    wealth : float
-        The initial wealth W0.
-    payout : float
-        The amount that an admission earns.
-
-    Yields
-    ------
-    Step
-        One decision per feature, in order. Each costs one test.
+    Each feature is tested once, in order.
 
     References
     ----------

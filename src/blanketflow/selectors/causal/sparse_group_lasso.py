@@ -109,14 +109,8 @@ def choose_penalties(
 ) -> tuple[float, float]:
     """Return the pair of shares with the least squared error under cross-validation; on ties the larger.
 
-    Parameters
-    ----------
-    X, Y, sizes
-        As for `Rows`.
-    lambda1, lambda2 : sequence of float
-        Shares to try, each with each.
-    parts : ndarray of shape (n,)
-        For each row the part, 0 .. k - 1, in which it is left out.
+    X, Y and `sizes` are those of `Rows`. All pairs of shares are tried. `parts`, (n,), says for each row the part, 0 ..
+    k - 1, in which it is left out.
     """
     pairs = [(a, b) for a in sorted(lambda1, reverse=True) for b in sorted(lambda2, reverse=True)]
     if len(pairs) == 1:

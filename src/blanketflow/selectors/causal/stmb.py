@@ -80,20 +80,7 @@ class STMB(Method):
 class Coexistence:
     """Neighbours and spouses of one target, starting from the neighbours that another search found.
 
-    Parameters
-    ----------
-    test : BoundTest
-        The bound CI test.
-    target : str
-        The target.
-    features : sequence of str
-        All features in table order.
-    found : Neighbours
-        The start: neighbours, and the separating sets of the other features.
-    alpha : float
-        Significance level.
-    max_k : int or None
-        Largest conditioning set by which a spouse may separate a neighbour.
+    Features are in table order; `max_k` is the largest conditioning set by which a spouse may separate a neighbour.
     """
 
     def __init__(
@@ -108,10 +95,7 @@ class Coexistence:
     def settle(self) -> Iterator[Step]:
         """Find spouses through each neighbour and remove neighbours by each spouse, until the neighbours are stable.
 
-        Yields
-        ------
-        Step
-            The removal of each neighbour that leaves.
+        Yields the removal of each neighbour that leaves.
         """
         n_before = len(self.neighbours) + 1
         while len(self.neighbours) < n_before:
@@ -128,11 +112,6 @@ class Coexistence:
 
         The least important come first. So if there are too few rows to test given all others, the set shrinks until
         there are enough.
-
-        Yields
-        ------
-        Step
-            One decision per feature.
         """
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}

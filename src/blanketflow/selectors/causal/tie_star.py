@@ -135,17 +135,8 @@ class Exclusions:
     and leaving out that set keeps the further boundary and hides all those found. When no such set is left, there is no
     further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
 
-    Parameters
-    ----------
-    first : sequence of str
-        The first Markov boundary. Among sets of equal size, those with its first features come first.
-
-    Attributes
-    ----------
-    found : list of sequence of str
-        The Markov boundaries found; the caller appends each new one.
-    failed : list of frozenset of str
-        The sets without which there is no Markov boundary; the caller appends each.
+    Among sets of equal size, sets with earlier features of the first boundary come first. The caller appends each new
+    boundary to `found`, and each set without which there is no boundary to `failed`.
 
     Examples
     --------

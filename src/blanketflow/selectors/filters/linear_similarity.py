@@ -10,24 +10,11 @@ from ...models.encode import design
 
 
 def feature_columns(table: Table, unit: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return each feature as one or more centred columns.
+    """Return each feature as one or more centred columns, (n, m), and the first column of each feature, (d,).
 
     A number, a boolean and a feature of two levels are one column. A feature of more levels has one column per level,
-    such that rows of different levels are 1 apart, as they are for two.
-
-    Parameters
-    ----------
-    table : Table
-        The features.
-    unit : bool
-        Divide each feature's columns by the root of their sum of squares. Those of constant features stay 0.
-
-    Returns
-    -------
-    columns : ndarray of shape (n, m)
-        Centred.
-    starts : ndarray of shape (d,)
-        The first column of each feature.
+    such that rows of different levels are 1 apart, as they are for two. With `unit` each feature's columns are divided
+    by the root of their sum of squares; the columns of constant features stay 0.
     """
     encoded = design(table)
     starts = np.array([block.start for block in encoded.blocks], dtype=np.int64)
@@ -47,13 +34,10 @@ def feature_columns(table: Table, unit: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def target_columns(target: Column) -> np.ndarray:
-    """Return the target as centred columns Y; all 0 if it is constant.
+    """Return the target as centred columns Y, (n, c); all 0 if it is constant.
 
-    Returns
-    -------
-    ndarray of shape (n, c)
-        For classification one column per class, 1 / sqrt(n_c) in its n_c rows before centring, so that YY' is how alike
-        the classes make rows. For regression the target itself, of unit norm.
+    For classification there is one column per class, 1 / sqrt(n_c) in its n_c rows before centring, so that YY' is how
+    alike the classes make rows. For regression it is the target itself, of unit norm.
     """
     y = target.numbers()
     if target.kind == CATEGORICAL:

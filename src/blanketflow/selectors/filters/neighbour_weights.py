@@ -18,14 +18,10 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Pairs of a row and a neighbour, with the neighbour's share in its group.
+    """Pairs of a row and a neighbour, with the neighbour's share in its group, arrays of shape (m,).
 
-    Attributes
-    ----------
-    of, row : ndarray of shape (m,)
-        Position of the row among those asked for, and the neighbour in the table.
-    share : ndarray of shape (m,)
-        Adds up to 1 over the neighbours that a row has in one group.
+    `of` is the position of the row among the rows asked for, and `row` the neighbour in the table. Shares add up to 1
+    over the neighbours that a row has in one group.
     """
 
     of: np.ndarray
@@ -40,28 +36,14 @@ Pairs = Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, choose: Choose) -> np.ndarray:
-    """Return the weight of each feature, from some rows and their neighbours.
+    """Return the weight of each feature, (d,) in -1 .. 1, from some rows and their neighbours.
 
-    Values of a number differ by their distance over the column's range, levels by 0 or 1; a distance of rows is the
-    sum over features. For classification, differences from neighbours in the row's own class (hits) count against a
-    feature; those from neighbours in each other class (misses) for it, by the class's share of the rows of other
-    classes. For regression all neighbours count, by how much their targets differ.
+    Values of a number differ by their distance over the column's range, levels by 0 or 1; a distance of rows is the sum
+    over features. For classification, differences from neighbours in the row's own class (hits) count against a
+    feature. Differences from neighbours in each other class (misses) count for it, by the class's share of the rows of
+    other classes. For regression all neighbours count, by how much their targets differ.
 
-    Parameters
-    ----------
-    problem : Problem
-        The table and the target.
-    rows : ndarray of shape (b,)
-        Rows whose neighbours are used.
-    times : ndarray of shape (b,)
-        How often each of them counts.
-    choose : callable
-        Chooses neighbours by distance.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        In -1 .. 1.
+    `times` says how often each of the rows counts; `choose` chooses neighbours by distance.
     """
     values, is_level = _scaled(problem)
     y = problem.table[problem.target].numbers()

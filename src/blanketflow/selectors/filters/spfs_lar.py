@@ -72,12 +72,7 @@ class SPFSLAR(RankingMethod):
 def _path(columns: np.ndarray, starts: np.ndarray, residual: np.ndarray) -> Iterator[tuple[int, float]]:
     """Yield features as they are taken up, with the correlation at which they are.
 
-    Parameters
-    ----------
-    columns, starts : arrays
-        Features of unit norm, as `feature_columns` returns them.
-    residual : ndarray of shape (n, c)
-        The target.
+    The features have unit norm, as `feature_columns` returns them; `residual`, (n, c), is the target.
     """
     stops = np.append(starts[1:], columns.shape[1])
     products = residual.T @ columns

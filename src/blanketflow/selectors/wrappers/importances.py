@@ -22,22 +22,11 @@ MOST_CELLS = 2**22
 
 @dataclass
 class Importances:
-    """Importances of features; equal targets get equal ones, as all that is random comes from the seed.
+    """Importances of features; equal targets get equal ones, because everything random comes from the seed.
 
-    Parameters
-    ----------
-    features : Table
-        The features.
-    model : str, mapping, Model or scikit-learn estimator
-        What learns the target.
-    source : {"auto", "model", "permutation"}
-        ``model`` takes what the fitted model says of its columns. ``permutation`` is the loss of accuracy or R2 on rows
-        held out when a feature is permuted there, averaged over the parts. ``auto`` is ``model`` where that says
-        something.
-    n_splits : int
-        Parts for ``permutation``.
-    seed : int
-        Seed of models, parts and permutations.
+    The source ``model`` takes what the fitted model says of its columns. ``permutation`` is the loss of accuracy or R2
+    on held-out rows when a feature is permuted there, averaged over `n_splits` parts. ``auto`` is ``model`` if the
+    model says something.
     """
 
     features: Table
@@ -52,12 +41,8 @@ class Importances:
     def of(self, target: Column) -> np.ndarray:
         """Return the importances for a target, shape (number of features,).
 
-        Raises
-        ------
-        ParameterError
-            If the model itself is asked, but has neither ``feature_importances_`` nor ``coef_``.
-        DataError
-            If there are too few rows to hold some out, or importances are not finite.
+        Raises `ParameterError` if the model itself is asked, but has neither ``feature_importances_`` nor ``coef_``,
+        and `DataError` if there are too few rows to hold some out, or importances are not finite.
         """
         found = None if self.source == "permutation" else self._said_by_the_model(target)
         if found is None and self.source == "model":

@@ -121,23 +121,12 @@ class PermutationImportance(Method):
 
 
 def p_values(observed: np.ndarray, nulls: np.ndarray, null: str = "empirical") -> np.ndarray:
-    """Return the probability of importances at least as large under each feature's own null distribution.
+    """Return the probability of importances at least as large under each feature's own null distribution, (d,).
 
-    Parameters
-    ----------
-    observed : ndarray of shape (d,)
-        Importances for the target.
-    nulls : ndarray of shape (B, d)
-        Importances for B permuted targets.
-    null : {"empirical", "normal", "lognormal", "gamma"}
-        ``empirical`` counts the observed importance among its nulls, (1 + count) / (1 + B). The others are fitted to
-        the nulls by maximum likelihood (``normal`` with the unbiased variance); features whose nulls they cannot
-        follow, all equal, or for the last two not all positive, get the empirical p-value.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        P-values.
+    `nulls`, (B, d), are the importances for B permuted targets. ``empirical`` counts the observed importance among its
+    nulls, (1 + count) / (1 + B). The others are fitted to the nulls by maximum likelihood (``normal`` with the unbiased
+    variance). Features whose nulls cannot follow them, because they are all equal, or for the last two not all
+    positive, get the empirical p-value.
 
     Examples
     --------
