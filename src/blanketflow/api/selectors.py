@@ -40,7 +40,7 @@ class All(MarkovBlanketSelector):
 
 
 class BAHSIC(MarkovBlanketSelector):
-    """Rank features by backward elimination: each round removes those without which the HSIC is largest.
+    """Rank features by backward elimination: each round removes the features without which the HSIC is largest.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class FisherMarkov(MarkovBlanketSelector):
 
 
 class GS(MarkovBlanketSelector):
-    """Scan features in decreasing dependence, admitting any that depends on the target given those admitted.
+    """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones.
 
     Parameters
     ----------
@@ -265,24 +265,24 @@ class GSM(MarkovBlanketSelector):
         Id of a CI test, or a configured test of `get_ci_test`.
     alpha : float above 0 and below 1, default=0.05
         Significance level.
-    m : int at least 1, default=2
-        Largest set of features tested together.
     max_k : int at least 0, or None, default=None
         Largest conditioning set, including the other members of the tested set; None for no limit.
+    m : int at least 1, default=2
+        Largest set of features tested together.
     correction : {"bonferroni", "none"}, default="bonferroni"
-        How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can test; none admits
-        noise once there are dozens of features.
+        How growing corrects for many tests: bonferroni divides alpha by the number of sets of up to m features outside;
+        none admits noise once there are dozens of features.
     """
 
     method_class = _METHODS["gs-m"]
 
-    def __init__(self, *, ci_test: str | CITest = "g2", alpha: float = 0.05, m: int = 2, max_k: int | None = None,
+    def __init__(self, *, ci_test: str | CITest = "g2", alpha: float = 0.05, max_k: int | None = None, m: int = 2,
                  correction: Literal["bonferroni", "none"] = "bonferroni", n_folds: int = 0,
                  fold_rows: Literal["train", "part"] = "train", aggregate: str | Mapping[str, float] = "best-blanket",
                  task: Literal["auto", "classification", "regression"] = "auto",
                  random_state: int | np.random.RandomState | None = 0, time_limit: float | None = None,
                  max_tests: int | None = None, n_jobs: int | None = None) -> None:
-        self.ci_test, self.alpha, self.m, self.max_k, self.correction = ci_test, alpha, m, max_k, correction
+        self.ci_test, self.alpha, self.max_k, self.m, self.correction = ci_test, alpha, max_k, m, correction
         self.n_folds, self.fold_rows, self.aggregate, self.task = n_folds, fold_rows, aggregate, task
         self.random_state, self.time_limit, self.max_tests, self.n_jobs = random_state, time_limit, max_tests, n_jobs
 
@@ -317,7 +317,7 @@ class HITONMB(MarkovBlanketSelector):
 
 
 class HITONPC(MarkovBlanketSelector):
-    """Take features by their marginal dependence; after each admission all members are tried again.
+    """Admit features in order of marginal dependence; after each admission all members are tested again.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ class HSMB(MarkovBlanketSelector):
 
 
 class IAMB(MarkovBlanketSelector):
-    """Admit the feature that depends most on the target given those admitted, until none does; then remove.
+    """Admit the feature that depends most on the target given the admitted ones, until none does; then shrink.
 
     Parameters
     ----------
@@ -599,8 +599,8 @@ class KollerSahami(MarkovBlanketSelector):
     k : int at least 0, default=2
         Number of features that stand for a Markov blanket (K).
     by : {"correlation", "gamma"}, default="correlation"
-        Which features are near F: those that share most information with it (correlation), or those given which F says
-        least about the target (gamma).
+        Which features are near F: the features that share most information with it (correlation), or the features given
+        which F says least about the target (gamma).
     """
 
     method_class = _METHODS["koller-sahami"]
@@ -872,7 +872,7 @@ class PCMB(MarkovBlanketSelector):
 
 
 class PCSimple(MarkovBlanketSelector):
-    """Start from all features and remove, level by level, those that ever larger subsets of the others separate.
+    """Start from all features and remove, level by level, the features that larger and larger sets of others separate.
 
     Parameters
     ----------
@@ -956,8 +956,8 @@ class PermutationImportance(MarkovBlanketSelector):
     n_splits : int at least 2, default=5
         Number of parts, each held out once, for importance: permutation.
     null : {"empirical", "normal", "lognormal", "gamma"}, default="empirical"
-        Distribution of a feature's importances under permuted targets; those that cannot follow it, being all equal, or
-        not all positive for lognormal and gamma, are counted (empirical).
+        Distribution of a feature's importances under permuted targets; importances that cannot follow it (all equal, or
+        not all positive for lognormal and gamma) are counted (empirical).
     """
 
     method_class = _METHODS["permutation-importance"]
@@ -1012,26 +1012,26 @@ class RGSMK(MarkovBlanketSelector):
         Id of a CI test, or a configured test of `get_ci_test`.
     alpha : float above 0 and below 1, default=0.05
         Significance level.
-    m : int at least 1, default=3
-        Largest set of features tested together.
-    k : int at least 1, default=1000
-        Number of random sets per scan.
     max_k : int at least 0, or None, default=None
         Largest conditioning set, including the other members of the tested set; None for no limit.
+    m : int at least 1, default=3
+        Largest set of features tested together.
     correction : {"bonferroni", "none"}, default="bonferroni"
-        How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can draw; none admits
-        noise once there are dozens of features.
+        How growing corrects for many tests: bonferroni divides alpha by the number of sets of up to m features outside;
+        none admits noise once there are dozens of features.
+    k : int at least 1, default=1000
+        Number of random sets per scan.
     """
 
     method_class = _METHODS["rgs-mk"]
 
-    def __init__(self, *, ci_test: str | CITest = "g2", alpha: float = 0.05, m: int = 3, k: int = 1000,
-                 max_k: int | None = None, correction: Literal["bonferroni", "none"] = "bonferroni", n_folds: int = 0,
+    def __init__(self, *, ci_test: str | CITest = "g2", alpha: float = 0.05, max_k: int | None = None, m: int = 3,
+                 correction: Literal["bonferroni", "none"] = "bonferroni", k: int = 1000, n_folds: int = 0,
                  fold_rows: Literal["train", "part"] = "train", aggregate: str | Mapping[str, float] = "best-blanket",
                  task: Literal["auto", "classification", "regression"] = "auto",
                  random_state: int | np.random.RandomState | None = 0, time_limit: float | None = None,
                  max_tests: int | None = None, n_jobs: int | None = None) -> None:
-        self.ci_test, self.alpha, self.m, self.k, self.max_k, self.correction = ci_test, alpha, m, k, max_k, correction
+        self.ci_test, self.alpha, self.max_k, self.m, self.correction, self.k = ci_test, alpha, max_k, m, correction, k
         self.n_folds, self.fold_rows, self.aggregate, self.task = n_folds, fold_rows, aggregate, task
         self.random_state, self.time_limit, self.max_tests, self.n_jobs = random_state, time_limit, max_tests, n_jobs
 
@@ -1066,7 +1066,7 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits).
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the same class (hits).
 
     Parameters
     ----------
@@ -1162,7 +1162,7 @@ class SGAI(MarkovBlanketSelector):
 
 
 class SIHITONPC(MarkovBlanketSelector):
-    """Take features by their marginal dependence, each tried on entry; the members are tried again once, at the end.
+    """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end.
 
     Parameters
     ----------

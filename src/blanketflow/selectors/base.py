@@ -50,7 +50,7 @@ class Problem:
     Attributes
     ----------
     status, reason : str
-        ``ok``; ``timeout`` when a limit struck, and ``unreliable`` when a method says so.
+        ``ok``; ``timeout`` when a limit was reached, and ``unreliable`` when a method says so.
     answers : list of Answer
         All Markov blankets, for methods that look for several.
     n_inner_tests : int
@@ -89,7 +89,7 @@ class Problem:
 
     @cached_property
     def test(self) -> BoundTest:
-        """The bound CI test; it counts and remembers, and knows the marginal results already."""
+        """The bound CI test; it counts tests and caches results, and already has the marginal results."""
         bound = self.bind(self.table)
         self._n_before = bound.n_tests
         bound.allowance = self._allowance
@@ -151,7 +151,8 @@ class Method(Configurable):
     test_shorthands : tuple of str
         Options of the default test that the scikit-learn class takes directly, for convenience.
     anytime : bool
-        Whether the steps yielded until a limit struck are an answer: what was admitted and not removed. Others fail.
+        Whether the steps yielded before a limit was reached are an answer: what was admitted and not removed. If not,
+        a limit makes the fold fail.
     forms_groups : bool
         Whether steps carry a group.
 

@@ -22,7 +22,7 @@ from .base import Method, Problem
 
 @dataclass
 class FoldOutcome:
-    """What one fold's stages returned; `grown` has interleaved removals too, `candidates` only what stood."""
+    """What one fold's stages returned; `grown` has interleaved removals too, `candidates` does not."""
 
     marginal: CIResults | None
     grown: list[Step]

@@ -17,9 +17,9 @@ from ..base import Method, Problem
 
 @dataclass
 class GS(Method):
-    """Scan features in decreasing dependence, admitting any that depends on the target given those admitted.
+    """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones.
 
-    Scans repeat until one admits none; then members that are independent given the rest leave, until none does.
+    Scans repeat until one admits none; then members that are independent given the rest are removed, until none is.
 
     Examples
     --------

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...core.parameters import choice, integer, number
-from ...search.backward import remove_until_stable
+from ...core.parameters import choice, integer
 from ...search.joint_forward import BONFERRONI, NONE, admit_sets, every_set
 from ...search.steps import Step
-from ..base import Method, Problem
+from ..base import Problem
+from .gs import GS
 
 
 @dataclass
-class GSM(Method):
+class GSM(GS):
     """Admit sets of up to m features that depend on the target together, even where none of them does alone.
 
-    A scan tests all single features given those admitted, then all pairs, up to all sets of m, each set as one joint
+    A scan tests all single features given the admitted ones, then all pairs, up to all sets of m, each set as one joint
     variable. The strongest dependent set of the first size that has one enters whole, and a new scan begins. After a
     scan that admits none, single members that are independent given the rest leave, until none does.
 
@@ -27,8 +27,8 @@ class GSM(Method):
     A parity of up to m features is found; a parity of more is not. A scan of d features costs d^m / m! tests. With m =
     1 and no correction this is GS, except that every admission begins a new scan.
 
-    `correction` is for growing only: alpha is divided by the number of sets that the scan can test, which are those of
-    up to m features outside. Shrinking tests single features at alpha.
+    `correction` is for growing only: alpha is divided by the number of sets that the scan can test, which have up to m
+    features outside. Shrinking tests single features at alpha.
 
     Examples
     --------
@@ -55,9 +55,7 @@ class GSM(Method):
         cost="all sets of up to m of d features per scan, about d^m / m!; at most |S| + 1 scans; at most |S|^2 tests "
         "in the backward pass",
     )
-    anytime: ClassVar[bool] = True
 
-    alpha: float = number(0.05, "Significance level.", above=0, below=1)
     m: int = integer(2, "Largest set of features tested together.", at_least=1)
     max_k: int | None = integer(
         None,
@@ -67,8 +65,8 @@ class GSM(Method):
     )
     correction: str = choice(
         BONFERRONI,
-        "How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can test; none "
-        "admits noise once there are dozens of features.",
+        "How growing corrects for many tests: bonferroni divides alpha by the number of sets of up to m features "
+        "outside; none admits noise once there are dozens of features.",
         (BONFERRONI, NONE),
     )
 
@@ -81,8 +79,3 @@ class GSM(Method):
         return admit_sets(
             problem.test, problem.target, problem.features, every_set, self.alpha, self.m, self.max_k, self.correction
         )
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove single false positives until none is left."""
-        names = [candidate.feature for candidate in candidates]
-        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else ()

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import interleaved_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import NeighboursAndSpouses
+from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
 
 
 @dataclass
@@ -34,10 +34,8 @@ class HITONMB(NeighboursAndSpouses):
         reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
         "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
         "171-234.",
-        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
-        "sets; none with another symmetry",
+        guarantee=MB_GUARANTEE,
         work="spouses",
-        cost="the search for parents and children of the target, of those, and of theirs; then one test for "
-        "each pair of a candidate spouse and a child",
+        cost=MB_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(interleaved_neighbours)

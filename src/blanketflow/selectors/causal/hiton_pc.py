@@ -8,15 +8,15 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import interleaved_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import ParentsAndChildren
+from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
 
 
 @dataclass
 class HITONPC(ParentsAndChildren):
-    """Take features by their marginal dependence; after each admission all members are tried again.
+    """Admit features in order of marginal dependence; after each admission all members are tested again.
 
     A newcomer enters unless a subset of the members separates it from the target; a member leaves as soon as a subset
-    with the newcomer separates it. Then candidates whose own search does not hold the target are removed.
+    with the newcomer separates it. Then candidates whose own search does not find the target are removed.
 
     Examples
     --------
@@ -35,10 +35,8 @@ class HITONPC(ParentsAndChildren):
         reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
         "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
         "171-234.",
-        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
-        "conditioning sets; a superset of them without the symmetry correction",
+        guarantee=PC_GUARANTEE,
         work="neighbours",
-        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
-        "symmetry correction",
+        cost=PC_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(interleaved_neighbours)

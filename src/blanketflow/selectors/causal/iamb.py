@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...core.parameters import integer, number
-from ...search.backward import remove_until_stable
 from ...search.forward import admit_strongest
 from ...search.steps import Step
-from ..base import Method, Problem
+from ..base import Problem
+from .gs import GS
 
 
 @dataclass
-class IAMB(Method):
-    """Admit the feature that depends most on the target given those admitted, until none does; then remove.
+class IAMB(GS):
+    """Admit the feature that depends most on the target given the admitted ones, until none does; then shrink.
 
     Examples
     --------
@@ -37,16 +36,7 @@ class IAMB(Method):
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         cost="d tests per admission; at most |S|^2 tests in the backward pass",
     )
-    anytime: ClassVar[bool] = True
-
-    alpha: float = number(0.05, "Significance level.", above=0, below=1)
-    max_k: int | None = integer(None, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Admit the strongest, one at a time."""
         return admit_strongest(problem.test, problem.target, problem.features, self.alpha, self.max_k)
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove false positives until none is left."""
-        names = [candidate.feature for candidate in candidates]
-        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else ()

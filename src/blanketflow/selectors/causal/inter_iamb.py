@@ -22,7 +22,7 @@ class InterIAMB(IAMB):
 
     Notes
     -----
-    On finite samples, admissions and removals can contradict each other for ever. When a set comes back, the search
+    On finite samples, admissions and removals can contradict each other for ever. When a set occurs again, the search
     stops with status ``unreliable``.
 
     Examples

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.level_wise import level_wise_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import NeighboursAndSpouses
+from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
 
 
 @dataclass
@@ -36,10 +36,8 @@ class IPCMB(NeighboursAndSpouses):
         summary="Parents and children by level-wise elimination, then spouses; repaired.",
         reference="Fu, Desmarais (2008) Fast Markov blanket discovery algorithm via local learning within single "
         "pass, Canadian AI, 96-107, doi:10.1007/978-3-540-68825-9_10.",
-        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
-        "sets; none with another symmetry",
+        guarantee=MB_GUARANTEE,
         work="spouses",
-        cost="the search for parents and children of the target, of those, and of theirs; then one test for "
-        "each pair of a candidate spouse and a child",
+        cost=MB_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(level_wise_neighbours)

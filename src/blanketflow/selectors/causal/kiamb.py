@@ -11,14 +11,14 @@ from ...core.cards import Card
 from ...core.limits import LimitReached
 from ...core.parameters import integer, number
 from ...core.seeds import derive_rng
-from ...search.backward import remove_until_stable
 from ...search.forward import strongest_dependent
 from ...search.steps import Answer, Step
-from ..base import Method, Problem, members
+from ..base import Problem, members
+from .gs import GS
 
 
 @dataclass
-class KIAMB(Method):
+class KIAMB(GS):
     """Run IAMB `n_runs` times, admitting each time the strongest of a random share `k` of the dependent features.
 
     Where several Markov blankets exist, runs find different ones: all distinct ones are kept with how often they came
@@ -45,10 +45,7 @@ class KIAMB(Method):
         guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets",
         cost="n_runs times: d tests per admission, and at most |S|^2 in the backward pass",
     )
-    anytime: ClassVar[bool] = True
 
-    alpha: float = number(0.05, "Significance level.", above=0, below=1)
-    max_k: int | None = integer(None, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
     k: float = number(0.8, "Share of the dependent features from which an admission is chosen.", at_least=0, at_most=1)
     n_runs: int = integer(10, "Number of runs.", at_least=1)
 
@@ -58,14 +55,14 @@ class KIAMB(Method):
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Shrink the first run, make the others, and decide by the most frequent blanket, the first found on ties."""
-        runs = [self._shrink_run(problem, candidates)]
+        runs = [list(super().shrink(problem, candidates))]
         try:
             for run in range(1, self.n_runs):
-                runs.append(self._shrink_run(problem, list(self._grow_run(problem, run))))
+                runs.append(list(super().shrink(problem, list(self._grow_run(problem, run)))))
         except LimitReached as limit:
             problem.say("timeout", f"{len(runs)} of {self.n_runs} runs were made: {limit}")
         found = [frozenset(step.feature for step in run if step.kept) for run in runs]
-        ordered = Counter(found).most_common()  # those of equal counts in the order in which they were found
+        ordered = Counter(found).most_common()  # equal counts stay in the order in which they were found
         for blanket, count in ordered:
             first = members(runs[found.index(blanket)])
             problem.answers.append(Answer(tuple(step.feature for step in first), count))
@@ -80,7 +77,3 @@ class KIAMB(Method):
             best = int(rng.choice(len(dependent), size=n_drawn, replace=False).min())  # they are sorted
             yield dependent[best]
             admitted.append(dependent[best].feature)
-
-    def _shrink_run(self, problem: Problem, candidates: list[Step]) -> list[Step]:
-        names = [candidate.feature for candidate in candidates]
-        return list(remove_until_stable(problem.test, problem.target, names, self.alpha)) if names else []

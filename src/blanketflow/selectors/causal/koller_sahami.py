@@ -56,8 +56,8 @@ class KollerSahami(Method):
     k: int = integer(2, "Number of features that stand for a Markov blanket (K).", at_least=0)
     by: str = choice(
         "correlation",
-        "Which features are near F: those that share most information with it (correlation), or those given which F "
-        "says least about the target (gamma).",
+        "Which features are near F: the features that share most information with it (correlation), or the features "
+        "given which F says least about the target (gamma).",
         ("correlation", "gamma"),
     )
 

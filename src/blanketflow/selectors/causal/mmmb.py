@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import max_min_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import NeighboursAndSpouses
+from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
 
 
 @dataclass
@@ -33,10 +33,8 @@ class MMMB(NeighboursAndSpouses):
         summary="Parents and children by the max-min heuristic, then spouses.",
         reference="Tsamardinos, Aliferis, Statnikov (2003) Time and sample efficient discovery of Markov blankets and "
         "direct causal relations, KDD, 673-678, doi:10.1145/956750.956838.",
-        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
-        "sets; none with another symmetry",
+        guarantee=MB_GUARANTEE,
         work="spouses",
-        cost="the search for parents and children of the target, of those, and of theirs; then one test for "
-        "each pair of a candidate spouse and a child",
+        cost=MB_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(max_min_neighbours)

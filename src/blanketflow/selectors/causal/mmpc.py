@@ -8,15 +8,15 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import max_min_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import ParentsAndChildren
+from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
 
 
 @dataclass
 class MMPC(ParentsAndChildren):
     """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest.
 
-    Features that a subset separates from the target leave; at the end each member is tried once more. Then candidates
-    whose own search does not hold the target are removed.
+    Features that a subset separates from the target are removed; at the end each member is tested once more. Then
+    candidates whose own search does not find the target are removed.
 
     Examples
     --------
@@ -34,10 +34,8 @@ class MMPC(ParentsAndChildren):
         summary="Parents and children by the max-min heuristic, corrected for symmetry.",
         reference="Tsamardinos, Brown, Aliferis (2006) The max-min hill-climbing Bayesian network structure learning "
         "algorithm, Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
-        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
-        "conditioning sets; a superset of them without the symmetry correction",
+        guarantee=PC_GUARANTEE,
         work="neighbours",
-        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
-        "symmetry correction",
+        cost=PC_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(max_min_neighbours)

@@ -15,6 +15,23 @@ from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.
 SYMMETRIES = ("and", "or", "none")
+#: What the cards of these methods say alike: of parents and children (PC), and of Markov blankets (MB).
+PC_GUARANTEE = (
+    'exact parents and children with symmetry "and", exact tests, faithful data and no limit on conditioning sets; a '
+    "superset of them without the symmetry correction"
+)
+PC_COST = (
+    "d tests, then at most d 2^|PC| tests given up to max_k conditions; the same for each candidate with a symmetry "
+    "correction"
+)
+MB_GUARANTEE = (
+    'exact Markov blanket with symmetry "and", exact tests, faithful data and no limit on conditioning sets; none with '
+    "another symmetry"
+)
+MB_COST = (
+    "the search for parents and children of the target, of each of these, and of each of theirs; then one test for "
+    "each pair of a candidate spouse and a child"
+)
 
 
 def neighbourhoods(
@@ -50,12 +67,12 @@ class ParentsAndChildren(Method):
         return neighbourhoods(problem, type(self).find, self.alpha, self.max_k, self.symmetry)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Search for the target's parents and children; removals come first, then who stayed."""
+        """Search for the target's parents and children; removals come first, then the members."""
         found = self.neighbourhoods(problem).found(problem.target)
         return [*found.removals, *found.members]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove candidates whose own search does not hold the target."""
+        """Remove candidates whose own search does not find the target."""
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)
         yield from near.parents_and_children(problem.target)

@@ -8,14 +8,14 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.level_wise import level_wise_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import ParentsAndChildren
+from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
 
 
 @dataclass
 class PCSimple(ParentsAndChildren):
-    """Start from all features and remove, level by level, those that ever larger subsets of the others separate.
+    """Start from all features and remove, level by level, the features that larger and larger sets of others separate.
 
-    Then candidates whose own search does not hold the target are removed; ``symmetry: none`` is the original, made for
+    Then candidates whose own search does not find the target are removed; ``symmetry: none`` is the original, made for
     regression, where every neighbour is a cause.
 
     Examples
@@ -35,10 +35,8 @@ class PCSimple(ParentsAndChildren):
         reference="Bühlmann, Kalisch, Maathuis (2010) Variable selection in high-dimensional linear models: partially "
         "faithful distributions and the PC-simple algorithm, Biometrika 97(2), 261-278, "
         "doi:10.1093/biomet/asq008.",
-        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
-        "conditioning sets; a superset of them without the symmetry correction",
+        guarantee=PC_GUARANTEE,
         work="neighbours",
-        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
-        "symmetry correction",
+        cost=PC_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(level_wise_neighbours)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import interleaved_max_min_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import NeighboursAndSpouses
+from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
 
 
 @dataclass
@@ -34,10 +34,8 @@ class PCMB(NeighboursAndSpouses):
         reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
         "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
         "doi:10.1016/j.ijar.2006.06.008.",
-        guarantee="exact Markov blanket with symmetry and, exact tests, faithful data and no limit on conditioning "
-        "sets; none with another symmetry",
+        guarantee=MB_GUARANTEE,
         work="spouses",
-        cost="the search for parents and children of the target, of those, and of theirs; then one test for "
-        "each pair of a candidate spouse and a child",
+        cost=MB_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(interleaved_max_min_neighbours)

@@ -21,8 +21,8 @@ class RES(Method):
 
     Where data are not faithful, several sets can be Markov blankets: a feature's neighbours may stand in for it. The
     representative set of a parent or child of the target is that feature and its own parents and children without the
-    target; steps carry its name as `group`. A feature of several sets is in the set of the strongest
-    member. Importance is the dependence on the target given nothing.
+    target; steps carry its name as `group`. A feature of several sets is in the set of the strongest member. Importance
+    is the dependence on the target given nothing.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class RES(Method):
         "distributions, IEEE ICDM, doi:10.1109/ICDM.2013.154.",
         guarantee="superset of the Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         work="neighbours",
-        cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| of up to max_k given",
+        cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| given up to max_k",
     )
     forms_groups: ClassVar[bool] = True
 

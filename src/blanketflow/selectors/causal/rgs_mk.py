@@ -7,27 +7,27 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...core.parameters import choice, integer, number
+from ...core.parameters import integer
 from ...core.seeds import derive_rng
-from ...search.backward import remove_until_stable
-from ...search.joint_forward import BONFERRONI, NONE, admit_sets, random_sets
+from ...search.joint_forward import admit_sets, random_sets
 from ...search.steps import Step
-from ..base import Method, Problem
+from ..base import Problem
+from .gs_m import GSM
 
 
 @dataclass
-class RGSMK(Method):
+class RGSMK(GSM):
     """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
     Sets are drawn anew after every admission, sizes uniform in 1 to m. Among sets of one size, the chance of a set is
-    proportional to the sum of its members' weights 1/p, where p is of the member's own test given those admitted.
+    proportional to the sum of its members' weights 1/p, where p is from the member's own test given the admitted ones.
     Weights are at most the number of features outside, so that one tiny p-value leads about half of the draws at most.
     Where there are no more than k sets, all are tested.
 
     Notes
     -----
-    A scan takes d + k tests, where GS(m) takes d^m / m!. The price is that a set must be drawn to be found. For
-    features that show their effect only together, 1 / p tells nothing, and they are drawn like all others.
+    A scan takes d + k tests, where GS(m) takes d^m / m!. The price is that a set must be drawn to be found. Features
+    that show their effect only together are drawn like all others, because their 1 / p says nothing.
 
     `correction` divides alpha in growing by the number of all sets of up to m features outside, not by k: the k sets
     are chosen by the same data that test them.
@@ -51,43 +51,14 @@ class RGSMK(Method):
         guarantee="none: a set that is not drawn is not found",
         cost="at most d + k tests per scan; at most |S| + 1 scans; at most |S|^2 tests in the backward pass",
     )
-    anytime: ClassVar[bool] = True
 
-    alpha: float = number(0.05, "Significance level.", above=0, below=1)
     m: int = integer(3, "Largest set of features tested together.", at_least=1)
     k: int = integer(1000, "Number of random sets per scan.", at_least=1)
-    max_k: int | None = integer(
-        None,
-        "Largest conditioning set, including the other members of the tested set; null for no limit.",
-        at_least=0,
-        nullable=True,
-    )
-    correction: str = choice(
-        BONFERRONI,
-        "How growing corrects for many tests: bonferroni divides alpha by the number of sets a scan can draw; none "
-        "admits noise once there are dozens of features.",
-        (BONFERRONI, NONE),
-    )
-
-    def tests_sets(self) -> bool:
-        """Whether sets are larger than one feature."""
-        return self.m > 1
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Scan k random sets."""
         rng = derive_rng(problem.seed, "rgs-mk")
+        propose = random_sets(problem.test, problem.target, self.k, rng)
         return admit_sets(
-            problem.test,
-            problem.target,
-            problem.features,
-            random_sets(problem.test, problem.target, self.k, rng),
-            self.alpha,
-            self.m,
-            self.max_k,
-            self.correction,
+            problem.test, problem.target, problem.features, propose, self.alpha, self.m, self.max_k, self.correction
         )
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove single false positives until none is left."""
-        names = [candidate.feature for candidate in candidates]
-        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else ()

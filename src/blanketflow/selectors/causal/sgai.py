@@ -23,8 +23,8 @@ WEALTH, PAYOUT = 0.5, 0.5
 class SGAI(RES):
     """Visit the representative sets one at a time, and admit features by alpha-investing.
 
-    The sets are those of RES, the strongest member's first, in each its features by their dependence on the target.
-    Every feature is tested once given all that were admitted, within its set and before it, at the level
+    The sets are formed as by RES. The set of the strongest member comes first; within a set, features are ordered by
+    their dependence on the target. Every feature is tested once, given all features admitted so far, at the level
     alpha_i = W / 2i; the wealth W is carried over from set to set.
 
     Notes

@@ -8,14 +8,14 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.forward_neighbours import semi_interleaved_neighbours
 from ...search.neighbours import FindNeighbours
-from .neighbourhood import ParentsAndChildren
+from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
 
 
 @dataclass
 class SIHITONPC(ParentsAndChildren):
-    """Take features by their marginal dependence, each tried on entry; the members are tried again once, at the end.
+    """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end.
 
-    Then candidates whose own search does not hold the target are removed.
+    Then candidates whose own search does not find the target are removed.
 
     Examples
     --------
@@ -33,10 +33,8 @@ class SIHITONPC(ParentsAndChildren):
         summary="Parents and children by marginal dependence with elimination at the end, corrected for symmetry.",
         reference="Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) Local causal and Markov blanket "
         "induction for causal discovery and feature selection for classification part I, JMLR 11, 171-234.",
-        guarantee="exact parents and children with symmetry and, exact tests, faithful data and no limit on "
-        "conditioning sets; a superset of them without the symmetry correction",
+        guarantee=PC_GUARANTEE,
         work="neighbours",
-        cost="d tests, then at most d 2^|PC| of up to max_k conditions; the same for each candidate with a "
-        "symmetry correction",
+        cost=PC_COST,
     )
     find: ClassVar[FindNeighbours] = staticmethod(semi_interleaved_neighbours)

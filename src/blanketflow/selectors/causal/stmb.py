@@ -23,7 +23,7 @@ class STMB(Method):
     """Find parents and children by level-wise elimination; find spouses among all others, and let them remove more.
 
     A feature outside is a spouse by a neighbour X when adding X to the set that separated it makes it dependent. Each
-    spouse found may separate further neighbours, which are descendants and no children. No other feature's
+    spouse found may separate further neighbours, which are descendants but not children. No other feature's
     neighbourhood is searched. Two backward passes come last: over spouses, then over neighbours, each given all the
     rest.
 
@@ -51,8 +51,8 @@ class STMB(Method):
         "Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         work="neighbours",
-        cost="d tests, then at most d 2^|PC| of up to max_k conditions; |PC| d tests for spouses, 2^|PC| for each "
-        "spouse found",
+        cost="d tests, then at most d 2^|PC| tests given up to max_k conditions; |PC| d tests for spouses, 2^|PC| for "
+        "each spouse found",
     )
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
@@ -61,7 +61,7 @@ class STMB(Method):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Search for the target's parents and children; removals come first, then who stayed."""
+        """Search for the target's parents and children; removals come first, then the members."""
         found = self._neighbours(problem)
         return [*found.removals, *found.members]
 

@@ -33,10 +33,10 @@ class TIEStar(Method):
     """Find a Markov boundary, then others by leaving out features of those found, until no choice of them is left.
 
     The base method runs on all features, then without each smallest set G of features that meets every boundary found
-    and holds no set that failed. What it returns there is accepted if the target is independent of the first boundary
-    given it (``criterion: independence``), or if a model predicts as well from it (``prediction``); else G failed. The
-    first boundary is the answer, all of them are in `blankets_`. Where there are too few rows to tell, a set is not
-    accepted, and `reason_` says so.
+    and contains no set that failed. What it returns there is accepted if the target is independent of the first
+    boundary given it (``criterion: independence``), or if a model predicts as well from it (``prediction``); else G
+    failed. The first boundary is the answer, all of them are in `blankets_`. Where there are too few rows to tell, a
+    set is not accepted, and `reason_` says so.
 
     Notes
     -----

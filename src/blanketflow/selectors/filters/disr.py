@@ -16,9 +16,9 @@ from .information import InformationFilter
 class DISR(InformationFilter):
     """Rank features by the sum of I(X,F;T) / H(X,F,T) over the features F ranked before, the first by I(X;T).
 
-    Dividing by the joint entropy keeps features of many levels from winning by their levels. Ties go by column order.
-    The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: plug-in on level codes
-    with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    Dividing by the joint entropy keeps features from winning only because they have many levels. Ties go by column
+    order. The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: plug-in on level
+    codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples
     --------

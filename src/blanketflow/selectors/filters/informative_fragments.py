@@ -19,10 +19,10 @@ from .information import InformationRanking, relevance_of
 class InformativeFragments(InformationRanking):
     """Rank features by the smallest of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
-    Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike CMIM, a feature that tells of
-    the target only together with others is not held down by its own I(X;T). Evaluated lazily, as CMIM is. Ties go by
-    column order. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on
-    the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
+    Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike in CMIM, a feature that is
+    informative only together with others does not rank low because of its own I(X;T). Evaluated lazily, as CMIM is.
+    Ties go by column order. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
+    binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples
     --------
@@ -37,8 +37,8 @@ class InformativeFragments(InformationRanking):
         id="if",
         name="informative fragments (IF)",
         family="filter",
-        summary="Greedy ranking by the least information about the target beyond any feature ranked before, whatever "
-        "the feature tells by itself.",
+        summary="Greedy ranking by the least information about the target beyond any feature ranked before, however "
+        "little the feature says by itself.",
         reference="Vidal-Naquet, Ullman (2003) Object recognition with informative features and linear classification, "
         "ICCV, 281-288, doi:10.1109/ICCV.2003.1238356.",
         formula="min_F I(X;T|F) = I(X;T) - max_F [I(X;F) - I(X;F|T)]",

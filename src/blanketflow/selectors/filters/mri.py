@@ -16,7 +16,7 @@ from .information import InformationFilter
 class MRI(InformationFilter):
     """Rank features by I(X;T) plus the sum of I(X;T|F) + I(F;T|X) over the features F ranked before.
 
-    I(X;T|F) is what X tells beyond F, I(F;T|X) what F still tells beyond X; the latter is I(F;T) + I(X;T|F) - I(X;T).
+    I(X;T|F) is what X says beyond F, I(F;T|X) what F still says beyond X; the latter is I(F;T) + I(X;T|F) - I(X;T).
     Ties go by column order. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
     binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
@@ -37,7 +37,7 @@ class MRI(InformationFilter):
         id="mri",
         name="max-relevance and max-independence (MRI)",
         family="filter",
-        summary="Greedy ranking by relevance plus what each of two features tells of the target beyond the other.",
+        summary="Greedy ranking by relevance plus what each of two features says about the target beyond the other.",
         reference="Wang, Wei, Yang, Wang (2017) Feature selection by maximizing independent classification "
         "information, IEEE TKDE 29(4), 828-841, doi:10.1109/TKDE.2017.2650906.",
         formula="I(X;T) + sum_F [I(X;T|F) + I(F;T|X)]",

@@ -18,7 +18,7 @@ from .neighbour_weights import Neighbours, neighbour_weights
 
 @dataclass
 class Relief(RankingMethod):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits).
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the same class (hits).
 
     With ``n_neighbors=1`` and two classes this is Relief. With more of either it is ReliefF: misses come from each
     other class and count by the share of that class. For regression it is RReliefF, where near rows count by how much

@@ -22,7 +22,7 @@ class Relieved(RankingMethod):
     Rows at the same smallest distance are all nearest and averaged over, so that nothing is drawn and the order of rows
     does not matter: what Relief gives in the long run. With more than two classes this is Relieved-F: misses come from
     each other class and count by its share. For regression all rows at the smallest distance count as in RReliefF.
-    Differences, distances and the threshold are those of ``relief``.
+    Differences, distances and the threshold are defined as in ``relief``.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class SPFSLAR(RankingMethod):
 
     A feature that is a combination of active ones, such as a copy, has nothing to add and is passed over; so is a
     constant one. The path ends when no feature is correlated with the residual: then fewer than `n_features` are
-    ranked. A feature of more than two levels has one column a level and ||X' R|| over all of them; together they have
+    ranked. A feature of more than two levels has one column per level and ||X' R|| over all of them; together they have
     unit norm.
 
     Examples

@@ -17,11 +17,11 @@ from .hsmb import DECIMALS
 
 @dataclass
 class BAHSIC(RankingMethod):
-    """Rank features by backward elimination: each round removes those without which the HSIC is largest.
+    """Rank features by backward elimination: each round removes the features without which the HSIC is largest.
 
     In each round HSIC(S - F, T) is found for every feature F left, S, and the `share` of S with the largest leaves,
     rounded to a whole number of at least one. Within a round the largest leaves first, and the last in table order on
-    ties, so that of two copies the first stays longer. Who leaves last is ranked first.
+    ties, so that of two copies the first stays longer. The feature that leaves last is ranked first.
 
     Notes
     -----
@@ -45,7 +45,7 @@ class BAHSIC(RankingMethod):
         id="bahsic",
         name="backward elimination by HSIC (BAHSIC)",
         family="kernel",
-        summary="A share of the features leaves each round: those without which the rest has the largest HSIC.",
+        summary="In each round a share of the features leaves, without which the rest has the largest HSIC.",
         reference="Song, Smola, Gretton, Borgwardt, Bedo (2007) Supervised feature selection via dependence "
         "estimation, ICML 24, 823-830, doi:10.1145/1273496.1273600; also (2012) Feature selection via "
         "dependence maximization, JMLR 13, 1393-1434.",

@@ -21,8 +21,8 @@ DECIMALS = 10
 class HSMB(Method):
     """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones.
 
-    Features go by decreasing HSIC(F_i, T), the first in table order on ties. The candidate blanket M_i of F_i are the
-    `k` features before it, of those still there, with the largest HSIC with F_i. F_i leaves if both hold:
+    Features go by decreasing HSIC(F_i, T), the first in table order on ties. The candidate blanket M_i of F_i has the
+    `k` remaining features before it that have the largest HSIC with F_i. F_i leaves if both hold:
 
     1. HSIC(M_i, T) > HSIC(M_i + F_i, T),
     2. HSIC(M_i, T) > HSIC(F_i, T) and HSIC(M_i, F_i) > HSIC(F_i, T).
@@ -54,7 +54,7 @@ class HSMB(Method):
         reference="Lou, Obradovic (2010) Feature selection by approximating the Markov blanket in a kernel-induced "
         "space, ECAI 2010, 797-802, doi:10.3233/978-1-60750-606-5-797.",
         guarantee="none",
-        cost="d marginal tests; for each feature one HSIC with each one before it that is still there, and at most "
+        cost="d marginal tests; for each feature one HSIC with each remaining feature before it, and at most "
         "three HSICs of up to k + 1 columns; each HSIC O(n n_landmarks)",
     )
     default_test: ClassVar[str | None] = "hsic"

@@ -77,8 +77,8 @@ class PermutationImportance(Method):
     n_splits: int = integer(5, "Number of parts, each held out once, for importance: permutation.", at_least=2)
     null: str = choice(
         "empirical",
-        "Distribution of a feature's importances under permuted targets; those that cannot follow it, being all equal, "
-        "or not all positive for lognormal and gamma, are counted (empirical).",
+        "Distribution of a feature's importances under permuted targets; importances that cannot follow it (all equal, "
+        "or not all positive for lognormal and gamma) are counted (empirical).",
         NULLS,
     )
 

@@ -23,9 +23,9 @@ class Stepwise(Method):
     """Admit the feature that raises a model's cross-validated score most, and remove what it makes superfluous.
 
     A feature has to be worth `tolerance` of score. Grow admits the best feature while that raises the score by more;
-    after each admission features leave, one at a time, the one that is missed least first, while that lowers the score
-    by no more. Shrink removes in the same way from what grow returned. Ties go by table order, among removals by the
-    order of admission.
+    after each admission features are removed, one at a time and the least useful first, while that lowers the score by
+    no more. Shrink removes in the same way from what grow returned. Ties go by table order, among removals by the order
+    of admission.
 
     Notes
     -----
@@ -98,7 +98,7 @@ class Stepwise(Method):
             yield from _removals(worth, members)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
-        """Remove while that pays, and weigh what is left."""
+        """Remove while that pays, and report what the remaining features are worth."""
         worth, members = Worth(self, problem), [candidate.feature for candidate in candidates]
         yield from _removals(worth, members)
         for name in members:
