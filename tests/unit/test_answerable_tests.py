@@ -9,8 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
-from blanketflow.search.forward_neighbours import interleaved_neighbours, max_min_neighbours
-from blanketflow.search.level_wise import level_wise_neighbours
+from blanketflow.search.parents_and_children import interleaved_neighbours, level_wise_neighbours, max_min_neighbours
 from blanketflow.selectors import get_method
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
 from blanketflow.selectors.run_fold import run_fold

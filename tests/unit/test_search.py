@@ -15,8 +15,8 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
-from blanketflow.search.level_wise import eliminate
 from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
+from blanketflow.search.parents_and_children import eliminate
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
 from blanketflow.selectors.causal.fast_iamb import FastIAMB

@@ -1,6 +1,19 @@
 """The interfaces of engines: a CI test prepares one engine per table, which answers queries by column position.
 
-The results of engines that are not ours are checked before a search uses them (`CheckedEngine`).
+The results of engines that are not ours are checked before a search uses them (`CheckedEngine`). Besides `evaluate`,
+an engine may have these, which are used if they exist:
+
+- `evaluate_sets`, if the card has `column_sets` (`SetEngine`);
+- `marginal_differences(candidates, target, first_repeat=0)` and `judge(differences)`, for a test that judges one risk
+  difference per repeat. The former returns the marginal differences for the repeats from `first_repeat` on, shape
+  (m, B - first_repeat). They depend only on the seed and the number of the repeat, so that more repeats only append.
+  The latter returns the results of `evaluate` given nothing, from the differences of all repeats, (m, B);
+- `backward_elimination(members, target)`, which keeps facts about a set, so that testing each member given the others
+  is cheap. It returns an object whose `test(column)` tests a member given the others and whose `drop(column)` removes
+  one;
+- `information(candidates, target, given)` and `entropy(candidates, given)`, which return I(X;Y|Z) and H(X, Z) in nats
+  for each candidate, without p-values;
+- `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables.
 """
 
 from __future__ import annotations
@@ -11,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..core.errors import WrongAnswerError, shown
-from ..core.results import CIResult, CIResults
+from ..core.results import CIResults
 
 #: A set of columns, by name or position.
 Columns = list[str | int] | tuple[str | int, ...] | set[str | int] | frozenset[str | int]
@@ -60,59 +73,6 @@ class Engine(Protocol):
         >>> bound.engine.evaluate([0, 1], 2, ()).p_value.shape
         (2,)
         """
-        ...
-
-
-class ResampledEngine(Engine, Protocol):
-    """The engine of a test that judges one risk difference per repeat; more repeats only append differences."""
-
-    def marginal_differences(
-        self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0
-    ) -> np.ndarray:
-        """Return the marginal differences of each candidate for the repeats from `first_repeat` on.
-
-        Shape (m, B - first_repeat). The differences of a repeat depend only on the seed and the number of the repeat,
-        not on how many repeats there are.
-        """
-        ...
-
-    def judge(self, differences: np.ndarray) -> CIResults:
-        """Return the results for the differences of all repeats, shape (m, B).
-
-        ``judge(marginal_differences(candidates, target))`` equals `evaluate` with an empty conditioning set.
-        """
-        ...
-
-
-class MemberTests(Protocol):
-    """Tests of each member of a set given the others, while members are dropped."""
-
-    def test(self, column: int) -> CIResult:
-        """Test a member (position) given the others."""
-        ...
-
-    def drop(self, column: int) -> None:
-        """Remove a member."""
-        ...
-
-
-class EliminationEngine(Engine, Protocol):
-    """The engine of a test that keeps facts about a set, so that testing each member given the others is cheap."""
-
-    def backward_elimination(self, members: Sequence[int], target: int) -> MemberTests:
-        """Return the tests of the members of a set (ascending positions)."""
-        ...
-
-
-class InformationEngine(Engine, Protocol):
-    """The engine of a test that computes mutual information without p-values."""
-
-    def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        """Return I(X;Y|Z) in nats for each candidate (positions), shape (m,)."""
-        ...
-
-    def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
-        """Return H(X, Z) in nats for each candidate, shape (m,)."""
         ...
 
 

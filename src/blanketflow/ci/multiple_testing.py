@@ -30,18 +30,12 @@ def log_level(rank: Any, n_tests: int, alpha: float, correction: str) -> Any:
 
 
 def rejected(log_p: np.ndarray, alpha: float, correction: str) -> np.ndarray:
-    """Return which hypotheses are rejected at alpha after a correction.
+    """Return which of m hypotheses are rejected at alpha after a correction, given the logarithms of their p-values.
 
-    ``bh`` controls the false discovery rate at alpha if p-values are independent or positively dependent, ``by`` under
-    any dependence. ``bonferroni`` controls the chance of any false rejection. All assume valid p-values.
-
-    Equal p-values are rejected together. O(m log m).
-
-    References
-    ----------
-    Benjamini, Hochberg (1995) Controlling the false discovery rate, Journal of the Royal Statistical Society B 57(1),
-    289-300, 10.1111/j.2517-6161.1995.tb02031.x; Benjamini, Yekutieli (2001) The control of the false discovery rate in
-    multiple testing under dependency, Annals of Statistics 29(4), 1165-1188, 10.1214/aos/1013699998.
+    ``bh`` (Benjamini, Hochberg 1995, 10.1111/j.2517-6161.1995.tb02031.x) controls the false discovery rate at alpha if
+    p-values are independent or positively dependent, ``by`` (Benjamini, Yekutieli 2001, 10.1214/aos/1013699998) under
+    any dependence. ``bonferroni`` controls the chance of any false rejection. All assume valid p-values. Equal p-values
+    are rejected together. O(m log m).
 
     Examples
     --------

@@ -134,10 +134,7 @@ def reachable(
     Nodes without parents or children may be left out of the mappings; `sources` and `given` are disjoint. The sources
     are among the result, the given nodes are not.
 
-    References
-    ----------
-    Shachter (1998), Bayes-ball: the rational pastime, UAI; Koller and Friedman (2009), Probabilistic Graphical Models,
-    Algorithm 3.1.
+    This is Bayes-ball (Shachter 1998); see also Koller and Friedman (2009), Algorithm 3.1.
 
     Examples
     --------

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...search.forward_neighbours import interleaved_neighbours
 from ...search.neighbours import FindNeighbours
+from ...search.parents_and_children import interleaved_neighbours
 from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...search.forward_neighbours import max_min_neighbours
 from ...search.neighbours import FindNeighbours
+from ...search.parents_and_children import max_min_neighbours
 from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
 
 

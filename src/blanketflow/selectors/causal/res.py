@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
-from ...search.forward_neighbours import interleaved_neighbours
+from ...search.parents_and_children import interleaved_neighbours
 from ...search.steps import MEMBER, Step, step
 from ...search.strength import strongest_first
 from ..base import Method, Problem

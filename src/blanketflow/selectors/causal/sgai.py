@@ -78,10 +78,6 @@ def alpha_investing(
     the payout. So the wealth never runs out, and with the default values few admissions are false.
 
     Each feature is tested once, in order.
-
-    References
-    ----------
-    Zhou, Foster, Stine, Ungar (2006) Streamwise feature selection, JMLR 7, 1861-1885.
     """
     admitted: list[str] = []
     for i, feature in enumerate(ordered, start=1):

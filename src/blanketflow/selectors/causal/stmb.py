@@ -10,8 +10,8 @@ from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import integer, number
 from ...core.ties import comparable_number
-from ...search.level_wise import level_wise_neighbours
 from ...search.neighbours import Neighbours, find_separating_set
+from ...search.parents_and_children import level_wise_neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent, is_independent
 from ..base import Method, Problem

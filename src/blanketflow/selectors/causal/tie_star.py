@@ -15,7 +15,7 @@ from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_until_stable
 from ...search.forward import admit_strongest
-from ...search.forward_neighbours import semi_interleaved_neighbours
+from ...search.parents_and_children import semi_interleaved_neighbours
 from ...search.steps import Answer, Step, standing
 from ...search.strength import is_dependent
 from ..base import Method, Problem, members

@@ -1,6 +1,6 @@
 """The ci_test stage: each feature against the target given nothing, on one fold.
 
-The artefact of a test that resamples (`ci.engines.ResampledEngine`) also holds what each repeat found, so that more
+The artefact of a test that resamples (see `ci/engines.py`) also holds what each repeat found, so that more
 repeats add to those of an earlier run.
 """
 

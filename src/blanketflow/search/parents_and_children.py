@@ -1,0 +1,134 @@
+"""Searches for the parents and children of one column: the columns that no subset of others separates from it.
+
+The level-wise search starts from all dependent columns and removes some. In the forward searches columns enter one by
+one, tested given all subsets of the members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ..ci.base import BoundTest
+from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of
+from .steps import PARENT_OR_CHILD, step
+from .strength import is_dependent, separates
+
+
+def level_wise_neighbours(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+) -> Neighbours:
+    """Remove columns that others separate from the target, level by level of the size of the conditioning set.
+
+    The members are a superset of the parents and children, with exact tests, faithful data and no limit on conditioning
+    sets.
+    """
+    found = Neighbours()
+    weakest = marginally_dependent(test, target, columns, alpha, found)
+    members = list(weakest)
+    eliminate(test, target, members, alpha, max_k, weakest, found)
+    found.members = [weakest[member].step(member) for member in members]
+    return found
+
+
+def marginally_dependent(
+    test: BoundTest, target: str, columns: Sequence[str], alpha: float, found: Neighbours
+) -> dict[str, WeakestTest]:
+    """Return the columns that depend marginally on the target, in table order, with these tests.
+
+    The independent columns are recorded in `found` as separated by the empty set. Costs one test per column.
+    """
+    weakest: dict[str, WeakestTest] = {}
+    for column, result in zip(columns, test.test_many(columns, target), strict=True):
+        if is_dependent(test, result, alpha):
+            weakest[column] = WeakestTest(result)
+        elif separates(test, result, alpha):
+            found.separating_sets[column] = ()
+    return weakest
+
+
+def eliminate(
+    test: BoundTest,
+    target: str,
+    members: list[str],
+    alpha: float,
+    max_k: int | None,
+    weakest: dict[str, WeakestTest],
+    found: Neighbours,
+    including: Sequence[str] = (),
+) -> None:
+    """Remove members that others separate from the target, level by level of the size of the conditioning set.
+
+    The sets of a level are drawn from the members at the start of the level, so that the order of the members does not
+    matter. All remaining members are tested together given one set. Members that small sets separate are removed before
+    large sets are drawn.
+
+    `members` is changed in place; tests and removals are recorded in `weakest` and `found`. The members `including` are
+    in every conditioning set, because sets without them were tried before; they are not tested themselves.
+    """
+
+    def standing() -> list[str]:
+        return [member for member in members if member not in including]
+
+    for given, asked in askable_sets(test, target, members, standing, max_k, including):
+        for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
+            if separates(test, result, alpha):
+                members.remove(member)
+                found.separating_sets[member] = given
+                found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
+            elif is_dependent(test, result, alpha):
+                weakest[member].see(result, given)
+
+
+def grow_neighbours(
+    test: BoundTest,
+    target: str,
+    columns: Sequence[str],
+    alpha: float,
+    max_k: int | None,
+    *,
+    by_weakest: bool,
+    interleave: bool,
+) -> Neighbours:
+    """Admit the strongest column that no subset of the members separates from the target, until none is left.
+
+    When a column enters, all waiting columns are tested given the subsets that contain it, together for each subset;
+    subsets without it were tried before.
+
+    With `by_weakest` the strongest column is the one whose weakest test so far is strongest (max-min), else the one
+    with the strongest marginal dependence. With `interleave` the members that others separate are removed after each
+    admission, else only at the end. The members are a superset of the parents and children, with exact tests, faithful
+    data and no limit on conditioning sets.
+    """
+    found = Neighbours()
+    weakest = marginally_dependent(test, target, columns, alpha, found)
+    rank = {column: strength_of(tests.result) for column, tests in weakest.items()}
+    waiting, members = list(weakest), []
+    while waiting:
+        newest = max(waiting, key=rank.__getitem__)  # the first one on ties
+        waiting.remove(newest)
+        earlier = list(members)
+        members.append(newest)
+        for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, including=[newest]):  # noqa: B023
+            for column, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
+                if separates(test, result, alpha):
+                    waiting.remove(column)
+                    found.separating_sets[column] = given
+                elif is_dependent(test, result, alpha):
+                    weakest[column].see(result, given)
+                    if by_weakest:
+                        rank[column] = strength_of(weakest[column].result)
+        if interleave:
+            eliminate(test, target, members, alpha, max_k, weakest, found, including=[newest])
+    if not interleave:
+        eliminate(test, target, members, alpha, max_k, weakest, found)
+    found.members = [weakest[member].step(member) for member in members]
+    return found
+
+
+#: By the max-min heuristic, with elimination at the end, or after each admission.
+max_min_neighbours = partial(grow_neighbours, by_weakest=True, interleave=False)
+interleaved_max_min_neighbours = partial(grow_neighbours, by_weakest=True, interleave=True)
+#: By marginal dependence, with elimination after each admission, or at the end.
+interleaved_neighbours = partial(grow_neighbours, by_weakest=False, interleave=True)
+semi_interleaved_neighbours = partial(grow_neighbours, by_weakest=False, interleave=False)
