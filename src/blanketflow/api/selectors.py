@@ -69,7 +69,7 @@ class BAHSIC(MarkovBlanketSelector):
 
 
 class CIFE(MarkovBlanketSelector):
-    """Rank features by I(X;T) minus the sums of I(X;F), plus those of I(X;F|T), over the features F ranked before.
+    """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before.
 
     Parameters
     ----------

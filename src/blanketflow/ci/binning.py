@@ -1,6 +1,6 @@
 """Turns columns into level codes for discrete tests. Bins are fitted on the rows of the table.
 
-Supervised binning is that of Fayyad and Irani, by the minimum description length of the classes (MDLP).
+Supervised binning is by the minimum description length of the classes (MDLP, Fayyad and Irani).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def borders_by_order(
 
     Only for ``quantile`` and ``uniform``. `order_statistics` returns the values at some positions of each of k sorted
     columns, shape (k, number of positions). The borders, shape (k, bins - 1), ascend in each row, with repetitions, and
-    equal those of `cut_points` to the last bit.
+    equal `cut_points` to the last bit.
     """
     if binning == "uniform":
         low, high = order_statistics(np.array([0, n_rows - 1])).T

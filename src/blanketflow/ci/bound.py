@@ -178,7 +178,7 @@ class BoundTest:
         return results.locked()
 
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
-        """Add marginal results of this test on the same rows to the cache, such as those of the ci_test stage.
+        """Add marginal results of this test on the same rows to the cache, such as the ci_test stage's.
 
         They do not count as tests, nor against the allowance.
         """
@@ -216,7 +216,7 @@ class BoundTest:
         >>> import numpy as np
         >>> from blanketflow.ci import get_ci_test
         >>> bound = get_ci_test("g2").bind(np.array([[0, 0], [1, 1]] * 20))
-        >>> bound.mutual_information(np.array([0]), 1).round(3)  # that of a fair coin and its copy: log 2
+        >>> bound.mutual_information(np.array([0]), 1).round(3)  # a fair coin and its copy: log 2
         array([0.693])
         """
         compute = getattr(self.engine, "information", None)

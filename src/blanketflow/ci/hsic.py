@@ -40,8 +40,8 @@ class HSIC(CITest):
     joint vector: one Gaussian on all its numeric columns, times a delta on all its discrete ones.
 
     Given Z the statistic is tr(Kr Lr) / (m - 1)^2, where Kr = R H K H R and Lr are the residuals of kernel ridge
-    regression on Z, R = ridge (H M H + ridge I)^-1, and M is the kernel matrix of Z. K is then the kernel of (X, Z) and
-    L that of (T, Z).
+    regression on Z, R = ridge (H M H + ridge I)^-1, and M is the kernel matrix of Z. Then K is the kernel of (X, Z),
+    and L the kernel of (T, Z).
 
     Tables with more than `n_landmarks` different rows are approximated (Nystroem), so no m x m matrix is stored. The
     landmarks of all columns are the first different rows in the same random order.

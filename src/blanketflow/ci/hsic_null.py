@@ -71,7 +71,7 @@ def permuted(a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generato
 def multiplied(a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """Return ||A' G B||^2 for random diagonal matrices G of standard normal numbers (a wild bootstrap), (n_draws,).
 
-    Its mean and variance are those of `residual_moments`. Random signs would leave out the variance of the diagonal.
+    Its mean and variance are the `residual_moments`. Random signs would leave out the variance of the diagonal.
     """
     n = len(a)
     multipliers = rng.normal(size=(n_draws, n))

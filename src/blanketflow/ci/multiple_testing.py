@@ -54,7 +54,7 @@ def fewest_rejected(smallest_p: float, n_tests: int, alpha: float, correction: s
     """Return how many p-values must equal the smallest possible p-value for any hypothesis to be rejected.
 
     From 1 to n_tests; None if even all of them would not be enough. The smallest p-value is above 0; the other
-    arguments are those of `log_level`.
+    arguments are as in `log_level`.
 
     Examples
     --------

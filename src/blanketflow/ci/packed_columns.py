@@ -24,7 +24,7 @@ BIT = -1
 class PackedColumns:
     """Columns in the form that kernels/packed_columns.py describes.
 
-    Memory is at most twice that of the bit sets, besides a chunk of the table.
+    Memory is at most twice the size of the bit sets, besides a chunk of the table.
 
     `n_levels`, (d,), is the number of levels that occur in each column.
     """

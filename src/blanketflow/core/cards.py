@@ -55,8 +55,8 @@ class Card:
         For tests: the result for a column given nothing depends on that column and the target only, so that columns
         can be tested in separate jobs.
     max_classes : int or None
-        For tests whose `kinds` exclude categorical columns: columns of at most so many levels, and targets of at most
-        so many classes, are still accepted. None: no exception, and no limit on the target's classes.
+        For tests whose `kinds` exclude categorical columns: columns of at most this many levels, and targets of at
+        most this many classes, are still accepted. None: no exception, and no limit on the target's classes.
 
     Examples
     --------

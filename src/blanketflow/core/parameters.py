@@ -191,7 +191,7 @@ def integer(default: int | None, doc: str, **bounds: Any) -> Any:
     doc : str
         One sentence that says what it means.
     **bounds
-        As those of `number`.
+        As in `number`.
 
     Returns
     -------

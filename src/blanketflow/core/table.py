@@ -278,5 +278,5 @@ def sort_labels(labels: Iterable[str]) -> list[str]:
     except ValueError:
         return labels
     if any(value != value for value in values):
-        return labels  # NaN has no order: that of a set would remain, which differs between processes
+        return labels  # NaN has no order: the order of the set would remain, which differs between processes
     return [label for _, label in sorted(zip(values, labels, strict=True))]

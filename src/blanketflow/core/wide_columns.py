@@ -122,9 +122,9 @@ class MatrixColumns(WideColumns):
 class SparseColumns(WideColumns):
     """A compressed sparse column matrix as a sequence of columns.
 
-    `starts`, (d + 1,), says where the cells of each column begin, and where those of the last one end. `rows`, int32,
-    and `values`, (cells,), are the cells' rows, ascending within a column, and their values; a stored zero is a zero
-    like any other. `height` is the number of rows of the matrix, and `is_kind` the kind of every column.
+    `starts`, (d + 1,), says where the cells of each column begin, and where the last column ends. `rows`, int32, and
+    `values`, (cells,), are the cells' rows, ascending within a column, and their values; a stored zero is a zero like
+    any other. `height` is the number of rows of the matrix, and `is_kind` the kind of every column.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numba import njit
 
 #: Relative size of the last term at which a series or continued fraction ends.
 PRECISION = 1e-15
-#: Up to so many degrees of freedom, and so far out, a tail is a short sum.
+#: Up to this many degrees of freedom, and this far out, a tail is a short sum.
 MOST_SUMMED, FARTHEST_SUM = 60, 600.0
 
 

@@ -67,7 +67,7 @@ def nearest_rows(distances, group, nearest):
 def add_differences(values, is_level, first, second, weight, sums):
     """Add to each column's sum the weighted differences of pairs of rows.
 
-    `values` and `is_level` are those of `row_distances`; `first`, `second` and `weight`, (m,), are the pairs of rows
+    `values` and `is_level` are as in `row_distances`; `first`, `second` and `weight`, (m,), are the pairs of rows
     and the weight of each; `sums`, (d,), is added to.
     """
     for column in range(len(values)):

@@ -18,7 +18,7 @@ def join_columns(members, set_start, rows, level_start, first_level, n_levels, n
     """Return one coded column per set of coded columns, whose levels are the combinations that occur.
 
     `members` holds the columns of all sets, set by set; `set_start`, (m + 1,), says where each set starts there, and
-    where the last one ends. Columns are coded as kernels/strata.py describes, those that are returned too.
+    where the last one ends. All columns are coded as kernels/strata.py describes.
     """
     m = len(set_start) - 1
     most_lists = np.int64(0)

@@ -31,8 +31,8 @@ _BYTES = types.Array(types.uint8, 2, "C", readonly=True)
 def pack_bytes(values, first_column, bits, seen):
     """Pack k columns of a matrix of zeros and ones, one bit set each.
 
-    The columns are those of `values`, (n, d), from `first_column` on; bit sets take the lowest bits. `bits`, (ceil(k /
-    BLOCK), ceil(n / 64), BLOCK), is written, and so is `seen`, (k,): all bytes of a column combined by "or", which is
+    The columns are taken from `values`, (n, d), from `first_column` on; bit sets take the lowest bits. `bits`, (ceil(k
+    / BLOCK), ceil(n / 64), BLOCK), is written, and so is `seen`, (k,): all bytes of a column combined by "or", which is
     more than 1 unless they are zeros and ones.
     """
     n = len(values)
@@ -197,7 +197,7 @@ def count_set_bits(bits, n_set):
 def cells_of(columns, bits, first, n_levels, cells):
     """Write each row's combination of levels of some packed columns; return the number of possible combinations.
 
-    The last of the columns varies fastest. `bits`, `first` and `n_levels` are those of `packed_sums`; `cells`, (n,), is
+    The last of the columns varies fastest. `bits`, `first` and `n_levels` are as in `packed_sums`; `cells`, (n,), is
     written over zeros.
     """
     size = np.int64(1)

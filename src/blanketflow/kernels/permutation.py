@@ -57,7 +57,7 @@ def permutation_exceedances(
     Counting ends for a candidate with `enough` exceedances. All candidates see the same permutations, whichever of them
     are still counted; integer sums make equal tables tie.
 
-    Columns are coded as kernels/strata.py describes, and `terms` and `scale` are those of kernels/contingency.py.
+    Columns are coded as kernels/strata.py describes, and `terms` and `scale` are as in kernels/contingency.py.
     `candidates`, (m,), are the columns to test; `cells`, (n,), is ``stratum * n_y + code of the target`` of each row;
     `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the number of
     exceedances, and of permutations in which they were counted.

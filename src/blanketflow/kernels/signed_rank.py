@@ -88,7 +88,7 @@ def signed_rank_greater(differences, p_values, log_p):
             p_values[row] = tail / 2.0 ** (n - n_zero)
             log_p[row] = math.log(p_values[row])
         else:
-            # The mean is half the sum of all ranks but those of zeros.
+            # The mean is half the sum of all ranks without the ranks of zeros.
             above = 0.5 * positive - 0.25 * (n * (n + 1) - n_zero * (n_zero + 1))
             z = above / math.sqrt(0.25 * squares)
             p_values[row] = 0.5 * math.erfc(z / math.sqrt(2.0))

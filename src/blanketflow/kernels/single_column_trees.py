@@ -202,11 +202,11 @@ def class_differences(
 def number_differences(starts, rows, values, is_train, numbers, shifts, totals, n_test, unit, differences):
     """Fill the squared error after minus before permuting a column, for each column's tree in each repeat.
 
-    Permuting changes neither the sum of squared targets nor that of squared predictions. So the difference is twice the
-    sum of prediction times target, before minus after. Targets are integers here, so that their sums are exact and do
-    not depend on the order of rows, or on whether rows that are not listed are subtracted from the total.
+    Permuting changes neither the sum of squared targets nor the sum of squared predictions. So the difference is twice
+    the sum of prediction times target, before minus after. Targets are integers here, so that their sums are exact and
+    do not depend on the order of rows, or on whether rows that are not listed are subtracted from the total.
 
-    `starts`, `rows` and `values` are those of `class_differences`; `is_train`, (B, n), are the training rows of each
+    `starts`, `rows` and `values` are as in `class_differences`; `is_train`, (B, n), are the training rows of each
     repeat. `numbers`, (n,), is the target minus a constant, in steps of `unit`. `shifts`, (B, n), is for a test row its
     number minus that of the row that receives its value, and 0 for training rows. `totals`, (B,), are the sums of the
     training rows' numbers, and `n_test` is the number of test rows. `differences`, (d, B), is written.

@@ -32,7 +32,7 @@ ROW = (1 << SHIFT) - 1
 def sort_columns(list_starts, rows, values, n, entries, n_entries, background, levels, n_levels):
     """Fill the entries of columns of n rows.
 
-    The lists are those of `ci.tree_arrays.ColumnLists`; rows of equal values are put in order. The arrays from
+    The lists are as in `ci.tree_arrays.ColumnLists`; rows of equal values are put in order. The arrays from
     `entries` on are written (see the module). They need room for all listed rows, and for one additional level per
     column. Rows that are not listed have the value zero, and are always a column's background.
     """

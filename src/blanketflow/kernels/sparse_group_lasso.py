@@ -17,9 +17,9 @@ from numba import njit
 DEPTH = 5
 #: Sweeps over one working set, and working sets for one pair of penalties.
 MOST_SWEEPS, MOST_SETS = 1_000, 100
-#: Groups by which a working set grows at least, where so many are off their optimum.
+#: A working set grows by at least this many groups, if that many are off their optimum.
 FEWEST = 10
-#: Products of so many columns are kept at first.
+#: Products of this many columns are kept at first.
 FIRST = 64
 #: Added to the extrapolation's system, as a share of its trace: late sweeps move almost alike.
 RIDGE = 1e-12
@@ -154,7 +154,7 @@ def descend_path(rows, y, starts, lambda1, lambda2, tolerance, coefficients, vio
     """Minimise |y - X b|^2 / 2 + lambda1 sum over groups of |b_g| + lambda2 sum over columns of |b_j|, at each pair.
 
     `rows`, (p, n), is X transposed, without a row of zeros, and `y` has shape (n,). `starts`, (groups + 1,), says where
-    the columns of each group start, and where those of the last group end. Each of the pairs of penalties starts from
+    the columns of each group start, and where the last group ends. Each of the pairs of penalties starts from
     the coefficients of the pair before, so descending order is fastest. At the end no coefficient moves farther than
     `tolerance` in a proximal gradient step on its group. `coefficients`, (pairs, p), is written, and so is
     `violations`, (pairs,): the largest move of a coefficient at the end, above the tolerance if sweeps ran out.

@@ -50,7 +50,7 @@ def tree_risk(place, cut, left, leaf, test_codes, permuted, source, classes, tar
     """Return the mean loss of a tree on its test rows, with one column permuted among them.
 
     The loss is log-loss (natural logarithm, probabilities clipped at 1e-15), or squared error if `n_classes` is 0.
-    `place` and `test_codes` are those of `read_test_rows`; `cut`, `left` and `leaf` those of `grow_tree`. `permuted` is
+    `place` and `test_codes` are returned by `read_test_rows`; `cut`, `left` and `leaf` by `grow_tree`. `permuted` is
     the index of the permuted column among the used ones, -1 for none; it takes the values of the test rows `source`,
     (m,). `classes` and `target`, (m,), are the classes or numbers of the test rows.
     """

@@ -5,9 +5,9 @@ first maximum wins, and within a column the lowest threshold. An impure node is 
 nothing. So removing a column that a tree does not use does not change the tree, and removing one that it uses changes
 the tree only below the nodes that it splits.
 
-The columns are those of kernels/sorted_columns.py. A cut is the largest code that goes left. The nodes of a tree are in
-arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one is the
-next node) and `leaf` (a leaf's loss for each class, or its mean).
+Columns are sorted as kernels/sorted_columns.py describes. A cut is the largest code that goes left. The nodes of a tree
+are in arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one
+is the next node) and `leaf` (a leaf's loss for each class, or its mean).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WAITING = 128
 
 @njit
 def _last_code_left(levels, first, below, above):
-    """Return the largest code whose value is at most halfway between those of two codes."""
+    """Return the largest code whose value is at most halfway between the values of two codes."""
     middle = between(levels[first + below], levels[first + above])
     code = below
     while levels[first + code + 1] <= middle:

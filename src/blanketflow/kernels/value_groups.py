@@ -23,7 +23,7 @@ def part_into_groups(values, rest, first, group_values):
     """Divide the listed rows, and the rows that are not listed, into groups of equal values.
 
     `values`, (m,), ascend; `rest` is the number of rows that are not listed. Written are `first`, where each group's
-    listed rows start and where those of the last group end, and `group_values`. Returned are the number of groups, and
+    listed rows start and where the last group ends, and `group_values`. Returned are the number of groups, and
     the group of the rows that are not listed, -1 for none.
     """
     n_groups, of_rest = 0, -1
@@ -45,7 +45,7 @@ def part_into_groups(values, rest, first, group_values):
 def find_leaves(values, n_groups, sizes, leaf):
     """Find the group of training rows that predicts each group of equal values.
 
-    `values` are those of the groups, ascending; `sizes` are their numbers of training rows. `leaf` is written: the
+    `values`, ascending, and `sizes`, the numbers of training rows, are given for each group. `leaf` is written: the
     group itself if it has training rows, else the nearest group with training rows.
     """
     last = -1
@@ -108,7 +108,7 @@ def count_rows(rows, start, stop, classes, lines, counts, n_rows, g):
 
 @inlined
 def count_rest(n_groups, of_rest, totals, n_of_class, counts, n_rows):
-    """Count the rows that are not listed: all rows except those of the other groups."""
+    """Count the rows that are not listed: all rows except the rows of the other groups."""
     for c in range(len(n_of_class)):
         n_rows[of_rest, c] = n_of_class[c]
         for g in range(n_groups):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.cards import CLASSIFICATION
 from ..core.errors import ConfigError, shown
 from ..core.registry import look_up
 from .base import Model
 from .sklearn_model import SklearnModel
 
-__all__ = ["Model", "build_estimator", "get_model"]
+__all__ = ["Model", "build_estimator", "build_prior", "get_model"]
 
 
 def get_model(spec: Any) -> Model:
@@ -57,6 +58,13 @@ def get_model(spec: Any) -> Model:
     if isinstance(found, type) and issubclass(found, Model):
         return found.from_options(f"model {name!r}", options)
     return SklearnModel.of_class(name, found, options)
+
+
+def build_prior(task: str) -> Any:
+    """Return the unfitted estimator that predicts the prior, or the mean: what is left without features or classes."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    return DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()
 
 
 def build_estimator(spec: Any, task: str, seed: int, n_jobs: int = 1) -> Any:

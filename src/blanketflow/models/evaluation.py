@@ -17,7 +17,7 @@ from ..core.isolation import in_child, reason_of
 from ..core.registry import is_foreign
 from ..core.seeds import seed_32
 from ..core.table import Column, Table
-from . import get_model
+from . import build_prior, get_model
 from .base import Model
 from .encode import design, moderate
 from .metrics import Predictions, Score, resolve_metrics, score
@@ -130,7 +130,7 @@ def _predict(
     is_classification = task == CLASSIFICATION
     y_train, y_test = (np.asarray(column.values) for column in (train_y, test_y))
     if len(train) == 0 or (is_classification and len(np.unique(y_train)) == 1):
-        estimator = _prior(is_classification)
+        estimator = build_prior(task)
         X_train, X_test = np.zeros((len(y_train), 1)), np.zeros((len(y_test), 1))
     else:
         estimator = model.build(task, seed, n_jobs)
@@ -141,9 +141,3 @@ def _predict(
     if taught is None or not hasattr(estimator, "predict_proba"):
         return Predictions(y_test, y_pred)
     return Predictions(y_test, y_pred, *probabilities(estimator, X_test, taught))
-
-
-def _prior(is_classification: bool) -> Any:
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    return DummyClassifier(strategy="prior") if is_classification else DummyRegressor()

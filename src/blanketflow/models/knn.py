@@ -45,7 +45,7 @@ class KNN(Model):
         cost="O(d n) per prediction",
     )
 
-    n_neighbors: int = integer(5, "Number of neighbours, without those that are as near as the last.", at_least=1)
+    n_neighbors: int = integer(5, "Number of neighbours; others that are as near as the last are added.", at_least=1)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator; nothing in it is random."""

@@ -19,7 +19,7 @@ from .strength import is_dependent, strongest_first
 #: The number of sets tested at once; limits are checked between two blocks.
 BLOCK = 4_096
 
-#: Takes (columns outside, members, largest size); returns groups of sets. A group is used if those before admit none.
+#: Takes (columns outside, members, largest size); returns groups of sets. A group is used if earlier groups admit none.
 Propose = Callable[[list[str], list[str], int], Iterable[Iterable[tuple[str, ...]]]]
 
 

@@ -70,7 +70,7 @@ class _Minima:
             self._fill_pool(4 * len(self.pool))
 
     def _in_order(self) -> np.ndarray:
-        """Return the unranked features of the pool, those with the highest bound first if there are several chunks."""
+        """Return the unranked features of the pool, the highest bounds first if there are several chunks."""
         left = self.pool[self.least[self.pool] > -np.inf]
         return left if len(left) <= self.chunk else left[np.argsort(-self.least[left], kind="stable")]
 

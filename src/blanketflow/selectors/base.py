@@ -54,7 +54,7 @@ class Problem:
     answers : list of Answer
         All Markov blankets, for methods that look for several.
     n_inner_tests : int
-        CI tests of problems made by `on_rows`: the marginal tests, and those that their maker adds.
+        CI tests of problems made by `on_rows`: the marginal tests, and the tests that their maker adds.
 
     Examples
     --------

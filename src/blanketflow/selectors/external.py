@@ -23,8 +23,8 @@ NO_SELECTOR = "has no fit or no get_support: name a scikit-learn selector, or a 
 class External(Method):
     """A scikit-learn selector named as ``"package.module:Class"``; the workflow fits it on each fold's rows.
 
-    Its features are those of `get_support`; their importance is taken from `feature_importances_`, `scores_` or
-    `ranking_` where it has one. Categorical columns reach it as level codes.
+    Its features are taken from `get_support`, and their importance from `feature_importances_`, `scores_` or `ranking_`
+    where it has one. Categorical columns reach it as level codes.
     """
 
     default_test = None
@@ -84,7 +84,7 @@ class External(Method):
         for name, sign in (("feature_importances_", 1.0), ("scores_", 1.0), ("ranking_", -1.0)):
             values = np.asarray(getattr(selector, name, ()), dtype=np.float64)
             if values.shape == (n_features,):
-                # Scores may be: those of scikit-learn are nan for a constant feature and infinite for a perfect one.
+                # Scores may be: scikit-learn's are nan for a constant feature and infinite for a perfect one.
                 if name != "scores_" and not np.isfinite(values).all():
                     raise WrongAnswerError(
                         f"{name} holds {values[~np.isfinite(values)][0]}, which is not a finite number"

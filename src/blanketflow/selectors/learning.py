@@ -30,14 +30,11 @@ def estimator_for(model: Any, target: Column, seed: int, X: np.ndarray, *trains:
     prior or the mean: nothing better is possible there, and many classifiers refuse it. The seed is below 2**32. Raises
     `UnsupportedError` if the model does not do the target's task.
     """
-    from ..models import build_estimator
+    from ..models import build_estimator, build_prior
 
     task = task_of(target)
     estimator = build_estimator(model, task, seed)
     y = target.numbers()
     if X.shape[1] and (task == REGRESSION or all(np.ptp(y[train]) for train in trains)):
         return estimator
-
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    return DummyClassifier(strategy="prior") if task == CLASSIFICATION else DummyRegressor()
+    return build_prior(task)

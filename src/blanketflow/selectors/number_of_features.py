@@ -67,6 +67,6 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
         estimator = estimator_for(method.model, target, seed_32(problem.seed, "psi", part), X, train)
         predicted = estimator.fit(X[train], y[train]).predict(X[held_out])
         is_class = task_of(target) == CLASSIFICATION
-        # A ranking may end early: the models of more features are then those of all.
+        # A ranking may end early: models of more features then use all of them.
         losses[n - 1 :] = predicted != y[held_out] if is_class else (predicted - y[held_out]) ** 2
     return losses

@@ -91,7 +91,7 @@ def test_stage(
 ) -> tuple[CIResults, np.ndarray | None]:
     """Bind a test to a table and run the ci_test stage: results, and what the repeats found where there are any.
 
-    A plug-in test, or a test with a plug-in model, works in a process of its own. `known` is that of `test_by_repeats`.
+    A plug-in test, or a test with a plug-in model, works in a process of its own. `known` is as in `test_by_repeats`.
     """
 
     def work() -> tuple[CIResults, np.ndarray | None]:

@@ -51,7 +51,7 @@ class FastIAMB(IAMB):
     samples_per_cell: float = number(5.0, "Average number of rows per cell that an admission needs.", at_least=0)
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit a round of features and remove false positives, by turns."""
+        """Admit a round of features and remove false positives, alternately."""
         return grow_and_shrink_by_turns(
             problem.test,
             problem.target,

@@ -46,7 +46,7 @@ class InterIAMB(IAMB):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the strongest and remove false positives, by turns."""
+        """Admit the strongest and remove false positives, alternately."""
 
         def admit(members: list[str]) -> Iterable[Step]:
             ranked = strongest_dependent(

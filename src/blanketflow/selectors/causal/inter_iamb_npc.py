@@ -42,5 +42,5 @@ class InterIAMBnPC(IAMBnPC):
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
-        """Admit the strongest and remove false positives, by turns."""
+        """Admit the strongest and remove false positives, alternately."""
         return InterIAMB(alpha=self.alpha).grow(problem)

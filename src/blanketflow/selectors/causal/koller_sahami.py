@@ -15,7 +15,7 @@ from ...core.ties import comparable
 from ...search.steps import Step, step
 from ..base import Method, Problem
 
-#: Mutual informations are compared to so many decimals.
+#: Mutual informations are compared to this many decimals.
 DECIMALS = 12
 
 

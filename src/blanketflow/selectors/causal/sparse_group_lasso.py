@@ -17,7 +17,7 @@ import numpy as np
 
 #: Largest violation of the optimality conditions, in coefficients of columns and targets of unit variance.
 TOLERANCE = 1e-8
-#: Errors are compared to so many decimals.
+#: Errors are compared to this many decimals.
 DECIMALS = 9
 
 
@@ -85,7 +85,7 @@ class Rows:
     def path(self, c: int, shares: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
         """Return a target's coefficients at each pair of shares, and how far a proximal gradient step still moves them.
 
-        Of shapes (pairs, columns that vary) and (pairs,). Each pair's are sought from those of the pair before.
+        Of shapes (pairs, columns that vary) and (pairs,). Each pair starts from the coefficients of the pair before.
         """
         from ...kernels.sparse_group_lasso import descend_path
 
@@ -109,7 +109,7 @@ def choose_penalties(
 ) -> tuple[float, float]:
     """Return the pair of shares with the least squared error under cross-validation; on ties the larger.
 
-    X, Y and `sizes` are those of `Rows`. All pairs of shares are tried. `parts`, (n,), says for each row the part, 0 ..
+    X, Y and `sizes` are as in `Rows`. All pairs of shares are tried. `parts`, (n,), says for each row the part, 0 ..
     k - 1, in which it is left out.
     """
     pairs = [(a, b) for a in sorted(lambda1, reverse=True) for b in sorted(lambda2, reverse=True)]

@@ -28,10 +28,10 @@ SMALLEST, LARGEST = 0.001, 0.1
 class SRS(RES):
     """Keep the features of the representative sets to which a sparse group lasso gives a coefficient.
 
-    The sets are those of RES; each is a group. Eq. 3 of the paper, least squares with one penalty on groups (lambda1)
-    and one on features (lambda2), is fitted with both penalties as shares of the smallest value that selects nothing.
-    They are chosen by cross-validated squared error on the rows at hand, from 0.001 on in steps of `lambda_step` to
-    0.1.
+    The sets are formed as by RES; each is a group. Eq. 3 of the paper, least squares with one penalty on groups
+    (lambda1) and one on features (lambda2), is fitted with both penalties as shares of the smallest value that selects
+    nothing. They are chosen by cross-validated squared error on the rows at hand, from 0.001 on in steps of
+    `lambda_step` to 0.1.
 
     Notes
     -----
@@ -75,7 +75,7 @@ class SRS(RES):
     n_splits: int = integer(5, "Number of parts of the cross-validation.", at_least=2)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Keep the candidates with a coefficient; the test of each is still that of its admission."""
+        """Keep the candidates with a coefficient; each keeps the test of its admission."""
         if not candidates:
             return
         groups = dict.fromkeys(candidate.group for candidate in candidates)

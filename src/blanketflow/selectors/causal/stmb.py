@@ -66,7 +66,7 @@ class STMB(Method):
         return [*found.removals, *found.members]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Find spouses and remove neighbours by turns; then two backward passes."""
+        """Find spouses and remove neighbours alternately; then two backward passes."""
         found = self._neighbours(problem)
         search = Coexistence(problem.test, problem.target, problem.features, found, self.alpha, self.max_k)
         yield from search.settle()

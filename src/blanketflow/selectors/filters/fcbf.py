@@ -37,7 +37,7 @@ class FCBF(Method):
         id="fcbf",
         name="fast correlation-based filter (FCBF)",
         family="filter",
-        summary="Orders features by symmetrical uncertainty and removes those that a stronger one makes redundant.",
+        summary="Orders features by symmetrical uncertainty and removes any that a stronger one makes redundant.",
         reference="Yu, Liu (2004) Efficient feature selection via analysis of relevance and redundancy, JMLR 5, "
         "1205-1224.",
         formula="SU(X,T) = 2 I(X;T) / (H(X) + H(T))",

@@ -12,7 +12,7 @@ from ..base import Problem
 
 #: Distances held at a time.
 CELLS = 2**22
-#: Mean differences are compared to so many decimals, so that float noise does not decide which rows are nearest.
+#: Mean differences are compared to this many decimals, so that float noise does not decide which rows are nearest.
 DECIMALS = 12
 
 

@@ -14,7 +14,7 @@ from ..base import Problem
 from ..ranking import RankingMethod
 from .linear_similarity import feature_columns, over_features, target_columns
 
-#: Shares of correlations are compared to so many decimals, so that float noise does not decide ties.
+#: Shares of correlations are compared to this many decimals, so that float noise does not decide ties.
 DECIMALS = 12
 #: Correlations with the residual at or below it are none.
 SMALLEST = 1e-10
@@ -29,7 +29,7 @@ class SPFSLAR(RankingMethod):
     The target makes rows alike by YY': Y has one column per class, 1 / sqrt(n_c) in its n_c rows; for regression it is
     the target, centred and of unit norm. Features are centred and of unit norm. The residual starts as R = Y. The
     feature with the largest ||x' R|| becomes active; then R moves towards its projection on the active features, which
-    lowers their common ||x' R||, until that of another feature equals it. That one becomes active, and so on.
+    lowers their common ||x' R||, until another feature's equals it. That feature becomes active, and so on.
 
     A feature that is a combination of active ones, such as a copy, has nothing to add and is passed over; so is a
     constant one. The path ends when no feature is correlated with the residual: then fewer than `n_features` are

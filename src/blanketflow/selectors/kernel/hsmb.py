@@ -13,7 +13,7 @@ from ...core.parameters import integer
 from ...search.steps import Step, step
 from ..base import Method, Problem
 
-#: HSICs are compared to so many decimals.
+#: HSICs are compared to this many decimals.
 DECIMALS = 10
 
 
@@ -35,7 +35,8 @@ class HSMB(Method):
 
     Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem's approximations, all of the same rows.
 
-    Importance is HSIC(F_i, T). The p-value is that of F_i with the target given nothing; it decides nothing.
+    Importance is HSIC(F_i, T). The p-value is from the test of F_i with the target given nothing; it decides
+    nothing.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class HSMB(Method):
         return [step(problem.features[i], problem.marginal[i], importance=float(relevance[i])) for i in order]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Screen each feature against the nearest of those before it that are still there."""
+        """Screen each feature against the nearest of the remaining features before it."""
         standing: list[str] = []
         for candidate in candidates:
             blanket = self._nearest(problem, candidate.feature, standing)

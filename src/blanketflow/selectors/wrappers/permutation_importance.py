@@ -28,8 +28,8 @@ class PermutationImportance(Method):
     """Keep the features that matter more to a model than they do when the target is permuted.
 
     Grow computes the importances for the target and for `n_permutations` permuted targets, and admits all features, the
-    most important first; a feature's p-value is that of its importance among its own under permuted targets. Shrink
-    keeps those with p <= alpha.
+    most important first; a feature's p-value compares its importance with its own importances under permuted targets.
+    Shrink keeps the features with p <= alpha.
 
     Notes
     -----
@@ -40,7 +40,7 @@ class PermutationImportance(Method):
     by `null`. Columns of one categorical feature are summed for the model's own importances, and permuted together.
 
     What all splits of a tree gain together is the same for every target, permuted or not. Where one feature takes most
-    of it, others that tell something too can fall below their nulls: ``importance: permutation`` finds these.
+    of it, others that are informative too can fall below their nulls: ``importance: permutation`` finds these.
 
     Examples
     --------
