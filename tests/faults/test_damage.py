@@ -15,6 +15,7 @@ import pytest
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Table, categorical
 from blanketflow.core.task import Task
+from blanketflow.core.wide_columns import MatrixColumns
 from blanketflow.data.artefacts import read_arrow, read_json, read_provenance, write_json, write_rows
 from blanketflow.data.provenance import Provenance
 from blanketflow.data.raw import RawTable

@@ -49,7 +49,7 @@ class MIPermutation(DiscreteTest):
         id="mi-permutation",
         name="permutation test of the mutual information",
         family="ci-test",
-        summary="Permutes the target within strata: right for small samples and thin tables of discrete columns.",
+        summary="Permutes the target within strata: right for small samples and tables with few rows per cell.",
         reference="Good (2005) Permutation, Parametric and Bootstrap Tests of Hypotheses, 10.1007/b138696; early "
         "stopping: Besag, Clifford (1991) Sequential Monte Carlo p-values, 10.1093/biomet/78.2.301.",
         guarantee="p-values right in samples of any size, at least 1 / (1 + n_permutations)",

@@ -17,19 +17,11 @@ _NUMBERS = (int, float, np.number, Decimal)
 
 
 def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
-    """Return `X` as a `Table`.
+    """Return a DataFrame, an array (n, d) or a scipy sparse matrix (n, d) as a `Table`.
 
-    Parameters
-    ----------
-    X : Table, DataFrame, ndarray of shape (n, d) or scipy sparse matrix of shape (n, d)
-        Columns of object, string, boolean or categorical dtype are discrete, all others numeric.
-    names : sequence of str, optional
-        Column names for an array; ``x0 .. x(d-1)`` by default, as scikit-learn names them.
-
-    Raises
-    ------
-    DataError
-        If `X` is not two-dimensional or two columns share a name.
+    Columns of object, string, boolean or categorical dtype are discrete, all others numeric. The columns of an array
+    are named by `names`, or ``x0 .. x(d-1)`` as scikit-learn names them. Raises `DataError` if `X` is not
+    two-dimensional or two columns share a name.
     """
     if isinstance(X, Table):
         return X

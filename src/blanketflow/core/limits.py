@@ -16,12 +16,7 @@ class LimitReached(BlanketflowError):
 class Limits:
     """What one stage of a search, grow or shrink, may spend on one fold.
 
-    Parameters
-    ----------
-    time_limit : float or None
-        Wall seconds.
-    max_tests : int or None
-        CI tests computed; the ci_test stage and answers from memory do not count.
+    `time_limit` is in wall seconds; `max_tests` counts CI tests computed, without the ci_test stage and cached answers.
     """
 
     time_limit: float | None = None
@@ -52,10 +47,7 @@ class Allowance:
     def spend(self, n_tests: int) -> None:
         """Take tests from the allowance, before they are computed.
 
-        Raises
-        ------
-        LimitReached
-            If the time is over or fewer tests are left; then none is taken.
+        Raises `LimitReached` if the time is over or fewer tests are left; then none is taken.
         """
         limits = self._limits
         if self._deadline is not None and time.monotonic() > self._deadline:

@@ -299,12 +299,8 @@ class Configurable:
     def from_options(cls, where: str, options: Mapping[str, Any]) -> Configurable:
         """Build an instance, refusing unknown names and values out of range.
 
-        Raises
-        ------
-        ParameterError
-            If a name is unknown or a value is out of range; the message begins with `where`.
-        ConfigError
-            If the class is not complete.
+        Raises `ParameterError`, whose message begins with `where`, if a name is unknown or a value is out of range, and
+        `ConfigError` if the class is not complete.
         """
         missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
         missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]

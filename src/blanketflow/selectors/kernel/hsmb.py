@@ -35,8 +35,8 @@ class HSMB(Method):
 
     Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem's approximations, all of the same rows.
 
-    Importance is HSIC(F_i, T). The p-value is from the test of F_i with the target given nothing; it decides
-    nothing.
+    Importance is HSIC(F_i, T). The p-value is from the test of F_i with the target given nothing; it does
+    not decide.
 
     Examples
     --------
