@@ -21,7 +21,7 @@ from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
-from blanketflow.selectors.causal.inter_iamb import InterIAMB, grow_and_shrink_by_turns
+from blanketflow.selectors.causal.inter_iamb import InterIAMB, grow_and_shrink_alternately
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 
@@ -194,7 +194,7 @@ def test_a_search_that_goes_in_circles_ends_and_says_so(method, told, back_to):
 def test_a_circle_may_go_through_the_empty_set():
     # a is admitted, given a b is; given b a leaves, and alone b leaves too.
     bound, cycles = bind(when("a|", "b|a")), []
-    steps = grow_and_shrink_by_turns(
+    steps = grow_and_shrink_alternately(
         bound, "y", lambda members: itertools.islice(strongest_dependent(bound, "y", "ab", members, 0.05), 1), 0.05,
         cycles.append,
     )  # fmt: skip
@@ -205,7 +205,7 @@ def test_a_circle_may_go_through_the_empty_set():
 def test_turns_end_where_a_round_admits_none():
     known = when("a|", "b|a", "b|", "a|b")
     bound, cycles = bind(known), []
-    steps = grow_and_shrink_by_turns(
+    steps = grow_and_shrink_alternately(
         bound, "y", lambda members: itertools.islice(strongest_dependent(bound, "y", "abcd", members, 0.05), 1), 0.05,
         cycles.append,
     )  # fmt: skip
@@ -217,7 +217,7 @@ def test_a_round_may_admit_several_and_removals_come_after_it():
     rounds = {(): "abc", ("c",): ""}
     bound, cycles = bind(when("c|ab", "c|b", "c|a", "c|")), []
     steps = list(
-        grow_and_shrink_by_turns(
+        grow_and_shrink_alternately(
             bound, "y", lambda members: [Step(f) for f in rounds[tuple(members)]], 0.05, cycles.append
         )
     )

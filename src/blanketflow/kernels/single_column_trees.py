@@ -208,8 +208,8 @@ def number_differences(starts, rows, values, is_train, numbers, shifts, totals, 
 
     `starts`, `rows` and `values` are as in `class_differences`; `is_train`, (B, n), are the training rows of each
     repeat. `numbers`, (n,), is the target minus a constant, in steps of `unit`. `shifts`, (B, n), is for a test row its
-    number minus that of the row that receives its value, and 0 for training rows. `totals`, (B,), are the sums of the
-    training rows' numbers, and `n_test` is the number of test rows. `differences`, (d, B), is written.
+    number minus the number of the row that receives its value, and 0 for training rows. `totals`, (B,), are the sums of
+    the training rows' numbers, and `n_test` is the number of test rows. `differences`, (d, B), is written.
     """
     n_repeats, n = is_train.shape
     first, leaf = np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)

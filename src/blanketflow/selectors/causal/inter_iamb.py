@@ -54,7 +54,7 @@ class InterIAMB(IAMB):
             )
             return islice(ranked, 1)
 
-        return grow_and_shrink_by_turns(
+        return grow_and_shrink_alternately(
             problem.test, problem.target, admit, self.alpha, lambda members: say_cycle(problem, members)
         )
 
@@ -69,7 +69,7 @@ def say_cycle(problem: Problem, members: Sequence[str]) -> None:
 Admit = Callable[[list[str]], Iterable[Step]]
 
 
-def grow_and_shrink_by_turns(
+def grow_and_shrink_alternately(
     test: BoundTest, target: str, admit: Admit, alpha: float, on_cycle: Callable[[Sequence[str]], None]
 ) -> Iterator[Step]:
     """Admit a round of features and remove false positives, repeatedly, until a round admits none.

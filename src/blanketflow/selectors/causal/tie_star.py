@@ -132,8 +132,8 @@ class Exclusions:
     """Sets of features to leave out, smallest first. Each meets every boundary found and contains no set that failed.
 
     A further Markov boundary lacks some feature of every boundary found. So there is a set of such features outside it,
-    and leaving out that set keeps the further boundary and hides all those found. When no such set is left, there is no
-    further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
+    and leaving out that set keeps the further boundary and hides all boundaries found. When no such set is left, there
+    is no further boundary. A set grows by the features of a boundary that it does not meet (Reiter's hitting-set tree).
 
     Among sets of equal size, sets with earlier features of the first boundary come first. The caller appends each new
     boundary to `found`, and each set without which there is no boundary to `failed`.
