@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .api.blankets import blankets
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
+    from .api.get_selector import get_selector
     from .api.selectors import *
     from .ci import get_ci_test
-    from .selectors.base import Method
 
 __version__ = "0.1.0"
 # fmt: off
@@ -40,42 +40,8 @@ _ELSEWHERE = {
     "blankets": ".api.blankets",
     "compare": ".api.compare",
     "get_ci_test": ".ci",
+    "get_selector": ".api.get_selector",
 }
-
-
-def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSelector:
-    """Return a scikit-learn selector by method id.
-
-    Parameters
-    ----------
-    name : str or class
-        Such as ``"ppfs"`` or ``"gs"``; ``"package.module:Class"``, or the class itself, for a `Method` of your own.
-    **parameters
-        Options of the method, and those that every selector has; the class's docstring shows them with their ranges.
-        They are checked in `fit`.
-
-    Returns
-    -------
-    MarkovBlanketSelector
-        Not yet fitted.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such method.
-    ConfigError
-        If the class cannot be imported or is not a `Method`.
-    TypeError
-        If the method has no such option.
-
-    Examples
-    --------
-    >>> get_selector("gs", alpha=0.01)
-    GS(alpha=0.01)
-    """
-    from .api.estimator import made
-
-    return made(name, parameters)
 
 
 def list_selectors() -> pd.DataFrame:

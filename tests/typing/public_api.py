@@ -101,7 +101,7 @@ def right() -> None:
 
 
 def wrong() -> None:
-    bf.PPFS("g2")  # type: ignore[call-arg]
+    bf.PPFS("g2")  # type: ignore[call-arg, arg-type]
     bf.PPFS(alpa=0.01)  # type: ignore[call-arg]
     bf.PPFS(alpha="0.01")  # type: ignore[arg-type]
     bf.HITONMB(symmetry="either")  # type: ignore[arg-type]

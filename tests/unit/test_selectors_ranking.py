@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import blanketflow as bf
-from blanketflow.api.estimator import estimator_class
+from blanketflow.api.get_selector import selector_class
 from blanketflow.config.reading import read_config
 from blanketflow.config.schema import json_schema
 from blanketflow.core.cards import Card
@@ -84,7 +84,7 @@ def correlations(X, y):
 
 
 def selector(**options):
-    return estimator_class(ByCorrelation)(**options)
+    return selector_class(ByCorrelation)(**options)
 
 
 def table_of(X, y, task):

@@ -9,46 +9,35 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
 from ..core.registry import look_up
 from ..selectors.base import Method
 
-#: Parameters that every selector has besides those of its method.
-SHARED: dict[str, tuple[Any, Parameter]] = {
-    "n_folds": (
-        0,
-        Parameter("integer", "Number of inner folds whose blankets are combined; 0 uses all rows once.", at_least=0),
+#: Parameters that every selector has besides those of its method; `MarkovBlanketSelector` has their defaults.
+SHARED: dict[str, Parameter] = {
+    "n_folds": Parameter(
+        "integer", "Number of inner folds whose blankets are combined; 0 uses all rows once.", at_least=0
     ),
-    "fold_rows": (
-        "train",
-        Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=FOLD_ROWS),
+    "fold_rows": Parameter("choice", "Rows of a fold: all but its part, or the part itself.", choices=FOLD_ROWS),
+    "aggregate": Parameter(
+        "any", 'How folds are combined: "best-blanket", "union", "intersection" or {"frequency": share}.'
     ),
-    "aggregate": (
-        "best-blanket",
-        Parameter("any", 'How folds are combined: "best-blanket", "union", "intersection" or {"frequency": share}.'),
+    "task": Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
+    "random_state": Parameter("any", "Seed of everything that is drawn at random; None draws a new one."),
+    "time_limit": Parameter(
+        "number", "Seconds that grow may take on one fold, and shrink likewise.", above=0, nullable=True
     ),
-    "task": (
-        "auto",
-        Parameter("choice", 'What y is; "auto" looks at its values.', choices=("auto", CLASSIFICATION, REGRESSION)),
+    "max_tests": Parameter(
+        "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
-    "random_state": (0, Parameter("any", "Seed of everything that is drawn at random; None draws a new one.")),
-    "time_limit": (
-        None,
-        Parameter("number", "Seconds that grow may take on one fold, and shrink likewise.", above=0, nullable=True),
-    ),
-    "max_tests": (
-        None,
-        Parameter(
-            "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
-        ),
-    ),
-    "n_jobs": (None, Parameter("integer", "Folds that run at a time; -1 uses all cores, None is 1.", nullable=True)),
+    "n_jobs": Parameter("integer", "Folds that run at a time; -1 uses all cores, None is 1.", nullable=True),
 }
 #: Parameters of kind ``any``: how a type checker and a reader are told what they take.
 _OPEN = {
@@ -71,21 +60,7 @@ _ORDER = ("Parameters", "Attributes", "Raises", "Notes", "References", "Examples
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a selector class.
-
-    Attributes
-    ----------
-    name : str
-        As one writes it.
-    annotation : str
-        Its type as Python code.
-    default : object
-        What it is if left out.
-    words : str
-        Type and range in words.
-    doc : str
-        What it means.
-    """
+    """One argument of a selector class: its type as Python code (`annotation`) and with its range in `words`."""
 
     name: str
     annotation: str
@@ -133,9 +108,9 @@ def own_arguments(method: type[Method]) -> list[Argument]:
     return [test, *own, *_borrowed(method)]
 
 
-def shared_arguments() -> list[Argument]:
+def shared_arguments(defaults: Mapping[str, Any]) -> list[Argument]:
     """Return the arguments that every selector class has."""
-    return [_argument(name, default, parameter) for name, (default, parameter) in SHARED.items()]
+    return [_argument(name, defaults[name], parameter) for name, parameter in SHARED.items()]
 
 
 def _borrowed(method: type[Method]) -> list[Argument]:
@@ -176,24 +151,11 @@ def _type(name: str, parameter: Parameter) -> tuple[str, str]:
     return annotation, f"{words} {parameter.bounds()}".strip()
 
 
-def docstring(method: type[Method], attributes: str) -> str:
-    """Return the docstring of a selector class in numpydoc's form.
-
-    Parameters
-    ----------
-    method : type
-        Its docstring and card say what it does, what it promises and costs, and where it was published.
-    attributes : str
-        Section Attributes, which all selector classes share.
-
-    Returns
-    -------
-    str
-        Each thing said once.
-    """
+def docstring(method: type[Method], arguments: Iterable[Argument], attributes: str) -> str:
+    """Return the numpydoc docstring of a selector class: that of its method, its arguments, attributes and card."""
     text, parts = sections(method)
     card = method.card
-    parts["Parameters"] = "\n".join(a.documented() for a in [*own_arguments(method), *shared_arguments()])
+    parts["Parameters"] = "\n".join(argument.documented() for argument in arguments)
     parts["Attributes"] = attributes
     promise = [f"Guarantee: {card.guarantee}."] + ([f"Cost: {card.cost}."] if card.cost else [])
     parts["Notes"] = "\n\n".join([*filter(None, [parts.get("Notes")]), *promise])
@@ -239,3 +201,21 @@ def joined(text: str, parts: Mapping[str, str]) -> str:
     'Count.\n\nNotes\n-----\nSlow.'
     """
     return "\n\n".join([text, *(f"{heading}\n{'-' * len(heading)}\n{body}" for heading, body in parts.items())])
+
+
+def initialiser(class_name: str, arguments: Sequence[Argument]) -> Callable[..., None]:
+    """Return the ``__init__`` of a selector class, which stores each argument under its name."""
+    defaults = {argument.name: argument.default for argument in arguments}
+
+    def __init__(self: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in defaults:
+                raise TypeError(f"{class_name} has no parameter {name!r}. {did_you_mean(name, defaults)}")
+        vars(self).update(defaults | parameters)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    shown = [inspect.Parameter(a.name, kind, default=a.default, annotation=a.annotation) for a in arguments]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([own, *shown], return_annotation=None)
+    __init__.__qualname__ = f"{class_name}.__init__"
+    return __init__

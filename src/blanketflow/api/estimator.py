@@ -1,17 +1,13 @@
-"""Methods as scikit-learn selectors: what all of their classes share, and the classes of plug-ins."""
+"""What the scikit-learn selector classes of all methods share: parameters, `fit`, and the attributes that it sets."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -19,22 +15,57 @@ from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..core.cards import CLASSIFICATION
 from ..core.convert import as_table
-from ..core.errors import ConfigError, DataError, ParameterError, UnsupportedError, did_you_mean
+from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import Limits
-from ..core.registry import look_up
 from ..core.table import Column, Table, column_from_array
 from ..core.task import infer_task, target_column
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_pair, fold_seed, run_fold
-from .arguments import SHARED, docstring, own_arguments, sections, shared_arguments
+from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MYPY = False  # which mypy takes as True
+if MYPY:
 
-class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
+    class BaseEstimator:
+        """scikit-learn has no types; mypy would let every argument pass to a class whose bases it does not know."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    class SelectorMixin: ...  # noqa: D101
+else:
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectorMixin
+
+
+# Type checkers and editors derive the signature of a selector class from the annotated fields of the class and of
+# MarkovBlanketSelector. Annotations of the class that has the decorator are not fields.
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class _Fitted:
+    """What `fit` sets."""
+
+    selected_features_: list[str]
+    roles_: dict[str, str]
+    blankets_: list[list[str]]
+    blanket_counts_: list[int]
+    groups_: dict[str, str]
+    status_: str
+    reason_: str
+    importances_: dict[str, float]
+    frequencies_: dict[str, float]
+    candidates_: list[str]
+    trace_: pd.DataFrame
+    n_tests_: int
+    task_: str
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+
+class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     """Base of all selector classes.
 
     Attributes
@@ -82,27 +113,23 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     """
 
     method_class: ClassVar[type[Method]]
-    selected_features_: list[str]
-    roles_: dict[str, str]
-    blankets_: list[list[str]]
-    blanket_counts_: list[int]
-    groups_: dict[str, str]
-    status_: str
-    reason_: str
-    importances_: dict[str, float]
-    frequencies_: dict[str, float]
-    candidates_: list[str]
-    trace_: pd.DataFrame
-    n_tests_: int
-    task_: str
-    n_features_in_: int
-    feature_names_in_: np.ndarray
+    n_folds: int = 0
+    fold_rows: Literal["train", "part"] = "train"
+    aggregate: str | Mapping[str, float] = "best-blanket"
+    task: Literal["auto", "classification", "regression"] = "auto"
+    random_state: int | np.random.RandomState | None = 0
+    time_limit: float | None = None
+    max_tests: int | None = None
+    n_jobs: int | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Complete the docstring of a class that names its method."""
+        """Complete a class that names its method: its ``__init__`` and docstring."""
         super().__init_subclass__(**options)
         if "method_class" in vars(cls):
-            cls.__doc__ = docstring(cls.method_class, sections(MarkovBlanketSelector)[1].get("Attributes", ""))
+            arguments = [*own_arguments(cls.method_class), *shared_arguments(vars(MarkovBlanketSelector))]
+            cls.__init__ = initialiser(cls.__name__, arguments)
+            attributes = sections(MarkovBlanketSelector)[1].get("Attributes", "")
+            cls.__doc__ = docstring(cls.method_class, arguments, attributes)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the Markov blanket of `y`.
@@ -155,7 +182,7 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
     def configured(self) -> tuple[Method, CITest | None]:
         """Return the method and its CI test, if it has one, with these parameters; raises `ParameterError` as `fit`."""
         where = type(self).__name__
-        for name, (_, parameter) in SHARED.items():
+        for name, parameter in SHARED.items():
             parameter.check(where, name, getattr(self, name))
         check_rule(self.aggregate, where)
         options = {name: getattr(self, name) for name in self.method_class.parameters()}
@@ -262,49 +289,3 @@ class MarkovBlanketSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def made(name: str | type[Method], parameters: Mapping[str, Any]) -> MarkovBlanketSelector:
-    """Return the selector of a method with some parameters; `blanketflow.get_selector` says what it raises."""
-    found = look_up("blanketflow.selectors", name, "method") if isinstance(name, str) else name
-    selector_class = estimator_class(found)
-    known = selector_class._get_param_names()
-    for parameter in parameters:
-        if parameter not in known:
-            hint = did_you_mean(parameter, known)
-            raise TypeError(f"{selector_class.__name__} has no parameter {parameter!r}. {hint}")
-    return selector_class(**parameters)
-
-
-def estimator_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    """Return the scikit-learn selector class of a method: the one in `api.selectors`, or one made for a plug-in.
-
-    Raises
-    ------
-    ConfigError
-        If the class is not a `Method`.
-    """
-    from . import selectors
-
-    if not (isinstance(method_class, type) and issubclass(method_class, Method)):
-        raise ConfigError(f"{method_class!r} is not a blanketflow method: derive it from blanketflow.plugins.Method.")
-    own = vars(selectors).get(method_class.__name__)
-    return own if getattr(own, "method_class", None) is method_class else _plug_in_class(method_class)
-
-
-@functools.cache
-def _plug_in_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    arguments = [*own_arguments(method_class), *shared_arguments()]
-    keyword = [inspect.Parameter(a.name, inspect.Parameter.KEYWORD_ONLY, default=a.default) for a in arguments]
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-    def __init__(self: Any, **parameters: Any) -> None:
-        bound = inspect.Signature(keyword).bind(**parameters)
-        bound.apply_defaults()
-        vars(self).update(bound.arguments)
-
-    name = method_class.__name__
-    __init__.__signature__ = inspect.Signature([own, *keyword])
-    __init__.__qualname__ = f"{name}.__init__"
-    members = {"__init__": __init__, "__module__": method_class.__module__, "method_class": method_class}
-    return type(name, (MarkovBlanketSelector,), members)

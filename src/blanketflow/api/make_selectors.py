@@ -9,14 +9,14 @@ from pathlib import Path
 
 from ..core.registry import discover
 from ..selectors.base import Method
-from .arguments import code, own_arguments, sections, shared_arguments
+from .arguments import code, own_arguments
 
 PACKAGE = Path(__file__).parents[1]
 _WIDTH = 120
-_HEAD = '''"""The selector class of each method: a signature that editors and type checkers can read.
+_HEAD = '''"""The selector class of each method, with the parameters of its signature for editors and type checkers.
 
-Generated from the declarations by `make docs`; do not edit. Here stand the summary of a method and its own parameters.
-When a class is created, its docstring gets the rest: the method's text, what all selectors share, and the reference.
+Generated from the declarations by `make docs`; do not edit. When a class is created, `MarkovBlanketSelector` gives it
+its ``__init__`` and completes its docstring: the method's text, the meaning and range of all parameters, the reference.
 """
 # fmt: off
 
@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
-
-import numpy as np
 
 from ..ci.base import CITest
 from ..core.registry import discover
@@ -62,32 +60,14 @@ def package_text(present: str) -> str:
 
 
 def _class_text(method: type[Method]) -> str:
-    own, shared = own_arguments(method), shared_arguments()
     summary = sections(method)[0].partition("\n\n")[0]
-    parameters = "\n".join(argument.documented() for argument in own)
-    lines = [f"class {method.__name__}(MarkovBlanketSelector):"]
-    if own:
-        lines += [textwrap.indent(f'"""{summary}\n\nParameters\n----------\n{parameters}\n"""', "    "), ""]
-    else:
-        lines += [f'    """{summary}"""', ""]
-    lines += [f'    method_class = _METHODS["{method.card.id}"]', ""]
-    given = (f"{a.name}: {a.annotation} = {code(a.default)}" for a in (*own, *shared))
-    lines += [_filled("    def __init__(self, *, ", given, ") -> None:", " " * 17)[:-1]]
-    lines += _stored([argument.name for argument in (*own, *shared)])
-    return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _stored(names: list[str]) -> list[str]:
-    """Return the lines that store arguments, as many in a line as it holds."""
-    lines: list[str] = []
-    taken: list[str] = []
-    for name in names:
-        longer = f"        {', '.join(f'self.{n}' for n in [*taken, name])} = {', '.join([*taken, name])}"
-        if lines and len(longer) <= _WIDTH:
-            lines[-1], taken = longer, [*taken, name]
-        else:
-            lines, taken = [*lines, f"        self.{name} = {name}"], [name]
-    return lines
+    lines = [
+        f"class {method.__name__}(MarkovBlanketSelector):",
+        f'    """{summary}"""\n',
+        f'    method_class = _METHODS["{method.card.id}"]',
+        *(f"    {a.name}: {a.annotation} = {code(a.default)}" for a in own_arguments(method)),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _filled(start: str, parts: Iterable[str], end: str, indent: str) -> str:

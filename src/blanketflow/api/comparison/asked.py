@@ -13,7 +13,6 @@ from ...core.registry import discover
 from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
 from ...selectors.external import WRAPPED
-from ..arguments import SHARED
 from ..estimator import MarkovBlanketSelector
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
@@ -137,7 +136,7 @@ def _spec(name: str, asked: Any, tests: dict[str, Any]) -> Any:
 
 def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]) -> dict[str, Any]:
     for parameter, ours in _OF_ALL.items():
-        if getattr(asked, parameter) != SHARED[parameter][0]:
+        if getattr(asked, parameter) != getattr(MarkovBlanketSelector, parameter):
             raise ConfigError(f"compare: selector {name!r} has a {parameter} of its own. Give it to compare as {ours}.")
     try:
         method, test = asked.configured()
@@ -146,7 +145,7 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     own = type(method)
     is_listed = discover("blanketflow.selectors").get(own.card.id) is own
     spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}
-    spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != SHARED[p][0]}
+    spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != getattr(MarkovBlanketSelector, p)}
     if test is None:
         return spec
     is_plain = isinstance(asked.ci_test, str) and all(getattr(asked, s) is None for s in method.test_shorthands)
