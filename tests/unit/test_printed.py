@@ -9,7 +9,7 @@ import yaml
 
 from blanketflow.core.errors import ConfigError
 from blanketflow.reporting.printed import compare_with_printed, read_printed
-from blanketflow.reporting.printed.measures import MEASURES
+from blanketflow.reporting.printed.tables import MEASURES
 from blanketflow.workflow import collect
 
 PUBLISHED = Path(__file__).parents[1] / "published"

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from blanketflow.reporting import plots
-from blanketflow.reporting.report import across, charts, overview, render, scripts, text
+from blanketflow.reporting import plots, text
+from blanketflow.reporting.report import across, charts, overview, render, scripts
 from blanketflow.reporting.report.methods import calibration, methods
 from blanketflow.selectors import get_method
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import check, compare, explain, export, init, inspect, listing, run, select
+from . import check, compare, export, init, inspect, list_and_explain, run, select
 from .options import Repeated
 from .terminal import is_terminal
 
@@ -35,8 +35,8 @@ def make_app() -> typer.Typer:
     app.command("run", cls=run.PassedOn)(run.run)
     app.command("check")(check.check)
     app.command("export")(export.export)
-    app.command("list")(listing.list_all)
-    app.command("explain")(explain.explain)
+    app.command("list")(list_and_explain.list_all)
+    app.command("explain")(list_and_explain.explain)
     return app
 
 

@@ -4,10 +4,8 @@ from .blanket_graph import blanket_graph
 from .critical_difference import critical_difference
 from .matrices import agreement, wins
 from .render import spec, svg
-from .score_by_selector import score_by_selector
-from .score_scatter import cost_against_score, size_against_score
-from .selection_frequency import selection_frequency
-from .stability_by_selector import stability_by_selector
+from .scores import cost_against_score, score_by_selector, size_against_score
+from .stability import selection_frequency, stability_by_selector
 from .theme import CONFIG
 
 __all__ = [

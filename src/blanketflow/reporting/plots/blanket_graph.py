@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from .labels import CHARACTER
+from ..text import number
+from .labels import CHARACTER, shortened
 from .theme import BLUE, GREEN, INK, ORANGE, noted, tooltip
-from .words import number, shortened
 
 _WIDTH = 700
 #: The largest number of features shown.

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from .theme import INK, VERMILLION, noted, tooltip
-from .words import number, rounded
+from ..text import number
+from .theme import INK, VERMILLION, noted, rounded, tooltip
 
 _WIDTH = 460
 #: Pixels between two names, between two bars, and from the axis to the first bar.

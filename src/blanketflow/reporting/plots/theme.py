@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import altair as alt
+import pandas as pd
 
 #: Okabe and Ito's palette, which people with any colour vision can tell apart.
 BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
@@ -16,6 +17,8 @@ FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 WIDTH = 860
 #: Height in pixels of one row of a chart with names on its y axis.
 STEP = 20
+#: Significant digits of the numbers in a chart, finer than a pixel.
+_DIGITS = 6
 #: The shared style as a Vega-Lite ``config``.
 CONFIG: dict[str, Any] = {
     "background": "transparent",
@@ -73,3 +76,8 @@ def noted(chart: _Chart, note: str) -> _Chart:
     """Return the chart with the shared style, and a note above it unless the note is empty."""
     title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
     return themed(chart.properties(title=title) if note else chart)
+
+
+def rounded(values: pd.Series) -> pd.Series:
+    """Return numbers without the digits that are finer than a pixel, which would enlarge the page."""
+    return values.astype("float64").map(lambda value: float(f"{value:.{_DIGITS}g}"))

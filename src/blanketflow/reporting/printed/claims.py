@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import ConfigError, shown
-from ..typed_frames import typed_frame
+from ..tables.result_table import typed_frame
 from .comparison import NOT_COMPARABLE
-from .measures import MEASURES, measure_of, values_of
-from .tables import entries_of, place_of
+from .tables import MEASURES, entries_of, measure_of, place_of, values_of
 
 if TYPE_CHECKING:
     import pandas as pd

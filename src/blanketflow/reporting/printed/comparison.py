@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..typed_frames import typed_frame
-from .measures import MEASURES, Measure, values_of
-from .tables import PrintedNumber, PrintedTable
+from ..tables.result_table import typed_frame
+from .tables import MEASURES, Measure, PrintedNumber, PrintedTable, values_of
 
 if TYPE_CHECKING:
     import pandas as pd

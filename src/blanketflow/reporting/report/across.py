@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from ..text import NONE, count, fixed, number, p_value
 from .run_frames import Run
 from .table import Cell, Table, cells
-from .text import NONE, count, fixed, number, p_value
 
 #: Level at which the sentence says that selectors differ; Nemenyi's critical difference has the same.
 _ALPHA = 0.05

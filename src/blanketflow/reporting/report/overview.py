@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...data.splits import FINAL
+from ..text import NONE, count, fixed, mean_sd, number
 from .run_frames import Run
 from .table import Cell, Table, cells
-from .text import NONE, count, fixed, mean_sd, number
 
 
 def asked(run: Run) -> str:

@@ -11,13 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...core.printable import visible
 from .. import plots
-from . import across, measures, overview, scripts
-from .blanket_section import blankets, truth_table
-from .facts import facts
+from ..text import count, linked, plain
+from . import across, dataset, overview, scripts
 from .figures import charts as all_charts
 from .methods import methods
 from .run_frames import Run
-from .text import count, linked, plain
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -52,7 +50,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         "specs": {name: scripts.as_json(scripts.compact(plots.spec(chart))) for name, chart in charts.items()},
     }
     ended, not_run = overview.failures(run)
-    truths = {name: truth_table(run, name) for name in run.cards}
+    truths = {name: dataset.truth_table(run, name) for name in run.cards}
     return environment.get_template("page.html").render(
         title=title,
         policy=scripts.policy((vega, own)),
@@ -86,14 +84,14 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "name": run.cards[name].get("name", name),
         "sentence": overview.sentence(run, name),
         "lead": overview.lead(run, name),
-        "facts": facts(run.cards[name]),
-        "blankets": blankets(run, name),
-        "stability": measures.stability(run, name),
+        "facts": dataset.facts(run.cards[name]),
+        "blankets": dataset.blankets(run, name),
+        "stability": dataset.stability(run, name),
         "model": run.main_model(name),
         "metric": metric,
-        "scores": measures.score_table(run, name, metric) if metric else None,
-        "other_scores": [measures.score_table(run, name, other) for other in metrics if other != metric],
-        "runtime": measures.runtime(run, name),
+        "scores": dataset.score_table(run, name, metric) if metric else None,
+        "other_scores": [dataset.score_table(run, name, other) for other in metrics if other != metric],
+        "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,
     }
 

@@ -11,12 +11,7 @@ import pandas as pd
 
 from ...core.cards import Card
 from ...data.splits import FINAL
-
-#: Metrics that can be the main metric of a data set, in order of preference, with 1 if a larger value is better.
-_MAIN_METRICS = {
-    "accuracy": 1, "balanced-accuracy": 1, "roc-auc": 1, "kappa": 1, "r2": 1,
-    "error": -1, "log-loss": -1, "mse": -1, "mae": -1,
-}  # fmt: skip
+from ..tables import HIGHER_IS_BETTER
 
 
 @dataclass(frozen=True)
@@ -91,7 +86,7 @@ class Run:
     def main_metric(self, dataset: str) -> str | None:
         """Return the metric that is shown first for a data set; None if there is no score."""
         known = set(self.scores(dataset).dropna(subset=["mean"])["metric"])
-        return next((metric for metric in _MAIN_METRICS if metric in known), None)
+        return next((metric for metric in HIGHER_IS_BETTER if metric in known), None)
 
     def main_model(self, dataset: str) -> str | None:
         """Return the model that predicts best from all features, so that no selector influences the choice.
@@ -105,7 +100,8 @@ class Run:
         baseline = self.rows(known, selector=self.baseline)
         if baseline.empty:
             return known["model"].iloc[0]
-        return baseline.loc[(baseline["mean"] * _MAIN_METRICS[metric]).idxmax(), "model"]
+        means = baseline["mean"]
+        return baseline.loc[means.idxmax() if HIGHER_IS_BETTER[metric] else means.idxmin(), "model"]
 
     def lead_metric(self) -> str | None:
         """Return the main metric of most data sets, by which selectors are compared over data sets."""

@@ -3,11 +3,10 @@
 from .agreement import AGREEMENT, agreement
 from .final_blankets import BLANKETS, TRUTH, blankets_table, truth
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
-from .optimism import OPTIMISM, optimism
 from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable
 from .runtime import RUNTIME, runtime
-from .scores import HIGHER_IS_BETTER, SCORES, scores
+from .scores import HIGHER_IS_BETTER, OPTIMISM, SCORES, optimism, scores
 from .stability import STABILITY, nogueira, stability
 from .statuses import STATUSES, statuses, unclean
 

@@ -32,7 +32,7 @@ class Comparison:
         runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         What each fold took; what did not end well; which pairs do not suit each other, and why.
-    plot : blanketflow.api.comparison.charts.Charts
+    plot : blanketflow.api.compare.charts.Charts
         The charts.
 
     Examples

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..config.reading import read_config
-from ..core.seeds import DEFAULT_SEED
-from ..data.card import with_findings
-from ..data.number_texts import number_texts
-from ..data.raw import RawTable, assemble
-from ..data.sources import read_source
-from ..workflow.in_process import run_plan
-from ..workflow.peek import facts_of
-from ..workflow.plan import make_plan, plan_of
-from ..workflow.specs import Plan, table_seed
-from .comparison.asked import data_sets, selectors_and_tests
-from .comparison.result import Comparison
+from ...config.reading import read_config
+from ...core.seeds import DEFAULT_SEED
+from ...data.card import with_findings
+from ...data.number_texts import number_texts
+from ...data.raw import RawTable, assemble
+from ...data.sources import read_source
+from ...workflow.in_process import run_plan
+from ...workflow.peek import facts_of
+from ...workflow.plan import make_plan, plan_of
+from ...workflow.specs import Plan, table_seed
+from .arguments import data_sets, selectors_and_tests
+from .result import Comparison
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The score of selectors against the size of their blankets or against their cost: selectors as named points."""
+"""The score of each selector: by model, and against the size of the blankets or their cost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,74 @@ import altair as alt
 import pandas as pd
 
 from ...core.errors import UnknownNameError, did_you_mean
+from ..text import mean_sd, number, seconds, signed
 from .labels import GAP, Place, place_labels
-from .scales import Scale, linear, wide
-from .theme import BLUE, INK, ORANGE, WIDTH, noted, tooltip
-from .words import DIFFERENCE, described, number, rounded, seconds
+from .scales import Scale, in_order, linear, wide
+from .theme import BLUE, INK, ORANGE, STEP, WIDTH, noted, rounded, themed, tooltip
+
+_COLUMNS = 3
+#: Width of the names on the y axis and of the gaps between panels, in pixels.
+_MARGIN = 220
+
+
+def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") -> alt.FacetChart:
+    """Draw the mean and standard deviation over the splits of one data set.
+
+    Pointing at a selector highlights it in every panel.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Columns selector, model, metric, mean and sd of one data set, in the order to show. If n_splits, n_features and
+        difference are present, they are shown in the tooltip.
+    metric : str
+        The metric to draw.
+    baseline : str
+        The selector that keeps all features, drawn as a dashed line.
+    """
+    shown = scores[(scores["metric"] == metric) & scores["mean"].notna()]
+    spread = shown["sd"].fillna(0.0)
+    reference = shown[shown["selector"] == baseline].set_index("model")["mean"]
+    data = _described(shown).drop(columns="n_features")
+    data = data.assign(
+        mean=rounded(shown["mean"]),
+        low=rounded(shown["mean"] - spread),
+        high=rounded(shown["mean"] + spread),
+        baseline=rounded(shown["model"].map(reference)),
+    )
+    models = list(dict.fromkeys(data["model"]))
+    data = data.assign(panel=data["model"].map(models.index))
+    columns = max(1, min(_COLUMNS, len(models)))
+    scale = alt.Scale(zero=False, nice=True)
+    axis = alt.Axis(tickCount=3, labelOverlap="parity", labelSeparation=6)
+    y = alt.Y("selector:N", scale=in_order(data["selector"]), title=None)
+    shown_as = tooltip({"selector": "selector", "model": "model", "score": metric, **_SHOWN})
+    # Selections and views are named here, because Altair counts up its own names and equal charts would differ.
+    pointed = alt.selection_point(name="pointed", fields=["selector"], on="pointerover", clear="pointerout", empty=True)
+    base = alt.Chart().properties(width=(WIDTH - _MARGIN) // columns, height=alt.Step(STEP))
+    reference_line = base.mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3])
+    spreads = base.mark_rule(color=BLUE, strokeWidth=2)
+    means = base.mark_point(color=BLUE, filled=True, size=60).properties(name="means").add_params(pointed)
+    emphasis = alt.condition(pointed, alt.value(1), alt.value(0.25))
+    layers = alt.layer(
+        reference_line.encode(
+            x=alt.X("mean(baseline):Q", scale=scale),
+            tooltip=[alt.Tooltip("mean(baseline):Q", title="all features", format=".4~g")],
+        ),
+        spreads.encode(x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2="high:Q", y=y, tooltip=shown_as),
+        means.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
+        data=data,
+    )
+    by_panel = alt.EncodingSortField("panel", op="min")
+    facets = layers.facet(facet=alt.Facet("model:N", sort=by_panel, title=None), columns=columns, spacing=18)
+    return themed(facets.resolve_scale(x="independent"))
+
 
 _WIDTH, _HEIGHT = WIDTH - 90, 320
 #: Largest length of a label in pixels.
 _LONGEST = 260
+#: Columns of texts that every tooltip shows, with their titles.
+_SHOWN = {"difference": "difference to all features", "features": "features kept"}
 #: The title of the axis of each cost.
 _AXES = {"n_tests": "tests, all splits and folds", "selection_seconds": "seconds of selection, all splits and folds"}
 
@@ -35,9 +95,9 @@ def size_against_score(scores: pd.DataFrame, metric: str, model: str, baseline: 
     baseline : str
         The selector that keeps all features, drawn in its own colour.
     """
-    shown = described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
+    shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
-    titles = {"score": f"{metric} ({model})", "difference": DIFFERENCE, "features": "features kept"}
+    titles = {"score": f"{metric} ({model})", **_SHOWN}
     return _scatter(
         points, wide(points["x"]), "features kept, mean over splits", f"{metric} ({model})", titles, baseline
     )
@@ -76,7 +136,7 @@ def cost_against_score(
     """
     if cost not in _AXES:
         raise UnknownNameError(f"no cost {cost!r} to draw. {did_you_mean(cost, _AXES)}")
-    shown = described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
+    shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     shown = shown.merge(runtime[["selector", "n_tests", "selection_seconds"]], on="selector")
     points = shown.assign(
         x=shown[cost],
@@ -84,13 +144,7 @@ def cost_against_score(
         tests=[number(n) for n in shown["n_tests"]],
         time=[seconds(value) for value in shown["selection_seconds"]],
     ).dropna(subset=["x", "y"])
-    titles = {
-        "score": f"{metric} ({model})",
-        "difference": DIFFERENCE,
-        "features": "features kept",
-        "tests": "tests",
-        "time": "time to select",
-    }
+    titles = {"score": f"{metric} ({model})", **_SHOWN, "tests": "tests", "time": "time to select"}
     return _scatter(points, wide(points["x"], always=True), _AXES[cost], f"{metric} ({model})", titles, baseline)
 
 
@@ -154,3 +208,16 @@ def _places(points: pd.DataFrame, x_scale: Scale, y_scale: Scale) -> list[Place 
 
 def _value(place: Place | None, scale: Scale) -> float:
     return float("nan") if place is None else scale.low + place.height / _HEIGHT * (scale.high - scale.low)
+
+
+def _described(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns selector, model, mean and n_features, and the texts score, difference and features."""
+    full = scores.reindex(columns=["selector", "model", "mean", "sd", "n_splits", "n_features", "difference"])
+    return pd.DataFrame(full[["selector", "model", "mean", "n_features"]]).assign(
+        score=[
+            mean_sd(mean, sd, number) + (f" over {int(n)} splits" if n > 1 else "")
+            for mean, sd, n in zip(full["mean"], full["sd"], full["n_splits"], strict=True)
+        ],
+        difference=[signed(value) for value in full["difference"]],
+        features=[number(value, 1) for value in full["n_features"]],
+    )

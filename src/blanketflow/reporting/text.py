@@ -1,19 +1,54 @@
-"""Formats numbers and references for the readers of the report."""
+"""Formats numbers, values and references for the readers of the report and its charts."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from ..plots.words import MINUS, NONE, number, seconds
-
-__all__ = ["MINUS", "NONE", "count", "fixed", "linked", "mean_sd", "number", "p_value", "plain", "seconds", "signed"]
-
+NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)?(10\.\d{4,9}/[^\s,;\"<>]*[^\s,;.\"<>)\]])", re.IGNORECASE)
+
+
+def number(value: Any, decimals: int = 3) -> str:
+    """Return a number with fewer decimals the larger it is.
+
+    Examples
+    --------
+    >>> number(0.9684), number(12.3456), number(1234.5), number(12.0)
+    ('0.968', '12.35', '1,234', '12')
+    """
+    if value is None or value != value:
+        return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    size = abs(value)
+    if float(value).is_integer() and size < 1e15:
+        text = f"{value:,.0f}"
+    elif size < 10**-decimals / 2:
+        text = f"{value:.1e}"
+    else:
+        text = f"{value:,.{max(0, decimals - max(0, math.floor(math.log10(size))))}f}"
+    return text.replace("-", MINUS)
+
+
+def seconds(value: Any) -> str:
+    """Return a duration.
+
+    Examples
+    --------
+    >>> seconds(0.04), seconds(75), seconds(7320)
+    ('0.04 s', '1 min 15 s', '2 h 2 min')
+    """
+    if value is None or value != value:
+        return NONE
+    if value < 60:
+        return f"{number(float(value), 2)} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60} min"
 
 
 def fixed(value: Any, decimals: int = 3) -> str:
@@ -48,9 +83,9 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def mean_sd(mean: Any, sd: Any) -> str:
+def mean_sd(mean: Any, sd: Any, form: Callable[[Any], str] = fixed) -> str:
     """Return mean ± standard deviation, or only the mean if the standard deviation is missing."""
-    return fixed(mean) if sd is None or sd != sd else f"{fixed(mean)} ± {fixed(sd)}"
+    return form(mean) if sd is None or sd != sd else f"{form(mean)} ± {form(sd)}"
 
 
 def count(n: int, thing: str) -> str:

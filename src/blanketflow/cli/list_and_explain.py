@@ -1,0 +1,175 @@
+"""``blanketflow list`` and ``blanketflow explain``: which methods, CI tests and models there are, and all about one."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from ..core.errors import UnknownNameError, did_you_mean
+from ..core.parameters import Configurable
+from ..core.registry import discover
+from .options import AsJson, all_ids
+from .terminal import heading, is_terminal, show, show_json, show_table, width
+
+_TITLES = {"method": "Methods", "ci-test": "CI tests", "model": "Models"}
+
+
+def list_all(
+    family: Annotated[str | None, typer.Option(help="causal, filter, kernel, wrapper, ci-test, model, ...")] = None,
+    task: Annotated[str | None, typer.Option(help="classification or regression")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List methods, CI tests and models."""
+    found = list(entries(family, task))
+    if as_json:
+        show_json([described(kind, entry) for kind, entry in found])
+        return
+    for kind, title in _TITLES.items():
+        rows = [(e.card.id, e.card.family, e.card.summary) for entry_kind, e in found if entry_kind == kind]
+        if rows:
+            _show(title, rows)
+    if is_terminal():
+        show("`blanketflow explain ID` describes one in detail.")
+
+
+def _show(title: str, rows: list[tuple[Any, ...]]) -> None:
+    heading(title)
+    if is_terminal():
+        show_table(["id", "family", "what it does"], rows)
+        return
+    for identifier, _, summary in rows:
+        show(f"  {identifier:22} {summary}")
+
+
+#: The facts of a card that are shown, with their titles.
+_FACTS = {
+    "formula": "ranks by",
+    "guarantee": "guarantee",
+    "cost": "cost",
+    "tasks": "tasks",
+    "kinds": "columns",
+    "measures": "measures",
+    "p_values": "p-values",
+    "default_test": "CI test",
+    "reference": "reference",
+    "class": "in Python",
+}
+
+
+def explain(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="an id from blanketflow list", autocompletion=all_ids)
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Explain a method, CI test or model.
+
+    Prints its formula, guarantee, cost, options and reference, and an example.
+    """
+    facts = described(*find(identifier))
+    if as_json:
+        show_json(facts)
+        return
+    heading(f"{facts['id']}: {facts['name']} ({facts['family']})")
+    show(textwrap.fill(facts["summary"], width(), initial_indent="  ", subsequent_indent="  "))
+    show()
+    for key, title in _FACTS.items():
+        if facts.get(key):
+            _show_fact(title, facts, key)
+    if facts["options"]:
+        heading("\nOptions")
+        rows = [(o["name"], o["values"], _default(o["default"]), o["doc"]) for o in facts["options"]]
+        show_table(["option", "values", "default", ""], rows)
+    heading("\nExample")
+    show(textwrap.indent(facts["command"], "  "))
+    heading("\nIn a config")
+    show(textwrap.indent(facts["config"], "  "))
+
+
+def _show_fact(title: str, facts: dict[str, Any], key: str) -> None:
+    value = facts[key]
+    if key == "class" and facts["kind"] == "method":
+        value = f"bf.{value}()"
+    elif key == "class":
+        value = f'bf.get_ci_test("{facts["id"]}")' if facts["kind"] == "ci-test" else value
+    text = ", ".join(value) if isinstance(value, list | tuple) else str(value)
+    show(textwrap.fill(text, width(), initial_indent=f"  {title + ':':11} ", subsequent_indent=" " * 14))
+
+
+def _default(value: Any) -> str:
+    import json
+
+    return "none" if value is None else json.dumps(value, default=str)
+
+
+#: The kinds of entries and the package that holds each.
+PACKAGES = {"method": "blanketflow.selectors", "ci-test": "blanketflow.ci", "model": "blanketflow.models"}
+
+
+def entries(family: str | None = None, task: str | None = None) -> Iterator[tuple[str, type[Configurable]]]:
+    """Yield the kind and class of every entry of a family and task, kind by kind, sorted by id within a kind.
+
+    Examples
+    --------
+    >>> [found.card.id for kind, found in entries(family="kernel")]
+    ['bahsic', 'hsmb']
+    """
+    found = [(kind, entry) for kind, package in PACKAGES.items() for entry in discover(package).values()]
+    for what, asked, known in (
+        ("family", family, {entry.card.family for _, entry in found}),
+        ("task", task, {name for _, entry in found for name in entry.card.tasks}),
+    ):
+        if asked is not None and asked not in known:
+            raise UnknownNameError(f"unknown {what} {asked!r}. {did_you_mean(asked, known)}")
+    for kind, entry in found:
+        if family in (None, entry.card.family) and (task is None or task in entry.card.tasks):
+            yield kind, entry
+
+
+def find(identifier: str) -> tuple[str, type[Configurable]]:
+    """Return the kind and class of an id."""
+    known = {entry.card.id: (kind, entry) for kind, entry in entries()}
+    if identifier not in known:
+        told = did_you_mean(identifier, known)
+        more = "" if told.startswith("Did") else " `blanketflow list` describes each."
+        raise UnknownNameError(f"there is no method, CI test or model {identifier!r}. {told}{more}")
+    return known[identifier]
+
+
+def described(kind: str, entry: type[Configurable]) -> dict[str, Any]:
+    """Return all facts about a method, CI test or model: its card, its options and how to use it."""
+    defaults = entry.defaults()
+    options = [
+        {"name": name, "values": parameter.wanted(), "default": defaults[name], "doc": parameter.doc}
+        for name, parameter in entry.parameters().items()
+    ]
+    facts = {"kind": kind, "class": entry.__name__, **asdict(entry.card), "options": options}
+    if kind == "method":
+        facts["default_test"] = entry.default_test
+        facts["default_test_options"] = dict(entry.default_test_options) if entry.default_test else {}
+    return facts | {"command": _command(kind, entry), "config": _config(kind, entry)}
+
+
+def _command(kind: str, entry: type[Configurable]) -> str:
+    """Return an example command."""
+    identifier, of = entry.card.id, "blanketflow select data.csv --target y --method"
+    if kind == "model":
+        return f"blanketflow compare data.csv --target y --methods hiton-mb mrmr --models {identifier}"
+    if kind == "ci-test":
+        return f"{of} hiton-mb --ci-test {identifier}"
+    return f"{of} {identifier}"
+
+
+def _config(kind: str, entry: type[Configurable]) -> str:
+    """Return an example for config.yaml."""
+    identifier = entry.card.id
+    if kind == "model":
+        return f"models: [{identifier}]"
+    if kind == "ci-test":
+        return f"ci_tests:\n  mine: {{type: {identifier}}}\nselectors:\n  hiton-mb: {{method: hiton-mb, ci_test: mine}}"
+    test = f", ci_test: {entry.default_test}" if entry.default_test else ""
+    return f"selectors:\n  {identifier}: {{method: {identifier}{test}}}"

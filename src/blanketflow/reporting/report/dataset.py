@@ -1,0 +1,201 @@
+"""The section on one data set: its facts, blankets, scores, stability and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ...data.splits import FINAL
+from ..text import NONE, count, fixed, mean_sd, number, plain, seconds, signed
+from .run_frames import Run
+from .table import Cell, Table, cells
+
+#: The largest numbers of names in one fact, and of classes whose rows are counted separately.
+MAX_NAMES, MAX_CLASSES = 30, 12
+
+
+def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the facts on the card as pairs of a term and its text."""
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in card["kinds"].items())
+    pairs = [
+        ("Source", plain(card.get("source"))),
+        ("Rows", f"{card['n_rows']:,}"),
+        ("Features", f"{card['n_features']:,} ({kinds})"),
+        ("Target", f"{card['target']['name']}: {_distribution(card['target'])}"),
+        ("Task", f"{card['task']}: {card['task_reason']}"),
+        ("Missing cells", _missing(card["missing"])),
+    ]
+    if card.get("n_groups") is not None:
+        pairs.append(("Groups", f"{card['n_groups']:,}"))
+    if card.get("constant"):
+        pairs.append(("Constant", _some(card["constant"])))
+    if card.get("duplicates"):
+        same = [f"{pair['duplicate']} repeats {pair['kept']}" for pair in card["duplicates"]]
+        pairs.append(("Duplicates", _some(same)))
+    if card.get("truth") is not None:
+        pairs.append(("True blanket", _some(card["truth"]["blanket"])))
+    return pairs + [("Note", note) for note in card.get("notes") or []]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return plain(names[:MAX_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _distribution(target: Mapping[str, Any]) -> str:
+    classes = target.get("classes")
+    if classes is None:
+        return ", ".join(f"{key} {number(value)}" for key, value in target.items() if key != "name")
+    total = sum(classes.values()) or 1
+    shown = [f"{label} {n:,} ({n / total:.0%})" for label, n in list(classes.items())[:MAX_CLASSES]]
+    return ", ".join(shown) + (f", {len(classes) - MAX_CLASSES} more classes" if len(classes) > MAX_CLASSES else "")
+
+
+def _missing(missing: Mapping[str, Any]) -> str:
+    if not missing["cells"]:
+        return "none"
+    return f"{missing['cells']:,} in {count(missing['columns'], 'column')} (policy: {missing['policy']})"
+
+
+#: The largest number of features with a row of their own; the others are named below the table.
+MAX_FEATURES = 30
+_ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "member": "member"}
+
+
+@dataclass(frozen=True)
+class BlanketSection:
+    """The final blanket of one selector."""
+
+    selector: str
+    size: int
+    first: str
+    table: Table | None = None
+    more: list[str] = field(default_factory=list)
+
+
+def blankets(run: Run, dataset: str) -> list[BlanketSection]:
+    """Return the final blanket of each selector, including empty ones, but not the one that keeps all features."""
+    return [_blanket(run, dataset, name) for name in run.ran(dataset) if name != run.baseline]
+
+
+def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
+    found = run.blanket(dataset, selector)
+    names = list(found["feature"])
+    first = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    if not names:
+        return BlanketSection(selector, 0, "no feature was kept")
+    n_folds = int(found["n_folds"].max())
+    top = found["importance"].max()
+    rows = [
+        cells(
+            row.feature,
+            Cell(number(row.importance), share=_bar(row.importance, top), value=row.importance),
+            _folds(row.frequency, n_folds),
+            _ROLES.get(row.role, row.role),
+        )
+        for row in found[:MAX_FEATURES].itertuples()
+    ]
+    table = Table(["feature", "importance", "folds", "role"], rows, text_columns=(3,))
+    return BlanketSection(selector, len(names), first, table, names[MAX_FEATURES:])
+
+
+def _bar(value: float | None, top: float) -> float | None:
+    drawn = value is not None and value == value and top == top and 0 < top < float("inf")
+    return max(0.0, value / top) if drawn else None
+
+
+def _folds(frequency: float, n_folds: int) -> Cell:
+    if n_folds < 2:
+        return Cell(NONE)
+    return Cell(f"{round(frequency * n_folds)} of {n_folds}", share=frequency, value=frequency)
+
+
+def truth_table(run: Run, dataset: str) -> Table | None:
+    """Return how well the true blanket was found: on all rows, or else over the splits. None if it is not known."""
+    known = run.rows(run.tables["truth"], dataset=dataset)
+    if known.empty:
+        return None
+    on_all_rows = FINAL in set(known["split"])
+    rows = []
+    for selector in (name for name in run.selectors if name in set(known["selector"])):
+        own = run.rows(known, selector=selector)
+        splits = own[own["split"] != FINAL]
+        shown = run.rows(own, split=FINAL) if on_all_rows else splits
+        mean = shown.mean(numeric_only=True)
+        found = [
+            Cell(f"{number(mean[part], 1)} of {number(mean[whole])}" if len(shown) else NONE, value=mean[part])
+            for part, whole in (("n_common", "n_true"), ("n_pc", "n_true_pc"))
+        ]
+        found += [Cell(number(mean[key], 1), value=mean[key]) for key in ("n_spouses", "n_false")]
+        shares = [Cell(fixed(mean[key]), value=mean[key]) for key in ("precision", "recall", "f1")]
+        f1 = splits["f1"]
+        over_splits = [Cell(mean_sd(f1.mean(), f1.std(ddof=1)), value=f1.mean())] if on_all_rows else []
+        rows.append(cells(selector, *found, *shares, *over_splits))
+    headers = ["selector", "true members found", "parents and children", "spouses", "false positives"]
+    headers += ["precision", "recall", "F1", *(["F1 over the splits"] if on_all_rows else [])]
+    return Table(headers, rows, caption="on all rows" if on_all_rows else "mean over the splits")
+
+
+def score_table(run: Run, dataset: str, metric: str) -> Table:
+    """Return a table of selectors by models: mean ± standard deviation, and below it the difference to all features."""
+    scores = run.rows(run.scores(dataset), metric=metric)
+    models = list(dict.fromkeys(scores["model"]))
+    rows = []
+    for selector in dict.fromkeys(scores["selector"]):
+        own = run.rows(scores, selector=selector)
+        size = own["n_features"].mean()
+        row = [Cell(selector), Cell(number(size, 1), value=size)]
+        rows.append(row + [_score(run, run.rows(own, model=model), selector) for model in models])
+    n_splits = int(scores["n_splits"].max())
+    return Table(
+        ["selector", "features", *models], rows, caption=f"{metric}, mean ± sd over {count(n_splits, 'split')}"
+    )
+
+
+def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
+    if found.empty:
+        return Cell(NONE)
+    row = found.iloc[0]
+    if row["n_splits"] == 0:
+        return Cell(NONE, {"error": "failed"}.get(row["status"], row["status"]))
+    detail = "" if selector == run.baseline else signed(row["difference"])
+    shown = detail if detail != NONE else ""
+    if row["status"] != "ok":
+        shown = ", ".join(filter(None, (shown, f"{count(int(row['n_splits']), 'split')} only")))
+    return Cell(mean_sd(row["mean"], row["sd"]), shown, best=bool(row["best"]), value=row["mean"])
+
+
+def stability(run: Run, dataset: str) -> Table:
+    """Return a table of how much the set that each selector chooses varies over the evaluation splits."""
+    rows = []
+    for row in run.in_order(run.rows(run.tables["stability"], dataset=dataset)).itertuples():
+        interval = f"{fixed(row.lower, 2)} to {fixed(row.upper, 2)}" if row.lower == row.lower else NONE
+        spread = f" ± {number(row.sd_size, 1)}" if row.sd_size == row.sd_size else ""
+        rows.append(
+            cells(
+                row.selector,
+                Cell(fixed(row.stability, 2), row.note, value=row.stability),
+                Cell(interval, value=row.lower),
+                Cell(fixed(row.jaccard, 2), value=row.jaccard),
+                Cell(number(row.mean_size, 1) + spread, value=row.mean_size),
+                Cell(str(row.n_sets), value=row.n_sets),
+            )
+        )
+    return Table(["selector", "stability", "95 % interval", "Jaccard", "size", "sets"], rows)
+
+
+def runtime(run: Run, dataset: str) -> Table:
+    """Return a table of the number of tests and the seconds of each selector."""
+    rows = [
+        cells(
+            row.selector,
+            Cell(f"{row.n_tests:,}", value=row.n_tests),
+            Cell(seconds(row.selection_seconds), value=row.selection_seconds),
+            Cell(seconds(row.evaluation_seconds), value=row.evaluation_seconds),
+        )
+        for row in run.in_order(run.rows(run.tables["runtime"], dataset=dataset)).itertuples()
+    ]
+    return Table(["selector", "tests", "selection", "evaluation"], rows)
