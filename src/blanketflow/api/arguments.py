@@ -86,9 +86,9 @@ def code(value: Any) -> str:
 
 
 def own_arguments(method: type[Method]) -> list[Argument]:
-    """Return the arguments that a selector class has of its own: the CI test, the method's options, the test's.
+    """Return the arguments of one selector class: the CI test, the options of the method, and options of the test.
 
-    Options of the CI test are None unless given, and say what the test then takes.
+    Options of the CI test are None unless given; their text says what the test then uses.
 
     Examples
     --------

@@ -48,13 +48,7 @@ def get_selector(name: str | type[Method], **parameters: Any) -> MarkovBlanketSe
 
 
 def selector_class(method_class: type[Method]) -> type[MarkovBlanketSelector]:
-    """Return the scikit-learn selector class of a method: the one in `api.selectors`, or one made for a plug-in.
-
-    Raises
-    ------
-    ConfigError
-        If the class is not a `Method`.
-    """
+    """Return the scikit-learn selector class of a method: the one in `api.selectors`, or one made for a plug-in."""
     if not (isinstance(method_class, type) and issubclass(method_class, Method)):
         raise ConfigError(f"{method_class!r} is not a blanketflow method: derive it from blanketflow.plugins.Method.")
     own = vars(selectors).get(method_class.__name__)

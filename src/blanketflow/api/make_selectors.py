@@ -41,13 +41,7 @@ def selectors_text() -> str:
 
 
 def package_text(present: str) -> str:
-    """Return `blanketflow/__init__.py` with all names of its functions and of the selector classes in ``__all__``.
-
-    Parameters
-    ----------
-    present : str
-        Its text before.
-    """
+    """Return `blanketflow/__init__.py` with all names of its functions and of the selector classes in ``__all__``."""
     functions = re.findall(r'^    "(\w+)": "\.', present, re.MULTILINE) + re.findall(r"^def ([a-z]\w+)", present, re.M)
     classes = [method.__name__ for method in discover("blanketflow.selectors").values()]
     return re.sub(

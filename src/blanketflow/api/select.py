@@ -27,30 +27,12 @@ MOST_LISTED = 40
 
 @dataclass(frozen=True)
 class Selection:
-    """What was found.
+    """The blanket that was found, and how.
 
-    Attributes
-    ----------
-    target, task, method, ci_test : str
-        What was asked for; `ci_test` is None for methods without one.
-    n_rows, n_features : int
-        Shape of the table.
-    n_folds : int
-        Folds whose blankets were combined; 0 for none.
-    blanket : list of dict
-        feature, kind, role, group, importance, frequency, p_value, given; most important first. With folds: frequency
-        is the share of folds that hold the feature, importance the mean over these; the rest is from the winning fold.
-    blankets : list of list of str
-        With folds the blanket of each fold; else all answers of a method that gives several (Markov blankets, or a
-        ranking cut at several numbers), or the only one.
-    status, reason : str
-        ``ok``, ``unreliable`` or ``timeout``.
-    n_tests : int
-        CI tests computed.
-    seconds : float
-        Wall seconds of the search.
-    seed : int
-        Where random numbers came from.
+    `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
+    most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
+    these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
+    that gives several. `seconds` is wall time.
     """
 
     target: str
@@ -127,22 +109,8 @@ def _in_words(given: list[str] | None) -> str:
 def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
     """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
-    Parameters
-    ----------
-    dataset : mapping
-        Keys of a data set in config.yaml, such as path and target.
-    selector : mapping
-        Keys of a selector in config.yaml: the method, its options and limits; and ``folds``, 0 unless given, with
-        ``fold_rows`` and ``aggregate``.
-    ci_test : mapping
-        Keys of a CI test in config.yaml, a type and its options; empty for the method's own test.
-    seed : int
-        Where random numbers come from.
-
-    Raises
-    ------
-    ConfigError, DataError, UnsupportedError, LimitReached
-        As in the workflow; the message names the key or column and the way out.
+    The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without keys of a CI test the
+    method runs with its own. The selector's ``folds`` are 0 by default. Errors are those of the workflow.
     """
     asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {

@@ -36,19 +36,7 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass(frozen=True)
 class StartingConfig:
-    """A config to begin with.
-
-    Attributes
-    ----------
-    text : str
-        The file.
-    dataset : str
-        Id of the data set in it.
-    output : str
-        Folder of the results.
-    seconds : float
-        About how many CPU seconds the run takes.
-    """
+    """A config to begin with: its text, its data set, the folder of results, and the estimated CPU seconds."""
 
     text: str
     dataset: str
@@ -59,13 +47,8 @@ class StartingConfig:
 def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig:
     """Write a config for a table that was inspected.
 
-    Parameters
-    ----------
-    spec : mapping
-        Keys of the data set: path or source, and target.
-    seen : Inspection
-        What was seen in it. Suspected identifiers, dates and texts are dropped; suspected leaks stand in a comment,
-        for the reader to decide.
+    Columns that look like identifiers, dates or texts are dropped. Suspected leaks are named in a comment, for the
+    reader to decide.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
     kept = {key: value for key, value in spec.items() if value not in (None, [], ())}

@@ -14,13 +14,7 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The words after ``blanketflow``. Default: the arguments of this process.
-    """
+    """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage."""
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
     from ..workflow.jobs import fewer_collections

@@ -29,20 +29,7 @@ _NAMED = 3
 
 
 def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
-    """Run Snakemake, show its progress, and report what failed and why.
-
-    Parameters
-    ----------
-    snakemake, arguments : sequence of str
-        The command and its arguments.
-    hold : sequence of int
-        File descriptors that it inherits.
-
-    Returns
-    -------
-    Ended
-        How Snakemake ended.
-    """
+    """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`."""
     from rich.live import Live
 
     environment = safe_environment()

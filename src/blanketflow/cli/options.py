@@ -26,17 +26,9 @@ class Repeated(TyperCommand):
 
 
 def repeated(args: Sequence[str], several: set[str], pairs: set[str]) -> Iterator[str]:
-    """Yield the arguments with the option repeated before each of its values.
+    """Yield the arguments with the option repeated before each of its values, for the options in `several`.
 
-    Parameters
-    ----------
-    args : sequence of str
-        The words as typed.
-    several : set of str
-        Options that take several values.
-    pairs : set of str
-        The options in `several` whose values are ``key=value``. A word that does not have this form ends the option
-        and is an argument of its own.
+    For the options in `pairs`, a word that is not ``key=value`` ends the option and is an argument of its own.
 
     Examples
     --------
@@ -98,21 +90,9 @@ def files(incomplete: str) -> list[str]:
 
 
 def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the keys of a data set in config.yaml, for a file or a source such as ``sklearn:wine``.
+    """Return the keys of a data set in config.yaml, for a file, URL or source such as ``sklearn:wine``.
 
-    Parameters
-    ----------
-    table : str
-        A file, a URL or a source.
-    target : str or None
-        Name of the target column; None if the source names one.
-    more : sequence of str
-        Further keys as ``key=value``.
-
-    Raises
-    ------
-    ConfigError
-        If a key or value is not valid.
+    The target is None if the source names one. `more` has further keys as ``key=value``.
     """
     from ..api.select import settings
     from ..config.reading import checked_dataset
@@ -125,17 +105,7 @@ def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> di
 
 
 def advise_test(methods: Sequence[str], spec: Mapping[str, Any], how: str) -> None:
-    """Say on stderr if methods will bin the numbers of a table although a test for numbers suits it.
-
-    Parameters
-    ----------
-    methods : sequence of str
-        Ids of methods that run with their own tests.
-    spec : mapping
-        Keys of the data set in config.yaml.
-    how : str
-        How to choose another test.
-    """
+    """Say on stderr if methods will bin the numbers of a table although a test for numbers suits it, and what to do."""
     from ..ci import get_ci_test
     from ..core.cards import NUMERIC
     from ..core.registry import discover

@@ -31,26 +31,12 @@ def safe_environment() -> dict[str, str]:
 
 
 def run_to_end(command: Sequence[str], tick: Callable[[], object] | None = None, **how: Any) -> Ended:
-    """Run a command and wait until it ends.
+    """Run a command with arguments of `subprocess.Popen` and wait until it ends; call `tick` several times per second.
 
     The child is in this process group, so Ctrl-C in a terminal reaches it directly: Snakemake then ends its jobs and
     releases its lock, while this process waits. Other signals are passed on, and so is SIGINT where no terminal sends
     it (as `docker run` does). The exit code reports a signal whatever the child made of it, unless the child had
     already finished with success.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Program and arguments.
-    tick : function, optional
-        Called several times per second, and once at the end.
-    **how
-        Arguments of `subprocess.Popen`.
-
-    Returns
-    -------
-    Ended
-        Exit code and signal.
     """
     with _signals() as seen:
         process = subprocess.Popen(command, **how)

@@ -41,18 +41,9 @@ class Job:
 class Progress:
     """The state of a run.
 
-    Attributes
-    ----------
-    total : dict of str to int
-        Number of jobs of each rule.
-    jobs : dict of int to Job
-        The jobs that have started, by Snakemake's number.
-    failed : dict of int to str
-        Snakemake's message for each job that failed and has not succeeded since.
-    errors : list of str
-        Errors of the run as a whole.
-    parallel : int
-        Number of jobs that may run at the same time.
+    `total` counts the jobs of each rule. `jobs` are those that have started, by Snakemake's number, and `failed` has
+    the message of each that failed and has not succeeded since. `errors` concern the run as a whole. `parallel` jobs
+    may run at the same time.
     """
 
     total: dict[str, int] = field(default_factory=dict)

@@ -75,17 +75,7 @@ def show_json(value: Any) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:
-    """Print a table: with rich in a terminal, else as aligned columns.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Headings.
-    rows : sequence of sequences
-        One cell per column in each row, converted by `str`.
-    right : sequence of int
-        Positions of the columns that are aligned to the right (numbers).
-    """
+    """Print a table: with rich in a terminal, else as aligned columns. The columns `right` hold numbers."""
     cells = [[printable(cell) for cell in row] for row in rows]
     if not is_terminal():
         widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]

@@ -20,18 +20,7 @@ FIELDS = ("feature", "kind", "role", "importance", "frequency")
 
 @dataclass(frozen=True)
 class ExportedBlanket:
-    """A final blanket that was found, with where it comes from.
-
-    Attributes
-    ----------
-    dataset, target, task, selector, method : str
-        Where it comes from.
-    features : list of dict
-        feature, kind (of the column), role, importance and frequency; most important first.
-    version : str
-        Of the blanketflow that found it.
-    seed : int
-    """
+    """A final blanket with its origin; each feature has the fields `FIELDS`, the most important feature first."""
 
     dataset: str
     target: str

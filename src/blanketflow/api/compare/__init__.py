@@ -155,19 +155,8 @@ def compare(
 def compare_config(raw: Mapping[str, Any], *, n_jobs: int | None = 1, progress: bool = False) -> Comparison:
     """Compare the selectors of a configuration on its data sets, as the workflow would.
 
-    Parameters
-    ----------
-    raw : mapping
-        As config.yaml holds it. Paths are relative to the current folder; `output` and `grain` play no part.
-    n_jobs, progress
-        As for `compare`.
-
-    Raises
-    ------
-    ConfigError
-        If a key or value is wrong, or no selector suits a data set.
-    DataError
-        If a data set cannot be read or used, or is in object storage, which only the workflow reads.
+    `raw` is what config.yaml holds. Paths are relative to the current folder; `output` and `grain` are ignored. Data
+    sets in object storage are refused: only the workflow reads them.
 
     Examples
     --------

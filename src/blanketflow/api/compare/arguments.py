@@ -37,15 +37,7 @@ class DataSet:
 
 
 def data_sets(X: Any, y: Any, groups: Any, name: str, task: str) -> list[DataSet]:
-    """Return the data sets that `compare` is given.
-
-    Raises
-    ------
-    ConfigError
-        If a mapping of data sets holds something else than ``(X, y)`` or ``(X, y, groups)``, or comes with a target.
-    DataError
-        As `columns_in_memory` does.
-    """
+    """Return the data sets that `compare` is given."""
     if not isinstance(X, Mapping):
         return [_data_set(name, X, y, groups, task)]
     if y is not None or groups is not None:
@@ -64,17 +56,8 @@ def _data_set(name: str, X: Any, y: Any, groups: Any, task: str) -> DataSet:
 def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections `selectors` and `ci_tests` of a configuration.
 
-    Parameters
-    ----------
-    selectors : sequence or mapping
-        As `compare` takes them.
-    ci_tests : mapping, optional
-        Specs or configured tests by id.
-
-    Raises
-    ------
-    ConfigError
-        If two selectors have one id, or one has a parameter out of range, or a seed or task of its own.
+    Raises `ConfigError` if two selectors have one id, or one has a parameter out of range, or a seed or task of its
+    own.
 
     Examples
     --------

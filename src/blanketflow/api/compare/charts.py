@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import ConfigError, did_you_mean
+from ...core.errors import ConfigError
 from ...data.splits import FINAL
+from ...reporting import plots
+from .result import blanket_of, dataset_of, one_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +29,6 @@ class Charts:
 
     def score_by_selector(self, dataset: str | None = None, metric: str | None = None) -> Any:
         """Draw the score of each selector beside that of all features, for each model."""
-        from ...reporting import plots
-
         scores, metric, _ = self._scores(dataset, metric)
         return plots.score_by_selector(scores, metric, self.run.baseline)
 
@@ -36,8 +36,6 @@ class Charts:
         self, dataset: str | None = None, metric: str | None = None, model: str | None = None
     ) -> Any:
         """Draw how small the blankets are against how well a model predicts from them."""
-        from ...reporting import plots
-
         return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline)
 
     def cost_against_score(
@@ -48,16 +46,12 @@ class Charts:
         cost: str = "selection_seconds",
     ) -> Any:
         """Draw what selection took, seconds or ``n_tests``, against how well a model predicts from it."""
-        from ...reporting import plots
-
         scores, metric, model = self._scores(dataset, metric, model)
         runtime = self.run.rows(self.run.tables["runtime"], dataset=dataset_of(self.run, dataset))
         return plots.cost_against_score(scores, runtime, metric, model, cost, self.run.baseline)
 
     def selection_frequency(self, selector: str, dataset: str | None = None) -> Any:
         """Draw which fold of the final split chose which feature."""
-        from ...reporting import plots
-
         dataset = dataset_of(self.run, dataset)
         own = {"dataset": dataset, "selector": selector, "split": FINAL}
         members, folds = (self.run.rows(frame, **own) for frame in (self.run.members, self.run.folds))
@@ -65,36 +59,26 @@ class Charts:
 
     def blanket_graph(self, selector: str, dataset: str | None = None) -> Any:
         """Draw the final blanket around the target: parents and children, spouses, importance."""
-        from ...reporting import plots
-
         dataset = dataset_of(self.run, dataset)
         return plots.blanket_graph(blanket_of(self.run, selector, dataset), self.run.cards[dataset]["target"]["name"])
 
     def stability_by_selector(self, dataset: str | None = None) -> Any:
         """Draw Nogueira's stability index of each selector with its interval."""
-        from ...reporting import plots
-
         dataset = dataset_of(self.run, dataset)
         return plots.stability_by_selector(self.run.rows(self.run.tables["stability"], dataset=dataset))
 
     def agreement(self, dataset: str | None = None) -> Any:
         """Draw how alike the final blankets of every two selectors are."""
-        from ...reporting import plots
-
         dataset = dataset_of(self.run, dataset)
         return plots.agreement(self.run.rows(self.run.tables["agreement"], dataset=dataset), self.run.ran(dataset))
 
     def wins(self, metric: str | None = None, model: str | None = None) -> Any:
         """Draw on how many data sets each selector beats each other one."""
-        from ...reporting import plots
-
         metric, model = self._measure(metric, model)
         return plots.wins(self.run.rows(self.run.tables["wins"], metric=metric, model=model), list(self.run.selectors))
 
     def critical_difference(self, metric: str | None = None, model: str | None = None) -> Any:
         """Draw the mean ranks over the data sets, with bars over those that do not differ by Nemenyi's test."""
-        from ...reporting import plots
-
         metric, model = self._measure(metric, model)
         own = {"metric": metric, "model": model}
         test = self.run.rows(self.run.tables["friedman"], **own).iloc[0]
@@ -117,34 +101,9 @@ class Charts:
         return _chosen(self.run.tables["friedman"], leading, metric=metric, model=model)
 
 
-def dataset_of(run: Run, dataset: str | None) -> str:
-    """Return the data set that is meant: the only one, where none is named."""
-    known = list(run.cards)
-    if dataset is None and len(known) > 1:
-        raise ConfigError(f"name one of the data sets: {', '.join(known)}.")
-    return known[0] if dataset is None else _one_of("data set", dataset, known)
-
-
-def blanket_of(run: Run, selector: str, dataset: str) -> pd.DataFrame:
-    """Return the final blanket of a selector on a data set, or raise `ConfigError`, which says why there is none."""
-    _one_of("selector", selector, list(run.selectors))
-    if selector not in run.ran(dataset):
-        pair = {"dataset": dataset, "selector": selector}
-        told = [reason for frame in (run.skipped, run.outcomes) for reason in run.rows(frame, **pair)["reason"]]
-        why = told[0] if told else "none was asked for; set final to true"
-        raise ConfigError(f"{selector} has no final blanket on {dataset}: {why}.")
-    return run.blanket(dataset, selector)
-
-
 def _chosen(frame: pd.DataFrame, leading: dict[str, Any], **asked: str | None) -> tuple[str, str]:
     """Return metric and model: each as asked, if the frame has it, or the leading one."""
     if None in leading.values():
         raise ConfigError("there are no scores to draw. Set evaluation to 2 or more, and look at outcomes.")
     known = {name: list(dict.fromkeys(frame[name])) for name in asked}
-    return tuple(_one_of(name, asked[name] or leading[name], known[name]) for name in ("metric", "model"))
-
-
-def _one_of(what: str, name: str, known: list[str]) -> str:
-    if name not in known:
-        raise ConfigError(f"there is no {what} {name!r}. {did_you_mean(name, known)}")
-    return name
+    return tuple(one_of(name, asked[name] or leading[name], known[name]) for name in ("metric", "model"))

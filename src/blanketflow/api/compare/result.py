@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ...core.errors import ConfigError, did_you_mean
 from ...core.printable import printable
 from ...data.artefacts import write_text
-from .charts import Charts, blanket_of, dataset_of
 
 if TYPE_CHECKING:
     from ...reporting.report import Run
+    from .charts import Charts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,6 +106,8 @@ class Comparison:
     @property
     def plot(self) -> Charts:
         """The charts: ``plot.score_by_selector()``, ``plot.blanket_graph("gs")`` and others return Altair charts."""
+        from .charts import Charts
+
         return Charts(self.run)
 
     @property
@@ -235,3 +238,29 @@ class Comparison:
 
 def _score(mean: float, sd: float) -> str:
     return "" if pd.isna(mean) else f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"
+
+
+def dataset_of(run: Run, dataset: str | None) -> str:
+    """Return the data set that is meant: the only one, where none is named."""
+    known = list(run.cards)
+    if dataset is None and len(known) > 1:
+        raise ConfigError(f"name one of the data sets: {', '.join(known)}.")
+    return known[0] if dataset is None else one_of("data set", dataset, known)
+
+
+def blanket_of(run: Run, selector: str, dataset: str) -> pd.DataFrame:
+    """Return the final blanket of a selector on a data set, or raise `ConfigError`, which says why there is none."""
+    one_of("selector", selector, list(run.selectors))
+    if selector not in run.ran(dataset):
+        pair = {"dataset": dataset, "selector": selector}
+        told = [reason for frame in (run.skipped, run.outcomes) for reason in run.rows(frame, **pair)["reason"]]
+        why = told[0] if told else "none was asked for; set final to true"
+        raise ConfigError(f"{selector} has no final blanket on {dataset}: {why}.")
+    return run.blanket(dataset, selector)
+
+
+def one_of(what: str, name: str, known: list[str]) -> str:
+    """Return a name that is known, or raise `ConfigError`."""
+    if name not in known:
+        raise ConfigError(f"there is no {what} {name!r}. {did_you_mean(name, known)}")
+    return name

@@ -30,22 +30,9 @@ MOST_COLUMNS = 2_000
 class Inspection:
     """The description of a table.
 
-    Attributes
-    ----------
-    target, task, task_reason : str
-        The target, the task, and why the target is taken as classes or numbers.
-    n_rows, n_features : int
-        Rows with a target, and features.
-    classes : dict of str to int, or None
-        Rows of each class; None for regression.
-    columns : list of ColumnSummary
-        The features, at most the first `MOST_COLUMNS`.
-    findings : list of Finding
-        Possible problems.
-    tests, methods : list of Suitability
-        CI tests and methods, the suitable ones first, from fast to slow.
-    suggested_test, suggested_method : str
-        The CI test and the method to start with.
+    `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
+    regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
+    first, from fast to slow, and those suggested to start with.
     """
 
     target: str
@@ -71,19 +58,7 @@ class Inspection:
 
 
 def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
-    """Describe a table and its target.
-
-    Parameters
-    ----------
-    spec : mapping
-        Keys of a data set in config.yaml: path or source, target, drop, ...
-    seed : int, default=0
-        Seed of simulated sources.
-
-    Raises
-    ------
-    ConfigError, DataError
-        If the table cannot be read or used; the message names the column and the way out.
+    """Describe a table and its target; `spec` has the keys of a data set in config.yaml.
 
     Examples
     --------
@@ -123,22 +98,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
 
 
 def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], str | None]:
-    """Describe the columns of a table whose target is not chosen yet.
-
-    Returns
-    -------
-    n_rows : int
-        Number of rows.
-    columns : list of ColumnSummary
-        The first columns, at most `MOST_COLUMNS`.
-    target : str or None
-        The target that the source itself names; most files do not name one.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As in `inspect_table`.
-    """
+    """Return the number of rows, the first columns, and the target that the source itself names, if any."""
     found = read_columns("table", spec)
     return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
 

@@ -33,19 +33,9 @@ MOST_CODES = 10
 class ColumnSummary:
     """One column of a table.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    kind : str
-        ``numeric``, ``integer``, ``boolean`` or ``categorical``.
-    n_missing, n_distinct : int
-        Number of missing cells, and of distinct values in the others.
-    values : str
-        Range of the numbers, or the first labels.
-    looks_like : str
-        ``row-number``, ``identifier``, ``date``, ``text``, ``number`` (text that is meant as numbers), ``large``
-        (integers whose last digits are lost), ``group``, ``code`` (integers that may be labels) or empty.
+    `values` is the range of the numbers, or the first labels. `looks_like` is ``row-number``, ``identifier``, ``date``,
+    ``text``, ``number`` (text that is meant as numbers), ``large`` (integers whose last digits are lost), ``group``,
+    ``code`` (integers that may be labels) or empty.
     """
 
     name: str

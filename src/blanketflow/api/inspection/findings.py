@@ -28,19 +28,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One possible problem.
+    """One possible problem: the columns concerned, what was seen, and what to do about it.
 
-    Attributes
-    ----------
-    kind : str
-        ``leakage``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``, ``code``, ``constant``,
-        ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
-    columns : tuple of str
-        The columns concerned, if any.
-    message : str
-        The observation.
-    advice : str
-        What to do about it.
+    `kind` is ``leakage``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``, ``code``,
+    ``constant``, ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
     """
 
     kind: str
@@ -186,13 +177,6 @@ def told_by(column: Column, target: Column) -> float:
     Each row is predicted from the other rows with the same value, or, if there are none, from the nearest value. For
     classes the share is (accuracy - b) / (1 - b), where b is the share of the largest class; for numbers it is R2. A
     missing cell counts as a value, since it can be informative too.
-
-    Parameters
-    ----------
-    column : Column
-        A feature of n rows.
-    target : Column
-        The target of n rows without missing cells: categorical, or numeric for regression.
 
     Examples
     --------

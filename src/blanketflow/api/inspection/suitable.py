@@ -25,19 +25,10 @@ _OF_TRUTH = ("oracle", "population", "true-blanket")
 
 @dataclass(frozen=True)
 class Suitability:
-    """Whether a method or test suits a table.
+    """Whether a method or test suits a table, or the reason why it does not.
 
-    Attributes
-    ----------
-    id : str
-        Id of the method or test.
-    ci_test : str or None
-        The method's default test; None for tests and for methods without a test.
-    reason : str or None
-        Why it is not suitable; None if it is.
-    seconds : float or None
-        Estimated CPU seconds of one search (or of marginal tests of all features) on all rows, from the table's shape.
-        A target with many neighbours takes longer.
+    `ci_test` is a method's default test. `seconds` estimates the CPU time of one search, or of marginal tests of all
+    features, on all rows, from the table's shape. A target with many neighbours takes longer.
     """
 
     id: str
@@ -47,18 +38,7 @@ class Suitability:
 
 
 def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suitability], list[Suitability]]:
-    """Return the plan's facts about a data set, its CI tests and its methods, from fast to slow.
-
-    Parameters
-    ----------
-    spec : mapping
-        Keys of a data set in config.yaml.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As in `make_plan`.
-    """
+    """Return the plan's facts about a data set, its CI tests and its methods, from fast to slow."""
     names = [name for name in discover("blanketflow.selectors") if name not in _OF_TRUTH]
     tests = [name for name in discover("blanketflow.ci") if name not in _OF_TRUTH]
     plan = make_plan(

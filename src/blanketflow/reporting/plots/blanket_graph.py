@@ -37,18 +37,10 @@ _STEEPER = 0.93
 def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:
     """Draw the target with its parents and children in an inner ring, and its spouses in an outer one.
 
+    `blanket` has the columns feature, role, importance and frequency of one selector's blanket, most important first.
     Lines to parents and children are solid. Lines to spouses are dashed: a spouse depends on the target through a
-    common child, and the table does not say which. A larger node is more important. Features whose role the method
-    does not report are in the inner ring.
-
-    Parameters
-    ----------
-    blanket : DataFrame
-        Columns feature, role, importance and frequency of one selector's blanket, most important first.
-    target : str
-        The name of the target.
-    limit : int
-        The largest number of features shown; a note says how many there are.
+    common child, and the table does not say which. A larger node is more important. Features whose role the method does
+    not report are in the inner ring. At most `limit` features are drawn; a note says how many there are.
     """
     nodes = _nodes(blanket[:limit])
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)

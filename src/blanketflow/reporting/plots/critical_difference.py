@@ -25,14 +25,8 @@ _MOST_NAMES, _EACH_RANK = 8, 12
 def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datasets: int) -> alt.LayerChart:
     """Draw the selectors along an axis of mean ranks, best on the left; bars join selectors that do not differ.
 
-    Parameters
-    ----------
-    ranks : DataFrame
-        Columns selector and mean_rank, over the same data sets for every selector.
-    critical_difference : float
-        Two mean ranks that are at least this far apart differ. NaN if there is no test; then no bars are drawn.
-    n_datasets : int
-        The number of data sets.
+    `ranks` has the columns selector and mean_rank, over the same data sets for every selector. Two mean ranks that are
+    at least `critical_difference` apart differ. It is NaN if there is no test; then no bars are drawn.
     """
     known = ranks.sort_values("mean_rank", kind="stable")
     names, means = list(known["selector"]), [float(rank) for rank in known["mean_rank"]]

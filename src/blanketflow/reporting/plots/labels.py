@@ -39,19 +39,8 @@ def place_labels(
 ) -> list[Place | None]:
     """Put each label next to its point, at the nearest place that no other point or label covers.
 
-    Parameters
-    ----------
-    points : sequence of (x, y, label)
-        Positions in pixels in a panel of `width` by `height`.
-    width, height : float
-        Size of the panel in pixels.
-    longest : float
-        The length in pixels to which a label is cut.
-
-    Returns
-    -------
-    list of Place or None
-        In the order of `points`; None if no place near the point is free.
+    `points` are (x, y, label) in pixels in a panel of `width` by `height`; a label is cut to `longest` pixels. The
+    places are in the order of the points, None if no place near a point is free.
     """
     taken = [_Box(x - GAP / 2, x + GAP / 2, y) for x, y, _ in points]
     places: list[Place | None] = []

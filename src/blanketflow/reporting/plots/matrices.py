@@ -24,12 +24,8 @@ _WINS = "data sets won-tied-lost by the row against the column; blue: more wins,
 def agreement(agreement: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerChart:
     """Draw the Jaccard index of the final blankets of every two selectors, with similar selectors next to each other.
 
-    Parameters
-    ----------
-    agreement : DataFrame
-        Columns selector, other, jaccard, n_common and n_either of one data set, with both orders of each pair.
-    selectors : sequence of str
-        The selectors to show; those without a final blanket are left out. Fewer than three keep this order.
+    `agreement` is the result table of that name for one data set. Selectors without a final blanket are left out; fewer
+    than three keep their order.
     """
     present = set(agreement["selector"])
     names = [name for name in selectors if name in present]
@@ -53,12 +49,7 @@ def agreement(agreement: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerCha
 def wins(wins: pd.DataFrame, selectors: Sequence[str]) -> alt.LayerChart:
     """Draw on how many data sets each selector beats each other one: wins minus losses of the row against the column.
 
-    Parameters
-    ----------
-    wins : DataFrame
-        Columns selector, other, wins, ties and losses of one metric and model, with both orders of each pair.
-    selectors : sequence of str
-        The selectors to show, in this order; those without a score are left out.
+    `wins` is the result table of that name for one metric and model. Selectors without a score are left out.
     """
     present = set(wins["selector"])
     names = [name for name in selectors if name in present]
@@ -80,19 +71,8 @@ def _matrix(
 ) -> alt.LayerChart:
     """Draw a square of cells with a text in each; the larger a value, the deeper its colour.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        Columns selector (the row), other (the column), value, text, and the keys of `titles`. Values are blue, values
-        below 0 vermillion.
-    names : sequence of str
-        The selectors in the order to show.
-    depth : float
-        The absolute value that has the deepest colour.
-    titles : mapping of str to str
-        The columns of the tooltip, with their titles.
-    note : str
-        A line above the chart.
+    `cells` has the columns selector (the row), other (the column), value, text, and those of the tooltip, which are the
+    keys of `titles`. Values are blue, values below 0 vermillion; the absolute value `depth` has the deepest colour.
     """
     step = _LARGE if len(names) <= MAX_TEXTS else _SMALL
     wanted = cells[cells["selector"].isin(names) & cells["other"].isin(names)]

@@ -19,19 +19,11 @@ _MARGIN = 220
 
 
 def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") -> alt.FacetChart:
-    """Draw the mean and standard deviation over the splits of one data set.
+    """Draw the mean and standard deviation over the splits of one data set, one panel per model.
 
+    `scores` is the result table of that name for one data set, in the order to show; its columns sd, n_splits,
+    n_features and difference may be missing. A dashed line marks `baseline`, the selector that keeps all features.
     Pointing at a selector highlights it in every panel.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Columns selector, model, metric, mean and sd of one data set, in the order to show. If n_splits, n_features and
-        difference are present, they are shown in the tooltip.
-    metric : str
-        The metric to draw.
-    baseline : str
-        The selector that keeps all features, drawn as a dashed line.
     """
     shown = scores[(scores["metric"] == metric) & scores["mean"].notna()]
     spread = shown["sd"].fillna(0.0)
@@ -83,17 +75,7 @@ _AXES = {"n_tests": "tests, all splits and folds", "selection_seconds": "seconds
 def size_against_score(scores: pd.DataFrame, metric: str, model: str, baseline: str = "all") -> alt.LayerChart:
     """Draw the mean score of each selector on one data set against its mean blanket size.
 
-    Selectors at the same point share one label.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Columns selector, model, metric, mean and n_features of one data set. If sd, n_splits and difference are
-        present, they are shown in the tooltip.
-    metric, model : str
-        The metric and the model to draw.
-    baseline : str
-        The selector that keeps all features, drawn in its own colour.
+    Selectors at the same point share one label; `baseline` has its own colour.
     """
     shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
@@ -113,26 +95,8 @@ def cost_against_score(
 ) -> alt.LayerChart:
     """Draw the mean score of each selector on one data set against the cost of selection, on a logarithmic axis.
 
-    The axis reaches 0 if a selector costs nothing, such as one that makes no tests.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Columns selector, model, metric and mean of one data set. If sd, n_splits, n_features and difference are
-        present, they are shown in the tooltip.
-    runtime : DataFrame
-        Columns selector, n_tests and selection_seconds of the same data set.
-    metric, model : str
-        The metric and the model to draw.
-    cost : {"selection_seconds", "n_tests"}
-        The cost on the horizontal axis.
-    baseline : str
-        The selector that keeps all features, drawn in its own colour.
-
-    Raises
-    ------
-    UnknownNameError
-        If `cost` has another value.
+    `scores` and `runtime` are the result tables of these names for one data set, `cost` is ``selection_seconds`` or
+    ``n_tests``. The axis reaches 0 if a selector costs nothing, such as one that makes no tests.
     """
     if cost not in _AXES:
         raise UnknownNameError(f"no cost {cost!r} to draw. {did_you_mean(cost, _AXES)}")
@@ -153,18 +117,8 @@ def _scatter(
 ) -> alt.LayerChart:
     """Draw one point per position, with the names of its selectors next to it.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Columns selector, x, y, and the text columns of `titles`; no value is missing.
-    x_scale : Scale
-        The scale of x.
-    across, up : str
-        Titles of the horizontal and the vertical axis.
-    titles : mapping of str to str
-        The columns of the tooltip besides the names, with their titles.
-    baseline : str
-        The selector drawn in its own colour.
+    `points` has the columns selector, x, y, and the texts of the tooltip, which are the keys of `titles`; no value is
+    missing. `across` and `up` are the titles of the axes.
     """
     shown = points.assign(x=rounded(points["x"]), y=rounded(points["y"]), is_baseline=points["selector"] == baseline)
     texts = dict.fromkeys(titles, _each_once)

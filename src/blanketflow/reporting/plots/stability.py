@@ -14,13 +14,9 @@ _AIR = 0.02
 
 
 def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
-    """Draw Nogueira's index with its 95 % interval for each selector of one data set.
+    """Draw Nogueira's index with its 95 % interval for each selector of one data set, in the order of the rows.
 
-    Parameters
-    ----------
-    stability : DataFrame
-        Columns selector, stability, lower, upper, mean_size, sd_size and n_sets of one data set, in the order to show.
-        Selectors without an index are named in a note.
+    Selectors without an index are named in a note.
     """
     shown = stability.dropna(subset=["stability"])
     data = pd.DataFrame(
@@ -76,19 +72,11 @@ _KINDS = ("in the final blanket", "not in the final blanket")
 def selection_frequency(
     members: pd.DataFrame, folds: pd.DataFrame, blanket: list[str], limit: int = MAX_FEATURES
 ) -> alt.LayerChart:
-    """Draw features by folds, with the most often selected feature on top.
+    """Draw features by folds for one selector, with the most often selected feature on top.
 
-    Parameters
-    ----------
-    members : DataFrame
-        Columns fold and feature: the sets of one selector on one split.
-    folds : DataFrame
-        Column fold: all folds of that split, including those that selected nothing. An optional column chosen marks
-        the folds whose set became the blanket.
-    blanket : list of str
-        The features of the final blanket.
-    limit : int
-        The largest number of features shown; a note says how many there are.
+    `members` has the columns fold and feature, the sets of one split; `folds` all folds of that split, including those
+    that selected nothing. Its optional column chosen marks the folds whose set became the blanket. At most `limit`
+    features are drawn; a note says how many there are.
     """
     order = sorted(dict.fromkeys(folds["fold"]), key=_fold_number)
     in_blanket = set(blanket)

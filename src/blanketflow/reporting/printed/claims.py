@@ -46,26 +46,10 @@ _SIDES = {"better": "than", "competitive": "with"}
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim about two methods.
+    """A claim about two methods: that `method` is better than, competitive with, or equivalent to `other`.
 
-    Attributes
-    ----------
-    table : str
-        Where the paper makes it: a figure, a table or a section.
-    claim : str
-        The claim in words.
-    measure : str
-        The measure by which the methods are compared.
-    model : str or None
-        The model that was scored.
-    said : {"better", "competitive", "equivalent"}
-        What is claimed about the first method.
-    method, other : str
-        The two methods, under the names of the paper's columns.
-    datasets : list of str or None
-        The data sets of the claim, where ``*`` matches anything; None means all.
-    selectors : dict of str to str or list of str
-        The ids of the selectors that stand for a method.
+    `table` is where the paper makes it: a figure, a table or a section. Methods have the names of the paper's columns;
+    `selectors` maps them to the ids of selectors. In `datasets`, ``*`` matches anything; None means all.
     """
 
     table: str
@@ -87,17 +71,9 @@ class Claim:
 def read_claims(path: str | Path) -> list[Claim]:
     """Return the claims in a file of printed results that name two methods and a known measure; others are ignored.
 
-    Parameters
-    ----------
-    path : path
-        A file as for `read_printed`. An entry's key ``claims`` is a list of mappings. Each has ``claim``, its words,
-        and either ``better`` and ``than``, ``competitive`` and ``with``, or ``equivalent``, a list of pairs. It may
-        have ``measure`` and ``datasets`` (a list) if they differ from those of the entry. Other keys are ignored.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or a claim does not have this form.
+    An entry's key ``claims`` is a list of mappings. Each has ``claim``, its words, and either ``better`` and ``than``,
+    ``competitive`` and ``with``, or ``equivalent``, a list of pairs. It may have ``measure`` and ``datasets`` (a list)
+    if they differ from those of the entry. Raises `ConfigError` if a claim does not have this form.
     """
     found = []
     for entry in entries_of(path):
@@ -146,26 +122,13 @@ def _is_list(value: Any, of: type) -> bool:
 
 
 def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Judge claims by a run.
+    """Judge claims by a run: its scores of selections on training rows, and its tables runtime, truth and statuses.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-        The claims.
-    evaluations : DataFrame
-        Columns dataset, selector, split, selected_on, model, metric, value and n_features, for selections on training
-        rows only.
-    tables : mapping of str to DataFrame
-        The run's tables ``runtime``, ``truth`` and ``statuses``.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim and pair of methods. The method with the better mean over the splits wins a data set. If
-        several selectors stand for a method, the best counts; a selector with a failed search does not count.
-        ``p_value`` is the two-sided p-value of Wilcoxon's signed-rank test over the data sets. If it is at most 0.05,
-        the claim that one method is better holds or is reversed; otherwise it is undecided. For methods claimed to be
-        equal, either no difference is seen or one of them is better. The sums of ranks decide which one is better.
+    There is one row per claim and pair of methods. The method with the better mean over the splits wins a data set. If
+    several selectors stand for a method, the best counts; a selector with a failed search does not count. ``p_value``
+    is the two-sided p-value of Wilcoxon's signed-rank test over the data sets. If it is at most 0.05, the claim that
+    one method is better holds or is reversed; otherwise it is undecided. For methods claimed to be equal, either no
+    difference is seen or one of them is better. The sums of ranks decide which one is better.
     """
     return typed_frame([_judged(claim, evaluations, tables) for claim in claims], CLAIM_COLUMNS)
 

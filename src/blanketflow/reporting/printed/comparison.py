@@ -35,26 +35,14 @@ CONFIDENCE = 0.95
 
 
 def compare_with_printed(tables: Sequence[PrintedTable], evaluations: pd.DataFrame, n_folds: int) -> pd.DataFrame:
-    """Compare a run's results with printed ones.
+    """Compare a run's results, as `collect.both_selections` returns them, with printed ones.
 
-    Parameters
-    ----------
-    tables : sequence of PrintedTable
-        The printed tables.
-    evaluations : DataFrame
-        Columns dataset, selector, split, model, metric, value, n_features, status, reason and selected_on, as
-        `collect.both_selections` returns them.
-    n_folds : int
-        Number of parts of a partition: the splits ``cv-1`` .. ``cv-n_folds`` form the first partition, and so on.
-
-    Returns
-    -------
-    DataFrame
-        One row per printed cell of a data set that was run and per kind of selection. ``ours`` is the mean over the
-        partitions. ``noise`` is half the width of the interval that would contain the number of one more partition
-        with a probability of 95 %, plus the rounding of the print. The interval is Student's t with the standard
-        deviation over the partitions; with a single partition, over its folds, whose training rows overlap. A printed
-        number within the interval is reproduced; otherwise ours is better or worse.
+    There is one row per printed cell of a data set that was run and per kind of selection. The splits ``cv-1`` to
+    ``cv-n_folds`` form the first partition, and so on. ``ours`` is the mean over the partitions. ``noise`` is half the
+    width of the interval that would contain the number of one more partition with a probability of 95 %, plus the
+    rounding of the print. The interval is Student's t with the standard deviation over the partitions; with a single
+    partition, over its folds, whose training rows overlap. A printed number within the interval is reproduced;
+    otherwise ours is better or worse.
     """
     run = evaluations.reset_index(drop=True)
     run = run.assign(partition=_partition(run["split"], n_folds))

@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 class Measure:
     """How a printed measure is computed from ours.
 
-    Attributes
-    ----------
-    metric : str or None
-        Metric of the evaluation; None for the number of features.
-    of_mean : function
-        Converts the mean of the metric over the parts of one partition to the printed unit.
-    higher_is_better : bool
-        Whether a larger value is better.
+    `metric` is None for the number of features. `of_mean` converts the mean of the metric over the parts of one
+    partition to the printed unit.
     """
 
     metric: str | None
@@ -80,17 +74,7 @@ _PLACES = ("table", "figure", "text")
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A cell as printed.
-
-    Attributes
-    ----------
-    value : float
-        The number.
-    rounding : float
-        Half a unit of the last printed digit.
-    spread : float or None
-        The number after ±.
-    """
+    """A cell as printed: the number, half a unit of its last digit, and the number after ± if there is one."""
 
     value: float
     rounding: float
@@ -99,27 +83,14 @@ class PrintedNumber:
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """One printed table of results.
+    """One printed table of results, or the numbers that a figure or section prints.
 
-    Attributes
-    ----------
-    table : str
-        Its number in the paper, or the figure or section that prints the numbers.
-    title, measure : str
-        Its title, and its measure, one of `measures.MEASURES`.
-    model : str or None
-        The model that was scored; None if the measure is the number of features.
-    cells : dict of (row, column) to PrintedNumber or None
-        Rows are data sets, columns are methods; None if no number is printed.
-    selectors : dict of str to str or list of str
-        The ids of the selectors that stand for a column, with ``{key}`` for an option of the row. If there are several,
-        the best counts, as in papers that try several sizes. Any other column stands for the selector of its name.
-    options : dict of str to dict
-        The options that the paper set for a row.
-    not_comparable : dict of str to str
-        Rows, columns or "row/column" whose numbers must not be compared, with the reason.
-    chosen_by : str or None
-        The measure that decides which of several selectors is best; None for the table's own measure.
+    `measure` is one of `MEASURES`; `model` is None if it is the number of features. The rows of `cells` are data sets,
+    the columns are methods; a cell is None if no number is printed. `selectors` maps a column to the ids of the
+    selectors that stand for it, with ``{key}`` for an option of the row; any other column stands for the selector of
+    its name. If there are several, the best by `chosen_by` (default: the table's own measure) counts, as in papers that
+    try several sizes. `options` are those that the paper set for a row. `not_comparable` maps rows, columns or
+    "row/column" to the reason why their numbers must not be compared.
     """
 
     table: str
@@ -146,17 +117,10 @@ class PrintedTable:
 def read_printed(path: str | Path) -> list[PrintedTable]:
     """Return the tables in a file that can be compared with a run; tables with an unknown measure are left out.
 
-    Parameters
-    ----------
-    path : path
-        A YAML list of tables. Keys: table, title, measure, model, columns, rows. Optional keys: selectors, options,
-        not_comparable, chosen_by, and cells_of, the models whose numbers a cell ``A/B`` holds, in this order. Other
-        keys are ignored.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, or a row does not have one cell per column.
+    The file is a YAML list of tables with the keys table, title, measure, model, columns and rows. Optional keys are
+    selectors, options, not_comparable, chosen_by, and cells_of, the models whose numbers a cell ``A/B`` holds, in this
+    order. Other keys are ignored. Raises `ConfigError` if the file cannot be read, or a row does not have one cell per
+    column.
 
     Examples
     --------

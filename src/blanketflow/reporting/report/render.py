@@ -21,18 +21,9 @@ _PAGE = Path(__file__).parent / "page"
 
 
 def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Markov-blanket feature selection") -> str:
-    """Return the report as one HTML page that loads nothing from elsewhere.
+    """Return the report as one HTML page that loads nothing from elsewhere; without `charts` they are made here.
 
     Without JavaScript only the charts are missing. Equal input gives equal text: the page holds no date.
-
-    Parameters
-    ----------
-    run : Run
-        The results to report.
-    charts : mapping of str to altair.Chart, optional
-        The charts, as returned by :func:`charts`. Default: made here.
-    title : str
-        The page's heading.
     """
     charts = all_charts(run) if charts is None else charts
     # Names of data sets, features and classes come from users' files, so everything but our own scripts is escaped.

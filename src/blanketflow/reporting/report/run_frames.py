@@ -18,26 +18,12 @@ from ..tables import HIGHER_IS_BETTER
 class Run:
     """Everything that the report shows.
 
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        The result tables by name: all tables that ``TABLES`` in `blanketflow.reporting.tables` names.
-    folds : DataFrame
-        Columns dataset, selector, split, fold, size, chosen.
-    members : DataFrame
-        Columns dataset, selector, split, fold, feature: the set of each fold.
-    outcomes : DataFrame
-        Columns dataset, selector, split, stage, status, reason: every stage whose status is not ``ok``.
-    skipped : DataFrame
-        Columns dataset, selector, reason: pairs that were not run.
-    cards : mapping of str to mapping
-        The card of each data set, in the order to show.
-    selectors : mapping of str to mapping
-        The spec of each selector, in the order to show.
-    method_cards : mapping of str to Card
-        Cards of the methods and CI tests that the specs name.
-    provenance : mapping
-        ``blanketflow``, ``python``, ``packages``, ``seed``, ``platform``, ``config`` and any other known facts.
+    `tables` holds all result tables of `blanketflow.reporting.tables.TABLES` by name. Every other frame has the columns
+    dataset and selector, and `folds` (fold, size, chosen), `members` (fold and feature: the set of each fold) and
+    `outcomes` (stage, status and reason of all that is not ``ok``) the column split; `skipped` has the reason why a
+    pair was not run. `cards` are those of the data sets and `selectors` their specs, both in the order to show.
+    `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
+    platform and the config.
     """
 
     tables: Mapping[str, pd.DataFrame]

@@ -8,20 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell: its text, a second, smaller line, a bar, whether it is marked as the best, and its value.
 
-    Parameters
-    ----------
-    text : str
-        The text of the cell.
-    detail : str
-        A second, smaller line.
-    share : float or None
-        Length of a bar in front of the text, 0 to 1.
-    best : bool
-        Whether the cell is marked as the best of its column.
-    value : float or None
-        The number by which a column is sorted; missing values come last.
+    The bar in front of the text has the length `share`, 0 to 1. The value sorts the column; missing values come last.
     """
 
     text: str

@@ -25,22 +25,9 @@ AGREEMENT = rows_of(
 
 
 def agreement(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
-    """Compare the final blankets of every two selectors of a data set.
+    """Compare the final blankets of every two selectors of a data set, in both orders.
 
-    The final blanket is that of the split ``full``; selectors without a result on it are left out.
-
-    Parameters
-    ----------
-    blankets : DataFrame
-        Columns dataset, selector, split, feature, chosen.
-    folds : DataFrame
-        Columns dataset, selector, split: which splits were run, also those that selected nothing.
-
-    Returns
-    -------
-    DataFrame
-        Both orders of each pair. ``jaccard`` is ``n_common``, the features in both blankets, over ``n_either``, those
-        in at least one of them; 1 for two empty blankets, which agree.
+    `folds` tells which selectors have a result on the split ``full``, also an empty one; the others are left out.
     """
     final: dict[str, dict[str, frozenset[str]]] = {}
     for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():

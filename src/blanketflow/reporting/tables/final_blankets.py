@@ -58,15 +58,8 @@ def jaccard(a: Set[str], b: Set[str]) -> float:
 def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
     """List the features of each selector's final blanket, most important first.
 
-    The final blanket is that of the split ``full``, selected on all rows. Where that split was not run there is no
-    final blanket, and none of the evaluation splits stands in for it.
-
-    Parameters
-    ----------
-    blankets : DataFrame
-        Columns dataset, selector, split, feature, chosen, frequency, importance, role.
-    folds : DataFrame
-        Columns dataset, selector, split, fold.
+    The final blanket is that of the split ``full``, selected on all rows. If that split was not run, there is no final
+    blanket, and none of the evaluation splits replaces it.
     """
     final = blankets[(blankets["split"] == FINAL) & blankets["chosen"].astype(bool)]
     counts = folds[folds["split"] == FINAL].groupby(["dataset", "selector"], observed=True)["fold"].nunique()
@@ -89,26 +82,11 @@ def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
 
 
 def truth(blankets: pd.DataFrame, folds: pd.DataFrame, cards: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Compare each chosen set with the true Markov blanket, where a data set's card knows it.
+    """Compare each chosen set with the true Markov blanket, if the card of the data set holds it.
 
-    Two empty sets agree: precision, recall and F1 are 1. Where only one of them is empty all three are 0, so that
-    selecting nothing is never precise.
-
-    Parameters
-    ----------
-    blankets, folds : DataFrame
-        As for :func:`blankets_table`; `folds` says which splits were run, also those that selected nothing.
-    cards : mapping of str to mapping
-        Data-set cards; ``card["truth"]`` holds the true ``parents``, ``children``, ``spouses`` and ``blanket``.
-
-    Returns
-    -------
-    DataFrame
-        One row a data set, selector and split. ``precision``, ``recall`` and ``f1`` are against the blanket,
-        ``pc_precision``, ``pc_recall`` and ``pc_f1`` against the parents and children alone, which is what methods
-        without a search for spouses look for. ``n_chosen`` features were chosen: ``n_pc`` true parents and children,
-        ``n_spouses`` true spouses, and ``n_false`` that are neither. ``n_true`` and ``n_true_pc`` are the sizes of the
-        true blanket and of its parents and children, ``n_common`` the chosen ones in the true blanket.
+    Two empty sets agree: precision, recall and F1 are 1. If only one of them is empty, all three are 0, so that
+    selecting nothing is never precise. The same measures for parents and children alone suit methods that do not look
+    for spouses.
     """
     rows = []
     for (dataset, selector, split), chosen in chosen_sets(blankets, folds).items():

@@ -40,26 +40,12 @@ FRIEDMAN = rows_of(
 
 
 def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
-    """Test whether all selectors rank alike, for each metric and model.
+    """Test whether all selectors rank alike, for each metric and model of the table of scores.
 
-    Only data sets on which every compared selector has a score count. With few data sets or selectors (Demsar names
-    10 and 5) the chi-square p-value is a rough one; that of F is closer.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As :func:`blanketflow.reporting.tables.scores` returns.
-    selectors : sequence of str, optional
-        Whom to compare; all by default. Those without any score are left out.
-
-    Returns
-    -------
-    DataFrame
-        ``statistic`` and ``p_value`` are of Friedman's chi-square, corrected for ties; ``f_statistic`` and
-        ``f_p_value`` of Iman and Davenport's F, which is infinite where all data sets rank the selectors alike.
-        Two mean ranks (:func:`friedman_ranks`) at least ``critical_difference`` apart differ at alpha 0.05 by
-        Nemenyi's test. With fewer than two data sets or three selectors there is no test and these are
-        missing; ``note`` says why, or how many data sets did not count.
+    `selectors` are compared, all by default; a selector without any score is left out. Only data sets on which every
+    compared selector has a score count. With fewer than two of them, or three selectors, there is no test. With few
+    (Demsar names 10 and 5) the chi-square p-value is a rough one; that of F is closer. F is infinite if all data sets
+    rank the selectors alike.
 
     Examples
     --------
@@ -81,24 +67,12 @@ def friedman(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd
 
 
 def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the mean ranks that :func:`friedman` compares: over the data sets that have a score of every selector.
-
-    Parameters
-    ----------
-    scores, selectors
-        As for :func:`friedman`.
-    """
+    """Return the mean ranks that :func:`friedman` compares: over the data sets that have a score of every selector."""
     return rank_table(_complete(scores, selectors))
 
 
 def comparable(selectors: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the selectors that are compared by default: without the true blanket, which few data sets know.
-
-    Parameters
-    ----------
-    selectors : mapping of str to mapping
-        Specs by selector; ``spec["method"]`` is the id of its method.
-    """
+    """Return the selectors that are compared by default: without the true blanket, which few data sets know."""
     return [name for name, spec in selectors.items() if spec["method"] != "true-blanket"]
 
 

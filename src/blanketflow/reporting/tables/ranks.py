@@ -32,12 +32,8 @@ WINS = rows_of(
 def cost_matrices(scores: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Yield metric, model and mean scores, data sets by selectors: the lower the better, missing where there is none.
 
-    A mean over fewer splits than others have on the same data set is none: who fails on the hard splits has no score.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As :func:`blanketflow.reporting.tables.scores` returns.
+    A mean over fewer splits than others have on the same data set is left out: a selector that fails on the hard splits
+    has no score.
     """
     known = _on_all_splits(scores.dropna(subset=["mean"]))
     for (metric, model), part in known.groupby(["metric", "model"], sort=False):
@@ -56,13 +52,8 @@ def _on_all_splits(scores: pd.DataFrame) -> pd.DataFrame:
 def ranks(scores: pd.DataFrame) -> pd.DataFrame:
     """Rank the selectors on each data set, 1 the best, ties averaged, and average over the data sets.
 
-    A selector is ranked among those that have a score on the same data set; ``n_datasets`` says on how many, and
-    mean ranks over different data sets do not compare.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As :func:`blanketflow.reporting.tables.scores` returns.
+    A selector is ranked among those that have a score on the same data set; ``n_datasets`` is the number of these data
+    sets. Mean ranks over different data sets are not comparable.
     """
     return rank_table(cost_matrices(scores))
 
@@ -84,20 +75,10 @@ def rank_table(matrices: Iterator[tuple[str, str, pd.DataFrame]]) -> pd.DataFram
 
 
 def wins(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the data sets on which a selector beats, ties and loses against each other one.
+    """Count the data sets on which a selector beats, ties and loses against each other one, in both orders.
 
-    A data set counts for a pair if both have a score there, so wins, ties and losses of a pair add up to the number
-    of data sets that they share: a failure is no loss, and the sum tells it. Means that differ by rounding tie.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        As :func:`blanketflow.reporting.tables.scores` returns.
-
-    Returns
-    -------
-    DataFrame
-        Both orders of each pair: ``wins`` of ``selector`` against ``other`` are the ``losses`` of the other order.
+    A data set counts for a pair if both have a score there. A failure is therefore not a loss, and the sum of wins,
+    ties and losses shows it. Means that differ by rounding tie.
     """
     rows = []
     for metric, model, costs in cost_matrices(scores):

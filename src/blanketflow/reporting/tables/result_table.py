@@ -16,24 +16,10 @@ if TYPE_CHECKING:
 class Found:
     """What a run found, as the functions of the result tables take it.
 
-    Attributes
-    ----------
-    cards : mapping of str to mapping
-        Data-set cards by data set.
-    blankets, folds : DataFrame
-        The rows of each blanket and folds artefact, with dataset, split and selector.
-    evaluations : DataFrame
-        The rows of each evaluate artefact, with dataset and selector.
-    both_selections : DataFrame
-        The same and those of evaluate_optimistic, with `selected_on`.
-    ended : DataFrame
-        Columns dataset, selector, split, stage, status, reason: how each search and each model ended.
-    skipped : sequence of (dataset, selector, reason)
-        Pairs that were not run.
-    selectors : mapping of str to mapping
-        Their specs.
-    scores : DataFrame
-        The result table of that name, which others are made of.
+    `blankets`, `folds` and `evaluations` are the rows of these artefacts, with their data set, selector and split;
+    `both_selections` adds those of evaluate_optimistic, with `selected_on`. `ended` says how each search and each model
+    ended. `skipped` has (data set, selector, reason) of pairs that were not run, `cards` and `selectors` hold cards and
+    specs by id. `scores` is the result table of that name, from which others are made.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -49,16 +35,7 @@ class Found:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A result table.
-
-    Attributes
-    ----------
-    holds : str
-        In a few words, for Snakemake's report.
-    rows : Rows
-    make : function
-        Returns it as a frame.
-    """
+    """A result table: what it holds in a few words, for Snakemake's report, its columns, and how it is made."""
 
     holds: str
     rows: Rows
@@ -75,14 +52,7 @@ _DTYPES = {"string": "str", "double": "float64", "int64": "int64", "bool": "bool
 
 
 def typed_frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pd.DataFrame:
-    """Return rows as a frame.
-
-    Parameters
-    ----------
-    rows : iterable of mappings
-        Each has a value for every column; other keys are ignored.
-    types : mapping of str to {"string", "double", "int64", "bool"}
-        The type of each column, in the order of the columns.
+    """Return rows as a frame with the columns of `types`, in this order; other keys of the rows are ignored.
 
     Examples
     --------

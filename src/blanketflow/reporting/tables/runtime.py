@@ -20,16 +20,7 @@ RUNTIME = rows_of(
 
 
 def runtime(folds: pd.DataFrame, evaluations: pd.DataFrame) -> pd.DataFrame:
-    """Sum tests and seconds over all splits and folds.
-
-    Parameters
-    ----------
-    folds : DataFrame
-        Columns dataset, selector, n_tests, seconds: one row a split and fold.
-    evaluations : DataFrame
-        Columns dataset, selector, split, model, seconds. The metrics of one fitted model share its seconds, which
-        count once.
-    """
+    """Sum tests and seconds over all splits and folds; the metrics of one fitted model share its seconds."""
     pair = ["dataset", "selector"]
     selection = folds.groupby(pair, sort=False, observed=True)[["n_tests", "seconds"]].sum()
     fitted = evaluations.drop_duplicates([*pair, "split", "model"])

@@ -45,28 +45,11 @@ SCORES = rows_of(
 def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
     """Summarise each metric over the evaluation splits.
 
-    Parameters
-    ----------
-    evaluations : DataFrame
-        Columns dataset, selector, split, model, metric, value (missing where there is none), n_features, status,
-        reason.
-    baseline : str
-        Selector that keeps all features.
-
-    Returns
-    -------
-    DataFrame
-        One row a data set, selector, model and metric. ``sd`` (n - 1 in the denominator) is missing for one split,
-        because one value has no spread. ``difference`` is the mean of the differences to the baseline on the splits
-        that both have, in the metric's own unit; missing if there are none. ``best`` marks the best mean, ties
-        included, among the selectors scored on the most splits: who fails on the hard splits cannot win by it.
-        ``status`` is ``ok``; that of the first split where there is no value on any; ``unreliable`` where some lack
-        one. ``reason`` says why.
-
-    Raises
-    ------
-    UnknownNameError
-        If a metric is not in `HIGHER_IS_BETTER`.
+    ``sd`` (n - 1 in the denominator) is missing for one split. ``difference`` is the mean of the differences to
+    `baseline`, the selector that keeps all features, on the splits that both have. ``best`` marks the best mean, ties
+    included, among the selectors scored on the most splits: a selector that fails on the hard splits cannot win by it.
+    ``status`` is that of the first split if there is no value on any; ``unreliable`` if some splits lack one. Raises
+    `UnknownNameError` if a metric is not in `HIGHER_IS_BETTER`.
     """
     import pandas as pd
 
@@ -140,16 +123,8 @@ OPTIMISM = rows_of(
 def optimism(evaluations: pd.DataFrame) -> pd.DataFrame:
     """Set the scores of the final blanket beside those of the blankets of the training rows.
 
-    Parameters
-    ----------
-    evaluations : DataFrame
-        Columns dataset, selector, split, model, metric, value and selected_on.
-
-    Returns
-    -------
-    DataFrame
-        One row a data set, selector, model and metric that was scored both ways: the means over the splits that both
-        have, and optimistic less honest; none without optimistic scores.
+    `evaluations` has one more column, `selected_on`. Only what was scored both ways has a row, with means over the
+    splits that both have.
     """
     import pandas as pd
 

@@ -25,20 +25,7 @@ STATUSES = rows_of(
 
 
 def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
-    """List every search and every model that was asked for, with how it ended.
-
-    Parameters
-    ----------
-    ended : DataFrame
-        Columns dataset, selector, split, stage, status, reason: one row a search on a split, and one a model there.
-    skipped : iterable of (dataset, selector, reason)
-        Pairs that do not suit each other.
-
-    Returns
-    -------
-    DataFrame
-        The same, those skipped last: they have no split.
-    """
+    """List every search and every model that was requested, with how it ended; skipped pairs last, without a split."""
     not_run = [
         {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why}
         for d, s, why in skipped
