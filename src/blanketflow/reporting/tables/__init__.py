@@ -1,7 +1,6 @@
 """From the artefacts of all data sets and selectors to the result tables: frames in, frames out, no files."""
 
-from .agreement import AGREEMENT, agreement
-from .final_blankets import BLANKETS, TRUTH, blankets_table, truth
+from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
 from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...data.artefact_columns import Column, rows_of
 from ...data.splits import FINAL
-from .final_blankets import chosen_sets, jaccard
+from .blankets import chosen_sets, jaccard
 from .result_table import frame
 
 if TYPE_CHECKING:

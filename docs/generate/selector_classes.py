@@ -1,4 +1,4 @@
-"""Generated files: `api/selectors.py`, and the list of names in `blanketflow/__init__.py`. `make docs` runs this."""
+"""Files of the package that `make docs` writes: `api/selectors.py`, and the names in `blanketflow/__init__.py`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..core.registry import discover
-from ..selectors.base import Method
-from .arguments import code, own_arguments
+import blanketflow
+from blanketflow.api.arguments import code, own_arguments, sections
+from blanketflow.core.registry import discover
+from blanketflow.selectors.base import Method
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(blanketflow.__file__).parent
 _WIDTH = 120
 _HEAD = '''"""The selector class of each method, with the parameters of its signature for editors and type checkers.
 
