@@ -20,6 +20,7 @@ Generated from the declarations by `make docs`; do not edit. When a class is cre
 its ``__init__`` and completes its docstring: the method's text, the meaning and range of all parameters, the reference.
 """
 # fmt: off
+# ruff: noqa: E501 - the summary of a method may fill its line, and here its quotes close on it
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ Generated from the declarations by `make docs`; do not edit. When a class is cre
 its ``__init__`` and completes its docstring: the method's text, the meaning and range of all parameters, the reference.
 """
 # fmt: off
+# ruff: noqa: E501 - the summary of a method may fill its line, and here its quotes close on it
 
 from __future__ import annotations
 
@@ -385,7 +386,7 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of their own (hits)."""
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits)."""
 
     method_class = _METHODS["relief"]
     n_features: int | list[int] | Literal["auto"] = 10

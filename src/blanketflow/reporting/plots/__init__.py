@@ -2,7 +2,7 @@
 
 from .blanket_graph import blanket_graph
 from .critical_difference import critical_difference
-from .matrices import agreement, wins
+from .heatmaps import agreement, wins
 from .render import spec, svg
 from .scores import cost_against_score, score_by_selector, size_against_score
 from .stability import selection_frequency, stability_by_selector

@@ -2,6 +2,6 @@
 
 from .figures import charts
 from .render import render
-from .run_frames import Run
+from .run import Run
 
 __all__ = ["Run", "charts", "render"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..text import NONE, count, fixed, number, p_value
-from .run_frames import Run
+from .run import Run
 from .table import Cell, Table, cells
 
 #: Level at which the sentence says that selectors differ; Nemenyi's critical difference has the same.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...data.splits import FINAL
 from ..text import NONE, count, fixed, mean_sd, number, plain, seconds, signed
-from .run_frames import Run
+from .run import Run
 from .table import Cell, Table, cells
 
 #: The largest numbers of names in one fact, and of classes whose rows are counted separately.

@@ -8,7 +8,7 @@ from typing import Any
 from ...data.splits import FINAL
 from .. import plots
 from . import across
-from .run_frames import Run
+from .run import Run
 
 #: The cost of a selector: name of the chart to column of the table ``runtime``.
 COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}

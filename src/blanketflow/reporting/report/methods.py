@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ...core.cards import Card
 from ..text import linked, plain
-from .run_frames import Run
+from .run import Run
 
 _HIDDEN = ("method", "ci_test", "grain", "options")  # options are listed one by one with the other settings
 #: False-positive rate of the marginal PPI test by n_repeats, as measured by benchmarks/ppi_false_positives.py.

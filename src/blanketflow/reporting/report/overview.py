@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...data.splits import FINAL
 from ..text import NONE, count, fixed, mean_sd, number
-from .run_frames import Run
+from .run import Run
 from .table import Cell, Table, cells
 
 

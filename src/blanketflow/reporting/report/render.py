@@ -15,7 +15,7 @@ from ..text import count, linked, plain
 from . import across, dataset, overview, scripts
 from .figures import charts as all_charts
 from .methods import methods
-from .run_frames import Run
+from .run import Run
 
 _PAGE = Path(__file__).parent / "page"
 

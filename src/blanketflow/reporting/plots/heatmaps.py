@@ -1,4 +1,4 @@
-"""Selectors by selectors: which found the same features, and which beat which; a square of coloured cells."""
+"""Selectors by selectors as heat maps: which found the same features, and which beat which."""
 
 from __future__ import annotations
 
