@@ -105,13 +105,13 @@ class Blankets:
         Parameters
         ----------
         symmetry : {"and", "or"}
-            An edge where each column is in the other's blanket, or where either is.
+            Whether an edge needs each column in the other's blanket, or only one of them.
 
         Returns
         -------
         DataFrame
-            `kind` is ``neighbours`` where a blanket holds the other as parent or child, ``spouses`` where both hold it
-            as a spouse only, else ``members``: the method does not tell roles. `x` stands before `y` in the table.
+            `kind` is ``neighbours`` if a blanket has the other as parent or child, ``spouses`` if both have it only as
+            a spouse, else ``members``: the method does not report roles. `x` stands before `y` in the table.
             ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
 
         Raises
@@ -228,7 +228,7 @@ def blankets(
 
 def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:
     features = [name for name in bound.table.names if name != target]
-    bound.allowance = None  # the marginal tests are no part of a search
+    bound.allowance = None  # the marginal tests do not count as part of a search
     marginal = bound.test_many(features, target)
     return Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
 

@@ -229,7 +229,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         return table, Column(name, target.kind, target.values, target.levels)
 
     def _validate_table(self, table: Table, y: Any) -> Any:
-        """Check a table of ours as scikit-learn checks its own input types; return the target."""
+        """Check a `Table` as scikit-learn checks its own input types; return the target."""
         y = validate_data(self, y=y)
         if len(y) != table.n_rows or len(y) < 2 or not len(table):
             raise DataError(

@@ -1,4 +1,4 @@
-"""One selection on one table without a workflow: what ``blanketflow select`` does."""
+"""One selection on one table, without a workflow, for ``blanketflow select``."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Selection:
         return asdict(self)
 
     def text(self) -> str:
-        """Return everything as a person reads it."""
+        """Return everything as text for a reader."""
         by = f"{self.method} with {self.ci_test}" if self.ci_test else self.method
         by += f" on {self.n_folds} folds" if self.n_folds else ""
         lines = [
@@ -76,12 +76,12 @@ class Selection:
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """The rows of the blanket that a person is shown."""
+        """The rows of the blanket that are shown to a reader."""
         return self.blanket[:MOST_LISTED]
 
     @property
     def more(self) -> str:
-        """What is said of the others."""
+        """How many rows are not shown, in words."""
         left = len(self.blanket) - MOST_LISTED
         return f"... and {left} more (--json lists them)" if left > 0 else ""
 

@@ -18,17 +18,17 @@ from ..workflow.plan import make_plan
 from ..workflow.specs import Plan
 from .inspection import Inspection
 
-#: Selectors to begin with, by id: without the CI test where it is to be that which suits the table.
+#: Selectors to begin with, by id; SUITS stands for the CI test that suits the table.
 SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
     "hiton-mb": ({"method": "hiton-mb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket by subsets of neighbours"),
     "iamb": ({"method": "iamb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket, growing and shrinking"),
     "ppfs": ({"method": "ppfs", "ci_test": "ppi", "alpha": 0.05}, "by a model's risk when a column is permuted"),
     "mrmr": ({"method": "mrmr", "ci_test": "g2", "n_features": 10}, "a ranking cut at so many features"),
-    "all": ({"method": "all"}, "all features: what the others are measured against"),
+    "all": ({"method": "all"}, "all features: the baseline of the others"),
 }
 #: Selectors that would take longer, in CPU seconds, are left out (as comments).
 TOO_LONG = 600.0
-#: Columns that a comment names.
+#: The largest number of columns that a comment names.
 _NAMED = 30
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
@@ -92,7 +92,7 @@ def _to_drop(seen: Inspection) -> list[str]:
 
 
 def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
-    """Return as many folds as the smallest class allows, 0 where it allows none."""
+    """Return the number of folds that the smallest class allows; 0 if it allows none."""
     smallest = min((seen.classes or {"": seen.n_rows}).values())
     most = min(wanted, int(smallest * of))
     return most if most >= 2 else 0
@@ -153,7 +153,7 @@ def _selector_line(name: str, options: dict[str, Any], plan: Plan, dataset: str,
     line = f"{name}: {_yaml(options)}   # {SELECTORS[name][1]}"
     reason = next((skip.reason for skip in plan.skipped if skip.selector == name), None)
     if name in slow:
-        return f"  # {line}; more than {duration(TOO_LONG)}, give it a time_limit: 60 (seconds a fold)"
+        return f"  # {line}; more than {duration(TOO_LONG)}, give it a time_limit: 60 (seconds per fold)"
     return f"  {line}; skipped: {printable(reason)}" if reason else f"  {line}; {_cost(plan, dataset, name)}"
 
 
@@ -185,7 +185,7 @@ def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
 
 
 def _yaml(value: Any) -> str:
-    """Return a value as YAML on one line; names of any characters come back as they are."""
+    """Return a value as YAML on one line, from which names with any characters are read unchanged."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

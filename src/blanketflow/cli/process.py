@@ -25,7 +25,7 @@ class Ended(NamedTuple):
 def safe_environment() -> dict[str, str]:
     """Return an environment in which Python does not import from the current folder.
 
-    Snakemake starts each job by ``python -m``, which searches that folder first: a numpy.py beside the data would run.
+    Snakemake starts each job by ``python -m``, which searches that folder first: a numpy.py in it would run.
     """
     return os.environ | {"PYTHONSAFEPATH": "1"}
 

@@ -41,7 +41,7 @@ class ExportedBlanket:
         return {"csv": self.as_csv, "json": self.as_json, "pipeline": self.as_pipeline}[form]()
 
     def as_csv(self) -> str:
-        """Return a table of the features, whose names are no formulas where a spreadsheet opens it."""
+        """Return a table of the features, with names that a spreadsheet does not read as formulas."""
         out = io.StringIO()
         writer = csv.DictWriter(out, FIELDS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()

@@ -46,8 +46,8 @@ def compare(
 ) -> Comparison:
     """Compare selectors on one or several tables: what they choose, and how well models predict from it.
 
-    Everything is found as the workflow finds it on files of the same content, to the last digit: it runs the same
-    stages, without Snakemake, and what it keeps on disk meanwhile is gone at the end.
+    The results are those of the workflow on files of the same content, to the last digit: the same stages run, without
+    Snakemake, and temporary files are removed at the end.
 
     Parameters
     ----------
@@ -59,22 +59,22 @@ def compare(
     selectors : sequence or mapping
         Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings
         ``{id: spec}`` with a spec as in config.yaml; or one mapping of ids to any of these. The baseline ``all``
-        is added where there is an evaluation. What a selector of ours leaves at its default (`n_folds`, `fold_rows`,
-        `aggregate`) is taken from here.
+        is added if there is an evaluation. If `n_folds`, `fold_rows` or `aggregate` of a blanketflow selector have
+        their defaults, the values given here apply.
     models : sequence of str
-        Models that judge the blankets on the test rows.
+        Models that score the blankets on the test rows.
     metrics : "auto" or sequence of str
-        Metrics that judge the models.
+        Metrics of the models.
     evaluation : int
-        Outer folds of the honest estimate, at least 2; 0 for none.
+        Outer folds of the evaluation, at least 2; 0 for none.
     repeats : int
-        Repetitions of them.
+        Repetitions of the outer folds.
     final : bool
         Whether to find the final blanket, on all rows.
     stratify : bool
-        Whether folds keep the class shares.
+        Whether folds keep the shares of the classes.
     optimistic : bool
-        Whether to judge the final blanket on each split, too, though it has seen the test rows.
+        Whether to evaluate also the final blanket on each split, although it has seen the test rows.
     folds : int
         Inner folds whose blankets are aggregated; 0 for none.
     fold_rows : {"train", "part"}
@@ -84,13 +84,13 @@ def compare(
     ci_tests : mapping, optional
         CI tests by id, for specs to name: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
     groups : array-like of shape (n,), or str, optional
-        Rows of one group stay on one side of every split; a name is that of a column in `X`.
+        Rows of one group stay on one side of every split; a str names a column of `X`.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
-        Id of the data set, where `X` is no mapping; random numbers depend on it, as in the workflow.
+        Id of the data set, unless `X` is a mapping; random numbers depend on it, as in the workflow.
     random_state : int
-        The seed that every random number is derived from.
+        Seed of all random numbers.
     n_jobs : int or None
         Tasks run at a time; None is 1, -1 all cores. Results do not depend on it.
     progress : bool
@@ -99,8 +99,8 @@ def compare(
     Returns
     -------
     Comparison
-        Tables, charts and the report. A selector that fails on a data set, or does not suit it, is told by `outcomes`
-        or `skipped`, and the others go on.
+        Tables, charts and the report. `outcomes` lists selectors that failed on a data set and `skipped` those that do
+        not suit it; the others are not affected.
 
     Raises
     ------

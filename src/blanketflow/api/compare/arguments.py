@@ -1,4 +1,4 @@
-"""From what a notebook holds to the entries of a configuration: tables, selectors and CI tests."""
+"""Turns the arguments of `compare` into entries of a configuration: tables, selectors and CI tests."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _spec_of_test(test: Any) -> Any:
 
 
 def _named(selectors: Any) -> Iterable[tuple[str, Any]]:
-    """Yield each selector with its id; those without one get that of their method, numbered where it is taken."""
+    """Yield each selector with its id: by default the id of its method, with a number if it is taken."""
     if isinstance(selectors, str) or not isinstance(selectors, Iterable):
         raise ConfigError(f"compare: selectors must be a list or a mapping, but is {selectors!r}.")
     if isinstance(selectors, Mapping):

@@ -1,4 +1,4 @@
-"""The charts of a comparison, as Altair objects: those of the report, with what leads there unless asked otherwise."""
+"""The charts of a comparison as Altair objects: the same as in the report, by default of its main metric and model."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Charts:
     run: Run
 
     def score_by_selector(self, dataset: str | None = None, metric: str | None = None) -> Any:
-        """Draw the score of each selector beside that of all features, for each model."""
+        """Draw the score of each selector and that of all features, for each model."""
         scores, metric, _ = self._scores(dataset, metric)
         return plots.score_by_selector(scores, metric, self.run.baseline)
 
     def size_against_score(
         self, dataset: str | None = None, metric: str | None = None, model: str | None = None
     ) -> Any:
-        """Draw how small the blankets are against how well a model predicts from them."""
+        """Draw the size of the blankets against how well a model predicts from them."""
         return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline)
 
     def cost_against_score(
@@ -45,7 +45,7 @@ class Charts:
         model: str | None = None,
         cost: str = "selection_seconds",
     ) -> Any:
-        """Draw what selection took, seconds or ``n_tests``, against how well a model predicts from it."""
+        """Draw the cost of selection, seconds or ``n_tests``, against how well a model predicts from it."""
         scores, metric, model = self._scores(dataset, metric, model)
         runtime = self.run.rows(self.run.tables["runtime"], dataset=dataset_of(self.run, dataset))
         return plots.cost_against_score(scores, runtime, metric, model, cost, self.run.baseline)
@@ -68,7 +68,7 @@ class Charts:
         return plots.stability_by_selector(self.run.rows(self.run.tables["stability"], dataset=dataset))
 
     def agreement(self, dataset: str | None = None) -> Any:
-        """Draw how alike the final blankets of every two selectors are."""
+        """Draw what the final blankets of every two selectors have in common."""
         dataset = dataset_of(self.run, dataset)
         return plots.agreement(self.run.rows(self.run.tables["agreement"], dataset=dataset), self.run.ran(dataset))
 
@@ -95,14 +95,14 @@ class Charts:
         return scores, *_chosen(scores, leading, metric=metric, model=model)
 
     def _measure(self, metric: str | None, model: str | None) -> tuple[str, str]:
-        """Return the metric and model to compare data sets by: those that lead the first, unless asked otherwise."""
+        """Return the metric and model to compare data sets by; the default are the main ones of the first data set."""
         first = next(iter(self.run.cards))
         leading = {"metric": self.run.main_metric(first), "model": self.run.main_model(first)}
         return _chosen(self.run.tables["friedman"], leading, metric=metric, model=model)
 
 
 def _chosen(frame: pd.DataFrame, leading: dict[str, Any], **asked: str | None) -> tuple[str, str]:
-    """Return metric and model: each as asked, if the frame has it, or the leading one."""
+    """Return the metric and model that are named, if the frame has them, or the main ones."""
     if None in leading.values():
         raise ConfigError("there are no scores to draw. Set evaluation to 2 or more, and look at outcomes.")
     known = {name: list(dict.fromkeys(frame[name])) for name in asked}

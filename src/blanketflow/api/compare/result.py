@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the columns that the workflow's have; charts are methods of `plot`.
+    Result tables are attributes, with the same columns as in the workflow; charts are methods of `plot`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Comparison:
         Every result table by name; the attributes scores, blankets, stability, agreement, ranks, wins, friedman,
         runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
-        What each fold took; what did not end well; which pairs do not suit each other, and why.
+        What each fold cost; what did not end with ``ok``; which pairs do not suit each other, and why.
     plot : blanketflow.api.compare.charts.Charts
         The charts.
 
@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def agreement(self) -> pd.DataFrame:
-        """How alike the sets of two selectors are."""
+        """What the final blankets of two selectors have in common."""
         return self.run.tables["agreement"]
 
     @property
@@ -85,7 +85,7 @@ class Comparison:
 
     @property
     def optimism(self) -> pd.DataFrame:
-        """What it flatters a score that selection has seen the test rows; empty without ``optimistic=True``."""
+        """How much scores gain if selection has seen the test rows; empty without ``optimistic=True``."""
         return self.run.tables["optimism"]
 
     @property
@@ -100,7 +100,7 @@ class Comparison:
 
     @property
     def truth(self) -> pd.DataFrame:
-        """Precision, recall and F1 against the true blanket, where it is known."""
+        """Precision, recall and F1 against the true blanket, if it is known."""
         return self.run.tables["truth"]
 
     @property
@@ -112,12 +112,12 @@ class Comparison:
 
     @property
     def folds(self) -> pd.DataFrame:
-        """One row a data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
+        """One row per data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
         return self.run.folds
 
     @property
     def statuses(self) -> pd.DataFrame:
-        """How every search and every model ended, with the reason where that was not well."""
+        """How every search and every model ended, with the reason if it is not ``ok``."""
         return self.run.tables["statuses"]
 
     @property
@@ -138,7 +138,7 @@ class Comparison:
         selector : str
             Its id.
         dataset : str, optional
-            Its id, where there are several.
+            Its id; needed if there are several.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Comparison:
         Parameters
         ----------
         path : str or Path
-            Where to; a file that is there is replaced.
+            The file to write; an existing one is replaced.
 
         Returns
         -------
@@ -192,14 +192,14 @@ class Comparison:
     # --- what a notebook shows ---------------------------------------------------------------------------------------
 
     def summary(self) -> pd.DataFrame:
-        """Return one row a data set and selector: size of the final blanket, and the score of each model.
+        """Return one row per data set and selector: size of the final blanket, and the score of each model.
 
         Scores are mean ± standard deviation over the evaluation splits, of the data set's leading metric.
 
         Returns
         -------
         DataFrame
-            Indexed by data set and selector; all cells are text but the sizes.
+            Indexed by data set and selector; all cells are text, except for the sizes.
 
         Examples
         --------
@@ -230,7 +230,7 @@ class Comparison:
         return self.summary().to_html() + (f"<ul>{notes}</ul>" if notes else "")
 
     def _notes(self) -> list[str]:
-        """Return in words what did not run or did not end well, once a pair."""
+        """Return in words which pairs were skipped or did not end with ``ok``, each once."""
         skipped = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         ended = [f"{o.dataset}, {o.selector}: {o.status}, {o.reason}" for o in self.outcomes.itertuples()]
         return list(dict.fromkeys(map(printable, [*skipped, *ended])))
@@ -241,7 +241,7 @@ def _score(mean: float, sd: float) -> str:
 
 
 def dataset_of(run: Run, dataset: str | None) -> str:
-    """Return the data set that is meant: the only one, where none is named."""
+    """Return the data set that is meant: the only one if none is named."""
     known = list(run.cards)
     if dataset is None and len(known) > 1:
         raise ConfigError(f"name one of the data sets: {', '.join(known)}.")

@@ -30,7 +30,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
                 f"{number(low, 2)} to {number(high, 2)}"
                 for low, high in zip(shown["lower"], shown["upper"], strict=True)
             ],
-            "size": [mean_sd(*sizes) for sizes in zip(shown["mean_size"], shown["sd_size"], strict=True)],
+            "size": [mean_sd(*sizes, number) for sizes in zip(shown["mean_size"], shown["sd_size"], strict=True)],
             "sets": shown["n_sets"],
         }
     )

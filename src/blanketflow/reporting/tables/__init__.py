@@ -32,7 +32,7 @@ TABLES = {
     "ranks": ResultTable("mean ranks of the selectors over the data sets", RANKS, lambda found: ranks(found.scores)),
     "wins": ResultTable("on how many data sets a selector beats another", WINS, lambda found: wins(found.scores)),
     "optimism": ResultTable(
-        "scores of blankets that have seen the test rows, beside honest ones",
+        "scores of blankets that have seen the test rows, compared with honest ones",
         OPTIMISM,
         lambda found: optimism(found.both_selections),
     ),

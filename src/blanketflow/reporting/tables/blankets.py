@@ -33,7 +33,7 @@ TRUTH = rows_of(
     pc_recall=Column("double", "the same for parents and children"),
     pc_f1=Column("double", "the same for parents and children"),
     n_true_pc=Column("int64", "true parents and children"),
-    n_pc=Column("int64", "of them, chosen"),
+    n_pc=Column("int64", "true parents and children chosen"),
     n_spouses=Column("int64", "true spouses chosen"),
     n_false=Column("int64", "chosen features outside the true blanket"),
 )

@@ -34,7 +34,7 @@ FRIEDMAN = rows_of(
     p_value=Column("double", "of this chi-square"),
     f_statistic=Column("double", "Iman and Davenport's F"),
     f_p_value=Column("double", "of this F"),
-    critical_difference=Column("double", "mean ranks as far apart differ at alpha 0.05, by Nemenyi's test"),
+    critical_difference=Column("double", "mean ranks at least this far apart differ at alpha 0.05, by Nemenyi's test"),
     note=Column("string", "why there is no test, or how many data sets did not count"),
 )
 

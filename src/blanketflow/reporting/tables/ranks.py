@@ -17,7 +17,7 @@ RANKS = rows_of(
     "metric, model and selector: mean rank over the data sets",
     "metric model selector mean_rank n_datasets",
     mean_rank=Column("double", "1 is best"),
-    n_datasets=Column("int64", "data sets that the mean is over"),
+    n_datasets=Column("int64", "number of data sets in the mean"),
 )
 WINS = rows_of(
     "metric, model and pair of selectors: data sets on which one beats the other",

@@ -1,4 +1,4 @@
-"""How well models predict from each selector's features, beside all features and beside the other selectors."""
+"""How well models predict from each selector's features, compared with all features and the other selectors."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SCORES = rows_of(
     "data set, selector, model and metric: means over the splits",
     "dataset selector model metric mean sd n_splits n_features difference best status reason",
     mean=Column("double", "mean over the evaluation splits", "the metric's"),
-    sd=Column("double", "standard deviation over them", "the metric's"),
-    n_splits=Column("int64", "number of them"),
+    sd=Column("double", "standard deviation over the evaluation splits", "the metric's"),
+    n_splits=Column("int64", "number of evaluation splits with a value"),
     n_features=Column("double", "mean number of features that the model saw"),
     difference=Column("double", "mean of the differences to all features", "the metric's"),
-    best=Column("bool", "whether no selector scored on as many splits has a better mean"),
+    best=Column("bool", "whether it is the best mean among the selectors that were scored on the most splits"),
     status=Column("string", f"one of {', '.join(STATUSES)}; undefined: the metric has no value"),
 )
 
@@ -79,7 +79,7 @@ def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
 
 
 def _without_blanket(part: pd.DataFrame) -> pd.Series:
-    """Tell the splits on which the search failed: as if nothing were selected there, but with a failure's status."""
+    """Mark the splits on which the search failed: they have no features, and the status of a failure."""
     return part["status"].isin(("error", "timeout")) & (part["n_features"] == 0)
 
 
@@ -95,7 +95,7 @@ def _status(part: pd.DataFrame) -> dict[str, str]:
 
 
 def is_higher_better(metric: str) -> bool:
-    """Return the direction of a metric, or refuse it."""
+    """Return the direction of a metric, or raise `UnknownNameError`."""
     if metric not in HIGHER_IS_BETTER:
         raise UnknownNameError(f"no metric {metric!r} to compare by. {did_you_mean(metric, HIGHER_IS_BETTER)}")
     return HIGHER_IS_BETTER[metric]

@@ -1,4 +1,4 @@
-"""How everything ended that was asked for, so that a failure can be told from an answer without features."""
+"""How every search and every model ended, so that a failure differs from an answer without features."""
 
 from __future__ import annotations
 
