@@ -62,7 +62,7 @@ def test_a_stopped_search_is_told_once(wine, capsys):
     assert main([*asked, "--evaluation", "2", "--folds", "0", "--time-limit", "0.001"]) == 0
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("wine")]
     assert len(told) == 1
-    assert told[0].startswith("wine hiton-mb: timeout on 3 splits, the time limit of 0.001 s (time_limit) was reached")
+    assert told[0].startswith("wine, hiton-mb: timeout on 3 splits, the time limit of 0.001 s (time_limit) was reached")
 
 
 @pytest.mark.parametrize("more, is_told", [(["gs"], True), (["gs/fisher-z"], False), (["mrmr"], False)])

@@ -113,26 +113,8 @@ def _show(found: Any) -> None:
         names = list(map(printable, part["feature"][:_FEATURES]))
         more = f" and {len(part) - _FEATURES} more" if len(part) > _FEATURES else ""
         show(f"  {dataset} {selector}: {', '.join(names)}{more}")
-    for line in found.skipped.itertuples():
-        note(f"{line.dataset} {line.selector}: skipped, {line.reason}")
-    for line in _ended(found.outcomes):
+    for line in found.notes():
         note(line)
-
-
-def _ended(outcomes: pd.DataFrame) -> list[str]:
-    """Return one line per pair and status for everything that did not end well."""
-    # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
-    unselected = {(o.dataset, o.selector) for o in outcomes.itertuples() if o.stage == "select"}
-    by: dict[tuple[str, str, str], list[Any]] = {}
-    for one in outcomes.itertuples():
-        if one.stage == "select" or (one.dataset, one.selector) not in unselected:
-            by.setdefault((one.dataset, one.selector, one.status), []).append(one)
-    lines = []
-    for (dataset, selector, status), several in by.items():
-        n_splits = len({one.split for one in several})
-        on = f" on {n_splits} splits" if n_splits > 1 else ""
-        lines.append(f"{dataset} {selector}: {status}{on}, {several[0].reason}")
-    return lines
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -108,6 +108,12 @@ def plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and abs(value) >= 10_000 else str(value)
 
 
+def some(names: Sequence[str], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return plain(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def linked(reference: str) -> Markup:
     """Return a reference with its DOIs as links and everything else escaped."""
     parts, end = [], 0

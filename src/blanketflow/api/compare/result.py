@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -223,17 +223,26 @@ class Comparison:
         return pd.DataFrame(rows).fillna("").set_index(["dataset", "selector"])
 
     def __repr__(self) -> str:
-        return f"{self.summary().to_string()}{''.join(f'{chr(10)}{line}' for line in self._notes())}"
+        return f"{self.summary().to_string()}{''.join(f'{chr(10)}{line}' for line in self.notes())}"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(line)}</li>" for line in self._notes())
+        notes = "".join(f"<li>{escape(line)}</li>" for line in self.notes())
         return self.summary().to_html() + (f"<ul>{notes}</ul>" if notes else "")
 
-    def _notes(self) -> list[str]:
-        """Return in words which pairs were skipped or did not end with ``ok``, each once."""
-        skipped = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
-        ended = [f"{o.dataset}, {o.selector}: {o.status}, {o.reason}" for o in self.outcomes.itertuples()]
-        return list(dict.fromkeys(map(printable, [*skipped, *ended])))
+    def notes(self) -> list[str]:
+        """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status."""
+        lines = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
+        # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
+        unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}
+        by: dict[tuple[str, str, str], list[Any]] = {}
+        for one in self.outcomes.itertuples():
+            if one.stage == "select" or (one.dataset, one.selector) not in unselected:
+                by.setdefault((one.dataset, one.selector, one.status), []).append(one)
+        for (dataset, selector, status), several in by.items():
+            n_splits = len({one.split for one in several})
+            on = f" on {n_splits} splits" if n_splits > 1 else ""
+            lines.append(f"{dataset}, {selector}: {status}{on}, {several[0].reason}")
+        return list(map(printable, lines))
 
 
 def _score(mean: float, sd: float) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from ..text import number
+from ..text import count, number, some
 from .theme import INK, VERMILLION, noted, rounded, tooltip
 
 _WIDTH = 460
@@ -90,15 +90,8 @@ def _alike_words(
 ) -> str:
     if critical_difference != critical_difference:
         return "not tested"
-    near = zip(names, means, strict=True)
-    return (
-        _listed([o for o, r in near if o != name and abs(r - rank) < critical_difference]) or "none: differs from all"
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    near = [o for o, r in zip(names, means, strict=True) if o != name and abs(r - rank) < critical_difference]
+    return some(near, _MOST_NAMES) if near else "none: differs from all"
 
 
 def _bars(names: Sequence[str], means: Sequence[float], critical_difference: float) -> pd.DataFrame:
@@ -108,7 +101,7 @@ def _bars(names: Sequence[str], means: Sequence[float], critical_difference: flo
     for first, last in alike(means, critical_difference):
         lane = next((at for at, end in enumerate(ends) if end < means[first]), len(ends))
         ends[lane : lane + 1] = [means[last]]
-        rows.append((means[first], means[last], _FIRST + _LANE * lane, _listed(names[first : last + 1])))
+        rows.append((means[first], means[last], _FIRST + _LANE * lane, some(names[first : last + 1], _MOST_NAMES)))
     bars = pd.DataFrame(rows, columns=["low", "high", "y", "names"])
     return bars.assign(low=rounded(bars["low"]), high=rounded(bars["high"]))
 
@@ -159,6 +152,6 @@ def _ruler(critical_difference: float) -> alt.LayerChart:
 def _note(n_selectors: int, n_datasets: int, critical_difference: float) -> str:
     if not n_selectors:
         return "no data set has a score of every selector"
-    ranks = f"mean ranks over {n_datasets} data set{'s' if n_datasets != 1 else ''}, 1 is best"
+    ranks = f"mean ranks over {count(n_datasets, 'data set')}, 1 is best"
     tested = critical_difference == critical_difference
     return f"{ranks}; " + ("bars join selectors that do not differ (Nemenyi, alpha 0.05)" if tested else "not tested")

@@ -85,7 +85,7 @@ def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
     best = comparable.groupby("model")["mean_rank"].min()
     found = {(row.selector, row.model): row for row in known.itertuples()}
     rows = []
-    for selector in (name for name in run.selectors if name in set(known["selector"])):
+    for selector in run.present(known):
         row = [Cell(selector)]
         for model in models:
             rank = found.get((selector, model))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from ...data.splits import FINAL
-from ..text import NONE, count, fixed, mean_sd, number, plain, seconds, signed
+from ..text import NONE, count, fixed, mean_sd, number, plain, seconds, signed, some
 from .run import Run
 from .table import Cell, Table, cells
 
@@ -31,18 +31,13 @@ def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):
-        pairs.append(("Constant", _some(card["constant"])))
+        pairs.append(("Constant", some(card["constant"], MAX_NAMES)))
     if card.get("duplicates"):
         same = [f"{pair['duplicate']} repeats {pair['kept']}" for pair in card["duplicates"]]
-        pairs.append(("Duplicates", _some(same)))
+        pairs.append(("Duplicates", some(same, MAX_NAMES)))
     if card.get("truth") is not None:
-        pairs.append(("True blanket", _some(card["truth"]["blanket"])))
+        pairs.append(("True blanket", some(card["truth"]["blanket"], MAX_NAMES)))
     return pairs + [("Note", note) for note in card.get("notes") or []]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMES
-    return plain(names[:MAX_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _distribution(target: Mapping[str, Any]) -> str:
@@ -120,7 +115,7 @@ def truth_table(run: Run, dataset: str) -> Table | None:
         return None
     on_all_rows = FINAL in set(known["split"])
     rows = []
-    for selector in (name for name in run.selectors if name in set(known["selector"])):
+    for selector in run.present(known):
         own = run.rows(known, selector=selector)
         splits = own[own["split"] != FINAL]
         shown = run.rows(own, split=FINAL) if on_all_rows else splits

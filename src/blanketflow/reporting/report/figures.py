@@ -70,4 +70,4 @@ def _across(run: Run) -> Iterator[tuple[str, Any]]:
             yield f"critical-difference/{name}", chart
         won = run.rows(run.tables["wins"], **where)
         if len(won):
-            yield f"wins/{name}", plots.wins(won, [name for name in run.selectors if name in set(won["selector"])])
+            yield f"wins/{name}", plots.wins(won, run.present(won))

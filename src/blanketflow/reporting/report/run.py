@@ -62,8 +62,12 @@ class Run:
 
     def ran(self, dataset: str, split: str = FINAL) -> list[str]:
         """Return the selectors that have a result on a split, in the order of the config."""
-        present = set(self.rows(self.folds, dataset=dataset, split=split)["selector"])
-        return [name for name in self.selectors if name in present]
+        return self.present(self.rows(self.folds, dataset=dataset, split=split))
+
+    def present(self, frame: pd.DataFrame) -> list[str]:
+        """Return the selectors that have a row in `frame`, in the order of the config."""
+        names = set(frame["selector"])
+        return [name for name in self.selectors if name in names]
 
     def blanket(self, dataset: str, selector: str) -> pd.DataFrame:
         """Return the rows of the final blanket, most important feature first."""
