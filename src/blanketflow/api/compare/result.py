@@ -230,7 +230,20 @@ class Comparison:
         return self.summary().to_html() + (f"<ul>{notes}</ul>" if notes else "")
 
     def notes(self) -> list[str]:
-        """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status."""
+        """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status.
+
+        Returns
+        -------
+        list of str
+            The lines that a notebook shows below the summary.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> X = {"a": [1.0, 2, 3, 4] * 9, "b": [1.0, 3, 2, 5] * 9, "y": [0, 0, 1, 1] * 9}
+        >>> bf.compare(pd.DataFrame(X), "y", ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
+        []
+        """
         lines = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}
