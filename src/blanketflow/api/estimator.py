@@ -234,7 +234,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         if len(y) != table.n_rows or len(y) < 2 or not len(table):
             raise DataError(
                 f"X has {table.n_rows} rows and {len(table)} columns, y has {len(y)} rows. "
-                "Give as many rows of both, at least 2, and at least one column."
+                "Both need the same number of rows, at least 2, and X at least one column."
             )
         self.n_features_in_, self.feature_names_in_ = len(table), np.array(table.names, dtype=object)
         return y

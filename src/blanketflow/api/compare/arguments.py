@@ -41,7 +41,7 @@ def data_sets(X: Any, y: Any, groups: Any, name: str, task: str) -> list[DataSet
     if not isinstance(X, Mapping):
         return [_data_set(name, X, y, groups, task)]
     if y is not None or groups is not None:
-        raise ConfigError("compare: with a mapping of data sets, y and groups belong into it: {name: (X, y, groups)}.")
+        raise ConfigError("compare: with a mapping of data sets, y and groups belong in it: {name: (X, y, groups)}.")
     for name, parts in X.items():
         if not isinstance(parts, tuple) or len(parts) not in (2, 3):
             raise ConfigError(f"compare: data set {name!r} must be (X, y) or (X, y, groups).")
