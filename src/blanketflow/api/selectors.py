@@ -31,7 +31,7 @@ class All(MarkovBlanketSelector):
 
 
 class BAHSIC(MarkovBlanketSelector):
-    """Rank features by backward elimination: each round removes those without which the HSIC is largest."""
+    """Rank features by backward elimination: each round removes the features without which the HSIC is largest."""
 
     method_class = _METHODS["bahsic"]
     ci_test: str | CITest = "hsic"
@@ -41,7 +41,7 @@ class BAHSIC(MarkovBlanketSelector):
 
 
 class CIFE(MarkovBlanketSelector):
-    """Rank features by I(X;T) minus the sums of I(X;F), plus those of I(X;F|T), over the features F ranked before."""
+    """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before."""
 
     method_class = _METHODS["cife"]
     ci_test: str | CITest = "g2"
@@ -97,7 +97,7 @@ class FisherMarkov(MarkovBlanketSelector):
 
 
 class GS(MarkovBlanketSelector):
-    """Scan features in decreasing dependence, admitting any that depends on the target given those admitted."""
+    """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones."""
 
     method_class = _METHODS["gs"]
     ci_test: str | CITest = "g2"
@@ -111,8 +111,8 @@ class GSM(MarkovBlanketSelector):
     method_class = _METHODS["gs-m"]
     ci_test: str | CITest = "g2"
     alpha: float = 0.05
-    m: int = 2
     max_k: int | None = None
+    m: int = 2
     correction: Literal["bonferroni", "none"] = "bonferroni"
 
 
@@ -127,7 +127,7 @@ class HITONMB(MarkovBlanketSelector):
 
 
 class HITONPC(MarkovBlanketSelector):
-    """Take features by their marginal dependence; after each admission all members are tried again."""
+    """Admit features in order of marginal dependence; after each admission all members are tested again."""
 
     method_class = _METHODS["hiton-pc"]
     ci_test: str | CITest = "g2"
@@ -145,7 +145,7 @@ class HSMB(MarkovBlanketSelector):
 
 
 class IAMB(MarkovBlanketSelector):
-    """Admit the feature that depends most on the target given those admitted, until none does; then remove."""
+    """Admit the feature that depends most on the target given the admitted ones, until none does; then shrink."""
 
     method_class = _METHODS["iamb"]
     ci_test: str | CITest = "g2"
@@ -319,7 +319,7 @@ class PCMB(MarkovBlanketSelector):
 
 
 class PCSimple(MarkovBlanketSelector):
-    """Start from all features and remove, level by level, those that ever larger subsets of the others separate."""
+    """Start from all features and remove, level by level, the features that larger and larger sets of others separate."""
 
     method_class = _METHODS["pc-simple"]
     ci_test: str | CITest = "g2"
@@ -369,10 +369,10 @@ class RGSMK(MarkovBlanketSelector):
     method_class = _METHODS["rgs-mk"]
     ci_test: str | CITest = "g2"
     alpha: float = 0.05
-    m: int = 3
-    k: int = 1000
     max_k: int | None = None
+    m: int = 3
     correction: Literal["bonferroni", "none"] = "bonferroni"
+    k: int = 1000
 
 
 class RelaxMRMR(MarkovBlanketSelector):
@@ -386,7 +386,7 @@ class RelaxMRMR(MarkovBlanketSelector):
 
 
 class Relief(MarkovBlanketSelector):
-    """Rank features by how well they tell near rows of other classes (misses) from near rows of the own class (hits)."""
+    """Rank features by how well they tell near rows of other classes (misses) from near rows of the same class (hits)."""
 
     method_class = _METHODS["relief"]
     n_features: int | list[int] | Literal["auto"] = 10
@@ -419,7 +419,7 @@ class SGAI(MarkovBlanketSelector):
 
 
 class SIHITONPC(MarkovBlanketSelector):
-    """Take features by their marginal dependence, each tried on entry; the members are tried again once, at the end."""
+    """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end."""
 
     method_class = _METHODS["si-hiton-pc"]
     ci_test: str | CITest = "g2"
