@@ -74,7 +74,7 @@ def make_files(plan: Plan, is_real: bool) -> int:
 def seconds(plan: Plan, n: int, *, keep: bool) -> float:
     """Return the CPU seconds of a comparison that finds everything in its place."""
     begin = time.process_time()
-    found = check(plan, keep=keep)
+    found = check(plan, plan.config.output, keep=keep)
     spent = time.process_time() - begin
     assert found.n_standing == n and not found.again, (found.n_standing, n, found.line())
     return spent

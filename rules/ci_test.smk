@@ -115,6 +115,6 @@ rule gather_ci_test:
         **resources("gather_ci_test"),
     params:
         spec=lambda w: plan.test_spec(w.dataset, w.test),
-        code=lambda w: plan.code("gather_ci_test", test=w.test),
+        code=lambda w: plan.code("ci_test", test=w.test),
     script:
         "../scripts/gather_ci_test.py"

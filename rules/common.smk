@@ -34,6 +34,12 @@ TABLE_FILES = [
 ]
 
 
+def sources(wildcards):
+    """The files that a data set is read from, which every run asks for first."""
+    compare()
+    return map(source_file, plan.source_files(wildcards.dataset))
+
+
 def splits(wildcards):
     """The splits with the number of folds that a job works on."""
     return files.splits(dict(wildcards))

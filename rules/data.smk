@@ -7,12 +7,6 @@
 #          all_splits  all of them in one file, for people
 
 
-def sources(wildcards):
-    """The files that a data set is read from, which every run asks for first."""
-    compare()
-    return map(source_file, plan.source_files(wildcards.dataset))
-
-
 rule table:
     """Read a source once and store it typed, with its card."""
     input:

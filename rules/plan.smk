@@ -34,12 +34,14 @@ try:
     if works:
         check_state()
     plan = make_plan(config, script_file, fetch)
-    check_folder(plan.config.output)
+    # Where the results of a module are: the workflow that uses it may set a prefix.
+    output = workflow.modifier.path_modifier.replace_prefix(f"{plan.config.output}/")
+    check_folder(output)
     if workflow.is_main_process:
-        standing.check_supplies(plan)
+        standing.check_supplies(plan, output)
     if works:
         plan.check_times()
-        bring_back(plan.config.output)
+        bring_back(output)
 except BlanketflowError as error:
     raise WorkflowError(str(error)) from None
 
@@ -58,8 +60,8 @@ def compare():
         return
     try:
         if works:
-            RunLock(plan.config.output, logger.info)
-        compared.append(standing.check(plan, works))
+            RunLock(output, logger.info)
+        compared.append(standing.check(plan, output, keep=works))
     except BlanketflowError as error:  # it would pass for one of a single job
         refused.append(WorkflowError(str(error)))
         logger.error(str(error))
@@ -83,7 +85,7 @@ onstart:
         raise error
     say_cost()
     try:
-        check_results(plan.config.output)
+        check_results(output)
         for found in compared:
             found.refuse()
     except BlanketflowError as error:
@@ -93,7 +95,7 @@ onstart:
 def remember():
     """Note what stands at the end, so that the next plan opens none of it."""
     if is_here:
-        standing.note(plan)
+        standing.note(plan, output)
 
 
 onsuccess:

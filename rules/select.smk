@@ -31,7 +31,7 @@ rule grow:
         **resources("grow"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
-        code=lambda w: plan.code("grow", selector=w.selector),
+        code=lambda w: plan.code("grow_shrink", selector=w.selector),
     script:
         "../scripts/grow.py"
 
@@ -57,7 +57,7 @@ rule shrink:
         **resources("shrink"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
-        code=lambda w: plan.code("shrink", selector=w.selector),
+        code=lambda w: plan.code("grow_shrink", selector=w.selector),
     script:
         "../scripts/shrink.py"
 

@@ -87,7 +87,7 @@ def make(one):
 def run(plan, stop_after=None):
     """Make what Snakemake would make; stop after some jobs, as a kill does. Returns whether it ends with 0."""
     planned = artefacts(plan)
-    found = check(plan, keep=True)
+    found = check(plan, plan.config.output, keep=True)
     if found.foreign:
         return False
     makes, made_jobs = set(), set()
@@ -101,7 +101,7 @@ def run(plan, stop_after=None):
     for one in done if stop_after is None else done[:stop_after]:
         make(one)
     if stop_after is None:
-        note(plan)
+        note(plan, plan.config.output)
     return stop_after is None
 
 
@@ -123,7 +123,7 @@ def changed(rng, choices):
 
 def disturb(rng, output):
     """Do something to a file of a folder of results."""
-    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != "run.lock")
+    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != ".lock")
     if len(files) < 2:
         return
     path, other = rng.sample(files, 2)
@@ -134,7 +134,7 @@ def disturb(rng, output):
     elif what in ("flip", "quiet flip") and content:
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
         path.write_bytes(content)
-        if what == "quiet flip" and path.name != "manifest.parquet":  # as old as before: a job finds it where it reads
+        if what == "quiet flip" and path.name != ".manifest":  # as old as before: a job finds it where it reads
             os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
     elif what == "cut":
         path.write_bytes(content[: rng.randrange(len(content) + 1)])
@@ -181,14 +181,14 @@ def test_nothing_is_read_again_that_has_not_changed(tmp_path, monkeypatch):
     plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
     run(plan)
     monkeypatch.setattr("blanketflow.workflow.manifest._read", None)  # reading a file would fail
-    assert check(plan, keep=True).n_standing == len(artefacts(plan))
+    assert check(plan, plan.config.output, keep=True).n_standing == len(artefacts(plan))
 
 
 def test_what_removed_selectors_left_is_listed(tmp_path):
     run(plan_of(tmp_path / "results", (0.05, 2, 2, True, 1)))
-    left = left_over(plan_of(tmp_path / "results", (0.05, 2, 2, False, 1)))
+    left = left_over(plan_of(tmp_path / "results", (0.05, 2, 2, False, 1)), tmp_path / "results")
     assert left and all("gs" in path.parts for path in left if path.parent.name != "d")
-    assert left_over(plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))) == []
+    assert left_over(plan_of(tmp_path / "results", (0.05, 2, 2, True, 1)), tmp_path / "results") == []
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_the_reason_is_said(tmp_path, change, reason):
     run(plan)
     first, second = [one.path for one in artefacts(plan) if one.artefact == "shrink"][:2]
     change(first, second)
-    found = check(plan, keep=False)
+    found = check(plan, plan.config.output, keep=False)
     assert found.again == {first: reason}
     assert found.line().startswith("1 result does not match what is planned, and is made again")
 
@@ -217,5 +217,5 @@ def test_a_file_of_another_program_is_refused_and_not_touched(tmp_path):
     path = next(one.path for one in artefacts(plan) if one.artefact == "shrink")
     pq.write_table(pa.table({"feature": ["x"], "kept": [True]}), path)
     before = path.read_bytes()
-    assert check(plan, keep=False).foreign == [path]
+    assert check(plan, plan.config.output, keep=False).foreign == [path]
     assert not run(plan) and path.read_bytes() == before

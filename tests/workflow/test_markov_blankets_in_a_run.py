@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from workflow_runs import chosen, columns, configure, content, provenance, snakemake
+from workflow_runs import chosen, columns, configure, findings, provenance, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -172,7 +172,7 @@ def test_a_job_a_fold_and_a_job_a_split_give_the_same_content(select, selector):
     names = sorted(path.relative_to(select / selector) for path in (select / selector).rglob("*.parquet"))
     assert len(names) == 7
     for name in names:
-        assert content(select / selector / name) == content(select / f"{selector}-by-fold" / name), name
+        assert findings(select / selector / name) == findings(select / f"{selector}-by-fold" / name), name
 
 
 def test_a_method_brings_its_own_test_and_others_use_the_plain_one(select):

@@ -7,7 +7,7 @@ import pytest
 from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
 from blanketflow.selectors.run_fold import fold_seed, run_fold
-from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, content, provenance, snakemake
+from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, findings, provenance, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -143,7 +143,7 @@ def test_a_job_a_fold_and_a_job_a_split_give_the_same_content(select, selector):
     names = sorted(path.relative_to(select / selector) for path in (select / selector).rglob("*.parquet"))
     assert len(names) == 7
     for name in names:
-        assert content(select / selector / name) == content(select / f"{selector}-by-fold" / name), name
+        assert findings(select / selector / name) == findings(select / f"{selector}-by-fold" / name), name
 
 
 def test_the_spec_holds_the_list(select):

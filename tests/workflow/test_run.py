@@ -189,21 +189,22 @@ WITHOUT = ("sklearn", "lightgbm", "pandas", "scipy.stats")
 
 @pytest.mark.parametrize(("selector", "test", "method"), [("ppfs", "quick", "ppfs"), ("mrmr", "g2", "mrmr")])
 def test_a_grow_job_imports_only_what_it_needs(finished, tmp_path, selector, test, method):
-    results, grown = finished / "results", tmp_path / "grow.parquet"
-    spec = provenance(results / f"select/wine/full/{selector}/fold-1of2/grow.parquet")["spec"]
+    results, place = finished / "results", f"select/wine/full/{selector}/fold-1of2/grow.parquet"
+    grown, said = tmp_path / place, provenance(results / place)
+    spec = said["spec"]
     assert json.loads(spec)["method"] == method
     marginal = results / f"ci_test/wine/full/fold-1of2/{test}.parquet"
-    paths = [results / "data/wine/table.parquet", results / "data/wine/splits.parquet", marginal, grown]
+    paths = [results / "data/wine/table.parquet", results / "data/wine/splits-2.parquet", marginal, grown]
     program = """
 import json, runpy, sys
 from pathlib import Path
-script, table, splits, marginal, grow, spec = sys.argv[1:]
+script, table, splits, marginal, grow, spec, code = sys.argv[1:]
 main = runpy.run_path(script)["main"]
-main(Path(table), Path(splits), [Path(marginal)], Path(grow), "wine", "full", "1of2", spec)
+main(Path(table), Path(splits), [Path(marginal)], Path(grow), "wine", "full", "1of2", spec, code)
 print(json.dumps(sorted(sys.modules)))
 """
-    loaded = json.loads(python(program, PROJECT / "scripts/grow.py", *paths, spec))
-    assert content(grown) == content(results / f"select/wine/full/{selector}/fold-1of2/grow.parquet")
+    loaded = json.loads(python(program, PROJECT / "scripts/grow.py", *paths, spec, said["code"]))
+    assert content(grown) == content(results / place)
     assert "numpy" in loaded and [name for name in WITHOUT if name in loaded] == []
 
 

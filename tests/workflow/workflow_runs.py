@@ -146,6 +146,12 @@ def content(path):
     return repr((kept, [str(field.type) for field in table.schema], said))
 
 
+def findings(path):
+    """The same of artefacts of two selectors that ask for the same, without what tells one from the other."""
+    names = ("selector", "inputs", "checksum")
+    return re.sub(rf"'({'|'.join(names)})': '[^']*'", "", content(path))
+
+
 def contents(results):
     """The content of every Parquet file below a folder, by its path."""
     return {str(path.relative_to(results)): content(path) for path in sorted(results.rglob("*.parquet"))}

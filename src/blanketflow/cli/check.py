@@ -28,8 +28,8 @@ def check(
     from .run import scripts
 
     plan = make_plan(read_config_file(configfile), scripts().joinpath)
-    found = check(plan, keep=not remove, deep=deep)
-    left = left_over(plan)
+    found = check(plan, plan.config.output, keep=not remove, deep=deep)
+    left = left_over(plan, plan.config.output)
     for path, reason in sorted(found.again.items()):
         show(f"{path}: {REASONS[reason]}")
     for path in found.foreign:

@@ -72,8 +72,7 @@ class Artefacts:
 
     def _tests(self, dataset: str, test: str, n_folds: int) -> Iterator[Planned]:
         plan = self.files.plan
-        script = "gather_ci_test" if plan.grains.of_test(dataset, test) == "chunk" else "ci_test"
-        spec, code = plan.test_spec(dataset, test), self._code(script, test=test)
+        spec, code = plan.test_spec(dataset, test), self._code("ci_test", test=test)
         made_of = [
             self.files.at("table", dataset=dataset),
             self.files.at("splits", dataset=dataset, folds=str(n_folds)),
@@ -86,11 +85,7 @@ class Artefacts:
 
     def _selection(self, dataset: str, selector: str) -> Iterator[Planned]:
         plan, pair = self.files.plan, {"dataset": dataset, "selector": selector}
-        is_by_fold = plan.grains.of_selector(dataset, selector) == "fold"
-        asked = plan.method_spec(dataset, selector)
-        codes = {
-            stage: self._code(stage if is_by_fold else "grow_shrink", selector=selector) for stage in ("grow", "shrink")
-        }
+        asked, code = plan.method_spec(dataset, selector), self._code("grow_shrink", selector=selector)
         made_of = [self.files.at("table", dataset=dataset), self.files.splits(pair)]
         supplied = plan.selector(selector).supplied
         for split in plan.splits:
@@ -102,8 +97,8 @@ class Artefacts:
             )
             for i, (grow, shrink) in enumerate(zip(grown, shrunk, strict=True)):
                 tested = [*made_of, *marginals[i : i + 1]]
-                yield Planned("grow", grow, asked, codes["grow"], tested, supplied=supplied == "grow")
-                yield Planned("shrink", shrink, asked, codes["shrink"], [*tested, grow], supplied=supplied == "shrink")
+                yield Planned("grow", grow, asked, code, tested, supplied=supplied == "grow")
+                yield Planned("shrink", shrink, asked, code, [*tested, grow], supplied=supplied == "shrink")
             for artefact in ("blanket", "folds", "blankets"):
                 yield Planned(
                     artefact,
@@ -138,8 +133,8 @@ class Artefacts:
         inputs = [*cards, *by_fold, *files.final_shrink(), *tables]
         yield Planned("provenance", files.at("provenance"), plan.report_spec(), self._code("report"), inputs)
 
-    def _code(self, script: str, **ids: str) -> str:
-        key = (script, *ids.values())
+    def _code(self, stage: str, **ids: str) -> str:
+        key = (stage, *ids.values())
         if key not in self._codes:
-            self._codes[key] = self.files.plan.code(script, **ids)
+            self._codes[key] = self.files.plan.code(stage, **ids)
         return self._codes[key]

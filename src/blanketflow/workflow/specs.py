@@ -29,6 +29,10 @@ from .suitability import wants_network
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
 
 
+#: Stages with a script for each amount of work that one job may do.
+_SCRIPTS = {"ci_test": ("ci_test", "gather_ci_test"), "grow_shrink": ("grow", "shrink", "grow_shrink")}
+
+
 @dataclass(frozen=True)
 class Skip:
     """A pair that is not run, and why."""
@@ -232,9 +236,9 @@ class Plan:
 
     # --- code digests ------------------------------------------------------------------------------------------------
 
-    def code(self, script: str, *, selector: str | None = None, test: str | None = None) -> str:
-        """Return the digest of the source files that can change a job's result."""
-        files = [Path(self.scripts(f"{script}.py"))]
+    def code(self, stage: str, *, selector: str | None = None, test: str | None = None) -> str:
+        """Return the digest of the source files that can change a stage's result, whatever work one job does."""
+        files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if selector is not None:
             files += _files_of(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
@@ -242,11 +246,9 @@ class Plan:
             test = self.test_id(selector)
         if test is not None:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
-        if script == "gather_ci_test":
-            files.append(Path(self.scripts("ci_test.py")))  # the chunks are gone when this rule's digest is compared
-        if script == "report":
+        if stage == "report":
             files += sorted(PAGE.iterdir())
-        if script == "evaluate":
+        if stage == "evaluate":
             files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)
 

@@ -123,28 +123,30 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
     return found
 
 
-def check(plan: Plan, keep: bool, deep: bool = False) -> Comparison:
+def check(plan: Plan, output: str | Path, keep: bool, deep: bool = False) -> Comparison:
     """Compare a folder of results with its plan.
 
     Parameters
     ----------
     plan : Plan
+    output : path
+        The folder of results.
     keep : bool
         Whether to keep what was learned of the files.
     deep : bool
         Whether to read all content again, also of files whose size and time are as they were.
     """
-    manifest = Manifest(Path(plan.config.output)) if deep else Manifest.of(plan.config.output)
-    found = compare(_artefacts(plan), manifest)
+    manifest = Manifest(Path(output)) if deep else Manifest.of(output)
+    found = compare(_artefacts(plan, output), manifest)
     if keep:
         manifest.forget(found.again)
         manifest.save()
     return found
 
 
-def check_supplies(plan: Plan) -> None:
+def check_supplies(plan: Plan, output: str | Path) -> None:
     """Raise `DataError` unless every stage that the config declares as supplied is there and can be used."""
-    for one in _artefacts(plan) if any(s.supplied for s in plan.config.selectors.values()) else ():
+    for one in _artefacts(plan, output) if any(s.supplied for s in plan.config.selectors.values()) else ():
         if one.supplied:
             if not one.path.is_file():
                 raise DataError(
@@ -155,18 +157,17 @@ def check_supplies(plan: Plan) -> None:
             check_supplied(one.path, one.artefact, set(plan.facts[dataset].feature_names))
 
 
-def left_over(plan: Plan) -> list[Path]:
+def left_over(plan: Plan, output: str | Path) -> list[Path]:
     """Return the artefacts that stand and are no part of the plan, such as those of removed selectors."""
-    output = Path(plan.config.output)
-    planned = {one.path for one in _artefacts(plan)}
-    standing = (path for name in FOLDERS for path in (output / name).rglob("*.parquet"))
+    planned = {one.path for one in _artefacts(plan, output)}
+    standing = (path for name in FOLDERS for path in (Path(output) / name).rglob("*.parquet"))
     return sorted(path for path in standing if path not in planned)
 
 
-def note(plan: Plan) -> None:
+def note(plan: Plan, output: str | Path) -> None:
     """Keep what the files of a run that has just ended say of themselves."""
-    manifest = Manifest.of(plan.config.output)
-    for one in _artefacts(plan):
+    manifest = Manifest.of(output)
+    for one in _artefacts(plan, output):
         try:
             manifest.look(one.path, verify=False)
         except ArtefactError:
@@ -174,8 +175,8 @@ def note(plan: Plan) -> None:
     manifest.save()
 
 
-def _artefacts(plan: Plan) -> Artefacts:
-    return Artefacts(JobFiles(plan, Path(plan.config.output).joinpath))
+def _artefacts(plan: Plan, output: str | Path) -> Artefacts:
+    return Artefacts(JobFiles(plan, Path(output).joinpath))
 
 
 def _beside(path: Path, known: Known) -> dict[Path, str]:
