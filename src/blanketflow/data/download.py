@@ -49,7 +49,7 @@ def is_remote(path: str | Path) -> bool:
     return bool(_URL.match(str(path))) and not is_web(path)
 
 
-def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path]) -> dict[str, Any]:
+def with_copies(spec: Mapping[str, Any], copy_of: Callable[[str], Path | str]) -> dict[str, Any]:
     """Return a spec with each URL of object storage replaced by the path that `copy_of` returns for it.
 
     >>> with_copies({"path": "s3://bucket/table.csv", "target": "y"}, lambda url: Path(url[5:]))["path"]

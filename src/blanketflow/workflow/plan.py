@@ -42,12 +42,19 @@ def make_plan(
     """
     config = read_config(raw)
     _check_files(config)
+    copies: dict[tuple[str, str], Path] = {}
+
+    def copy_of(name: str, url: str) -> Path | str:
+        if fetch:
+            copies[name, url] = fetch(name, url)
+        return copies.get((name, url), url)
+
     facts = {
-        name: peek(name, with_copies(spec, partial(fetch, name)) if fetch else spec, table_seed(config, name))
+        name: peek(name, with_copies(spec, partial(copy_of, name)), table_seed(config, name))
         for name, spec in config.datasets.items()
     }
     plan = plan_of(config, facts, scripts)
-    plan.fetch = fetch
+    plan.copies = copies
     return plan
 
 

@@ -55,8 +55,8 @@ class Plan:
     skipped : list of Skip
     scripts : function
         Returns where a script is, by the name of its file.
-    fetch : function, optional
-        Returns the local copy of a data set's file in object storage, by the data set's id and the file's URL.
+    copies : dict of (str, str) to path
+        The local copy of each file in object storage, by the data set's id and the file's URL.
     """
 
     config: Config
@@ -64,7 +64,7 @@ class Plan:
     scripts: Callable[[str], Path | str]
     pairs: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
-    fetch: Callable[[str, str], Path] | None = None
+    copies: Mapping[tuple[str, str], Path] = field(default_factory=dict)
 
     @cached_property
     def splits(self) -> list[str]:
@@ -124,7 +124,7 @@ class Plan:
         return source_digests([self._copy(dataset, path) for path in self.source_files(dataset)])
 
     def _copy(self, dataset: str, path: str) -> Path | str:
-        return self.fetch(dataset, path) if self.fetch and is_remote(path) else path
+        return self.copies.get((dataset, path), path)
 
     def check_times(self) -> None:
         """Raise `DataError` if a file of a data set is from the future."""
