@@ -77,8 +77,9 @@ test-faults: setup-test ## stop runs by signals at 50 random moments; make test-
 test-versions: setup-test ## the same results with the oldest and newest packages that are allowed, and on an older processor
 	$(BIN)/python tests/versions/compare.py
 
-fuzz: setup-test ## search for MINUTES=60 for input that breaks the readers of tables, configs and BIF files
+fuzz: setup-test ## search for MINUTES=60 for input that breaks the readers; then 2,000 histories of a folder of results
 	$(BIN)/python tests/fuzz/search.py --minutes $(MINUTES)
+	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) tests/unit/test_standing.py
 
 soak: setup-test ## 200 small runs one after the other, then one of 5,000 jobs: memory, open files, files left behind
 	$(BIN)/python tests/soak/soak.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from blanketflow.data.artefact_columns import ARTEFACTS, COLUMNS, Column, Rows
-from blanketflow.data.provenance import Provenance
+from blanketflow.data.provenance import WHAT, Provenance
 from blanketflow.models.metrics import METRICS
 from blanketflow.reporting.tables import TABLES
 from blanketflow.workflow.layout import path_of
@@ -32,8 +32,19 @@ _METADATA = {
     "reason": COLUMNS["reason"].meaning,
     "n_tests": COLUMNS["n_tests"].meaning,
     "seconds": "wall seconds of the stage; no part of what equal results means",
-    "version": "of blanketflow",
+    "version": "of blanketflow, for information only",
     "extra": "more facts of this file, as JSON",
+    "what": "what it is, one key for each: `" + "`, `".join(WHAT) + "`, as far as they apply",
+    "code": "digest of the code that can change the result",
+    "inputs": "content digests of what it was made from, as JSON",
+    "content": "digest of names, types and values, and of how it ended, without seconds",
+    "beside": "content digests of files that were made with it, such as a table's card, as JSON",
+}
+_DIGESTS = {
+    "parts": "digest of each column in each block of rows, one after the other",
+    "seconds_parts": "the same of columns that hold seconds",
+    "blocks": "rows of each block, as JSON",
+    "checksum": "digest of the other keys, but for seconds and `beside`",
 }
 
 
@@ -69,11 +80,13 @@ def results_page() -> str:
     metrics = [(f"`{m.id}`", m.label, m.task, directions[m.higher_is_better]) for m in METRICS.values()]
     parts += ["## Metrics", table(["id", "metric", "task", ""], metrics)]
     metadata = [(f"`{field.name}`", _METADATA[field.name]) for field in fields(Provenance)]
+    metadata += [(f"`{name}`", what) for name, what in _DIGESTS.items()]
     parts += [
         "## What every file says of itself",
         "Each Parquet file carries, as key-value metadata, how it came about. A failure is never an empty result: "
-        "`status` says so. `pyarrow.parquet.read_schema(path).metadata` shows it. Checksums tell damaged files, which "
-        "no job reads ([faults](faults.md)); those of JSON files are under their key `checksum`.",
+        "`status` says so. `pyarrow.parquet.read_schema(path).metadata` shows it. A run compares it with what it plans "
+        "([identity](identity.md)), and no job reads a damaged file ([faults](faults.md)). JSON files have a "
+        "`checksum`.",
         table(["key", "holds"], metadata),
     ]
     return "\n\n".join(parts) + "\n"

@@ -90,14 +90,17 @@ def run(plan, stop_after=None):
     found = check(plan, plan.config.output, keep=True)
     if found.foreign:
         return False
+    job, together = {}, {}
+    for one in planned:
+        job[one.path] = job_of(one)
+        together.setdefault(job[one.path], set()).add(one.path)
     makes, made_jobs = set(), set()
     for one in planned:
         is_missing = not one.path.exists() or (one.artefact == "table" and not card_of(one).exists())
         if is_missing or one.path in found.again or not makes.isdisjoint(one.inputs):
-            made_jobs.add(job_of(one))
-        together = {other.path for other in planned if job_of(other) in made_jobs}
-        makes |= together | {path.with_name("card.json") for path in together if path.name == "table.parquet"}
-    done = [one for one in planned if job_of(one) in made_jobs]
+            made_jobs.add(job[one.path])
+            makes |= together[job[one.path]] | ({card_of(one)} if one.artefact == "table" else set())
+    done = [one for one in planned if job[one.path] in made_jobs]
     for one in done if stop_after is None else done[:stop_after]:
         make(one)
     if stop_after is None:

@@ -1,0 +1,296 @@
+"""A result is what its metadata says: not where it lies, nor how old it is, nor what Snakemake remembers of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from blanketflow.workflow.run_lock import Holder
+from workflow_runs import (
+    assert_equal_results,
+    changed,
+    configure,
+    contents,
+    counts,
+    environment,
+    jobs,
+    planned,
+    provenance,
+    ran,
+    snakemake,
+)
+
+pytestmark = pytest.mark.workflow
+
+SEARCH = "results/select/wine/cv-1/ppfs"
+#: What follows one selector's search, if one of its folds is made again.
+FOLLOWS = {"grow_shrink_2": 1, "aggregate": 1, "evaluate": 1, "tables": 1, "report": 1}
+
+
+@pytest.fixture
+def forgotten(finished, tmp_path):
+    """A finished folder without Snakemake's records, as after rsync of the results."""
+    folder = shutil.copytree(finished, tmp_path / "run")
+    shutil.rmtree(folder / ".snakemake")
+    return folder
+
+
+def said(outcome):
+    """The line on what is made again."""
+    return [line for line in outcome.stdout.splitlines() if "match what is planned" in line]
+
+
+def test_a_copied_folder_and_a_changed_alpha_do_not_pass_off_the_old_blanket(finished, tmp_path):
+    folder = changed(finished, tmp_path / "run", lambda c: c["selectors"]["ppfs"].update(alpha=0.2))
+    shutil.rmtree(folder / ".snakemake")
+    outcome = snakemake(folder, "--cores", "2")
+    made = {rule: n for rule, n in counts(jobs(outcome)).items() if n}
+    assert made == {"grow_shrink_2": 3, "aggregate": 3, "evaluate": 1, "tables": 1, "report": 1}
+    (line,) = said(outcome)
+    assert line.endswith(": 6 asked for with other settings.")  # grow on 2 folds of 3 splits; the rest depends on it
+    kept = configure(tmp_path / "changed", {})
+    shutil.copytree(finished, kept, dirs_exist_ok=True)
+    shutil.copy(folder / "my.yaml", kept)
+    snakemake(kept, "--cores", "2")  # with its records
+    assert_equal_results(contents(folder / "results"), contents(kept / "results"))
+    assert planned(folder) == []
+
+
+def test_a_copied_folder_as_it_was_runs_nothing(forgotten):
+    assert planned(forgotten) == []
+
+
+def test_another_folds_file_is_not_read_as_this_folds(forgotten, finished):
+    one, other = (forgotten / SEARCH / f"fold-{k}of2/shrink.parquet" for k in (1, 2))
+    shutil.copy2(other, one)
+    outcome = snakemake(forgotten, "--cores", "2")
+    assert counts(jobs(outcome)) == FOLLOWS
+    assert said(outcome)[0].endswith("1 in the wrong place.")
+    assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
+
+
+def test_a_damaged_file_is_made_again(forgotten, finished):
+    path = forgotten / SEARCH / "fold-1of2/grow.parquet"
+    content = bytearray(path.read_bytes())
+    content[content.index(b'"alpha"') + 1] ^= 16
+    state = path.stat()
+    path.write_bytes(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns - 1))
+    assert counts(planned(forgotten)) == FOLLOWS
+    outcome = snakemake(forgotten, "--cores", "2")
+    assert said(outcome)[0].endswith("1 damaged.")
+    assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("path", "again"),
+    [
+        ("report.html", {"report"}),
+        ("figures/wine-stability.svg", {"report"}),
+        ("provenance.json", {"report"}),
+        ("tables/scores.csv", {"tables", "report"}),
+        ("data/wine/card.json", {"table"}),
+    ],
+)
+@pytest.mark.parametrize("how", ["empty", "cut", "gone"])
+def test_an_incomplete_file_for_people_is_made_again(forgotten, path, again, how):
+    file = forgotten / "results" / path
+    if not file.exists():  # figures have the names of their charts
+        file = sorted(file.parent.iterdir())[0]
+    if how == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(b"" if how == "empty" else file.read_bytes()[:-9])
+    assert again <= set(counts(planned(forgotten)))
+
+
+@pytest.mark.extended
+def test_a_missing_stage_is_made_again_though_what_follows_is_there(forgotten, finished):
+    (forgotten / SEARCH / "fold-1of2/shrink.parquet").unlink()
+    assert counts(ran(forgotten)) == FOLLOWS
+    assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
+
+
+@pytest.mark.extended
+def test_written_again_by_pyarrow_an_artefact_is_accepted_and_without_its_metadata_refused(forgotten):
+    path = forgotten / SEARCH / "fold-1of2/grow.parquet"
+    times = path.stat()
+    table = pq.ParquetFile(path).read()
+    pq.write_table(table, path, compression="zstd")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert planned(forgotten) == []
+    pq.write_table(table.replace_schema_metadata(None), path)
+    before = path.read_bytes()
+    failed = snakemake(forgotten, "--cores", "2", "--forcerun", "grow_shrink_2", check=False)
+    assert failed.returncode == 1 and "was not written by blanketflow" in failed.stdout
+    assert "supplied: {selector: ..., stage: ...}" in failed.stdout and jobs(failed) == []
+    assert path.read_bytes() == before
+
+
+@pytest.mark.extended
+def test_results_of_the_first_version_are_made_again_with_a_line_that_says_so(forgotten):
+    for path in (forgotten / "results").rglob("*.parquet"):
+        table = pq.ParquetFile(path).read()
+        ours = {key: table.schema.metadata[key] for key in (b"spec", b"seed", b"status", b"version", b"extra")}
+        pq.write_table(table.replace_schema_metadata(ours), path)
+    outcome = snakemake(forgotten, "-n")
+    assert "by blanketflow 0.1.0" in said(outcome)[0]
+    assert {"table", "splits", "ci_test_2", "grow_shrink_2", "evaluate", "report"} <= set(counts(jobs(outcome)))
+
+
+@pytest.mark.extended
+def test_a_source_that_has_moved_leaves_every_search_as_it_is(tmp_path):
+    rows = "\n".join(f"{i % 7},{i % 3},{i % 2}" for i in range(80))
+    config = {
+        "datasets": {"t": {"path": "one.csv", "target": "y"}},
+        "splits": {"evaluation": 2},
+        "folds": 0,
+        "selectors": {"mim": {"method": "mim", "n_features": 1}},
+        "models": ["tree"],
+    }
+    folder = configure(tmp_path / "run", config)
+    (folder / "one.csv").write_text(f"a,b,y\n{rows}\n")
+    snakemake(folder, "--cores", "2")
+    before = contents(folder / "results/select")
+    (folder / "elsewhere").mkdir()
+    (folder / "one.csv").rename(folder / "elsewhere/two.csv")
+    config["datasets"]["t"]["path"] = "elsewhere/two.csv"
+    moved = configure(folder, config)
+    shutil.rmtree(folder / ".snakemake")
+    assert set(counts(planned(moved))) == {"tables", "report"}  # which state the path
+    assert contents(folder / "results/select") == before
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("grain", ["fold", "split", "dataset"])
+def test_a_supplied_stage_is_used_and_said_at_every_grain(finished, tmp_path, grain):
+    duckdb = pytest.importorskip("duckdb")
+
+    def supply(config):
+        config.update(grain=grain, supplied={"selector": "mrmr", "stage": "shrink"})
+
+    folder = changed(finished, tmp_path / "run", supply)
+    for path in (folder / "results/select/wine").glob("*/mrmr/fold-*/shrink.parquet"):
+        path.unlink()
+        duckdb.sql(f"copy (select unnest(['proline', 'hue']) as feature, unnest([true, false]) as kept) to '{path}'")
+    supplied = sorted((folder / "results/select/wine").glob("*/mrmr/fold-*/shrink.parquet"))
+    before = {path: path.read_bytes() for path in supplied}
+    snakemake(folder, "--cores", "2")
+    assert {path: path.read_bytes() for path in before} == before
+    found = folder / "results/select/wine/full/mrmr/blanket.parquet"
+    blanket = pq.read_table(found).to_pydict()
+    assert blanket["feature"] == ["proline"] and blanket["chosen"] == [True]
+    assert (
+        json.loads(provenance(folder / "results/select/wine/full/mrmr/blanket.parquet")["spec"])["supplied"] == "shrink"
+    )
+    assert "supplied" in (folder / "results/report.html").read_text()
+    assert planned(folder) == []
+    changed_one = next(path for path in before if "cv-1" in path.parts)
+    duckdb.sql(f"copy (select 'hue' as feature, true as kept) to '{changed_one}'")
+    assert counts(planned(folder)) == {"aggregate": 1, "evaluate": 1, "tables": 1, "report": 1}
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ({"feature": ["proline"]}, "has no column 'kept'"),
+        ({"feature": ["proline"], "kept": ["yes"]}, "column 'kept' has the type string. Write it as bool"),
+        ({"feature": ["proline", "proline"], "kept": [True, False]}, "names a feature twice"),
+        ({"feature": ["age"], "kept": [True]}, "names 'age', which is not a feature of the table"),
+        (None, "which the config declares as supplied"),
+    ],
+)
+def test_a_supplied_stage_that_cannot_be_used_is_refused(finished, tmp_path, rows, told):
+    folder = changed(finished, tmp_path / "run", lambda c: c.update(supplied={"selector": "mrmr", "stage": "shrink"}))
+    for path in (folder / "results/select/wine").glob("*/mrmr/fold-*/shrink.parquet"):
+        path.unlink()
+        if rows is not None:
+            pq.write_table(pa.table(rows), path)
+    failed = snakemake(folder, "-n", check=False)
+    assert failed.returncode == 1 and told in failed.stdout, failed.stdout
+
+
+def blanketflow(folder, *arguments):
+    call = [sys.executable, "-m", "blanketflow.cli", *arguments]
+    return subprocess.run(call, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.extended
+def test_check_lists_and_removes_what_is_not_as_asked(forgotten):
+    check = ("check", "--configfile", "my.yaml")
+    whole = blanketflow(forgotten, *check, "--deep")
+    assert whole.returncode == 0 and "94 results, all as my.yaml asks" in whole.stderr, whole.stderr
+    damaged = forgotten / SEARCH / "fold-1of2/grow.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-5])
+    left = forgotten / "results/select/wine/full/old/blanket.parquet"
+    left.parent.mkdir()
+    shutil.copy(forgotten / "results/select/wine/full/all/blanket.parquet", left)
+    found = blanketflow(forgotten, *check)
+    listed = [f"{damaged.relative_to(forgotten)}: damaged", f"{left.relative_to(forgotten)}: left over"]
+    assert found.returncode == 1 and found.stdout.splitlines() == listed
+    removed = blanketflow(forgotten, *check, "--remove")
+    assert removed.returncode == 0 and not damaged.exists() and not left.exists()
+
+
+# --- one run at a time writes into a folder of results ----------------------------------------------------------------
+
+
+def held_by(run, **other):
+    """Have another run hold the lock of a run's results: one that lives, unless something else is said of it."""
+    lock = run / "results/.lock"
+    lock.write_text(json.dumps({**vars(Holder.of_this_process()), **other}))
+    return lock
+
+
+def test_a_run_from_another_folder_into_the_same_results_is_refused(forgotten, tmp_path):
+    held_by(forgotten, folder="/srv/study")
+    elsewhere = changed(forgotten, tmp_path / "elsewhere", lambda c: c.update(output=str(forgotten / "results")))
+    before = contents(forgotten / "results")
+    (forgotten / "results/report.html").unlink()
+    failed = snakemake(elsewhere, "--cores", "2", check=False)
+    assert failed.returncode == 1 and jobs(failed) == []
+    assert f"another run is working on {forgotten}/results (process {os.getpid()} on" in failed.stdout
+    assert contents(forgotten / "results") == before
+    assert set(counts(planned(elsewhere))) == {"report"}  # to look, no lock is needed
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("dead", [{"process": 2**22 - 1}, {"started": 1.0}, {"space": "another machine"}])
+def test_the_lock_of_a_dead_run_is_taken_over_and_that_is_said(forgotten, dead):
+    lock = held_by(forgotten, **dead)
+    os.utime(lock, (0, 0))  # its last sign of life
+    (forgotten / "results/report.html").unlink()
+    outcome = snakemake(forgotten, "--cores", "2")
+    assert "a run that no longer works (process" in outcome.stdout and "this one takes over" in outcome.stdout
+    assert not lock.exists()
+
+
+@pytest.mark.extended
+def test_a_run_of_another_machine_that_gave_a_sign_of_life_is_left_alone(forgotten):
+    lock = held_by(forgotten, space="another machine", machine="node7")
+    (forgotten / "results/report.html").unlink()
+    failed = snakemake(forgotten, "--cores", "2", check=False)
+    assert failed.returncode == 1 and "on node7" in failed.stdout and lock.exists()
+
+
+@pytest.mark.extended
+def test_a_run_whose_lock_was_taken_over_stops(tmp_path):
+    """As after a laptop slept for longer than a silent run counts as alive."""
+    program = """
+import signal, sys, threading
+from blanketflow.workflow import run_lock
+run_lock.BEAT = 0.05
+lock = run_lock.RunLock(sys.argv[1], print)
+with open(lock._path, "w") as file:
+    file.write("{}")
+threading.Event().wait(600)
+"""
+    ended = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert "another run has taken over" in ended.stdout and "KeyboardInterrupt" in ended.stderr
