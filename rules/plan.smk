@@ -35,7 +35,7 @@ try:
         check_state()
     plan = make_plan(config, script_file, fetch)
     # Where the results of a module are: the workflow that uses it may set a prefix.
-    output = workflow.modifier.path_modifier.replace_prefix(f"{plan.config.output}/")
+    output = workflow.modifier.path_modifier.replace_prefix(f"{plan.config.output}/").rstrip("/")
     check_folder(output)
     if workflow.is_main_process:
         standing.check_supplies(plan, output)

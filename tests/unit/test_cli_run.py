@@ -33,6 +33,24 @@ def test_what_does_not(word):
     assert not command._asks_for_output(word)
 
 
+@pytest.mark.parametrize(
+    ("word", "is_so"),
+    [
+        ("-n", True),
+        ("-np", True),
+        ("--lint", True),
+        ("--report", True),
+        ("--unlock", True),
+        ("--report-after-run", False),
+        ("-p", False),
+        ("--printshellcmds", False),
+        ("--quiet", False),
+    ],
+)
+def test_what_runs_no_jobs_shows_no_blankets(word, is_so):
+    assert command._runs_no_jobs(word) == is_so
+
+
 def test_progress_of_a_run():
     progress = Progress()
     progress.see({"event": "resources_info", "cores": 2})

@@ -126,7 +126,7 @@ def changed(rng, choices):
 
 def disturb(rng, output):
     """Do something to a file of a folder of results."""
-    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != ".lock")
+    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != ".run-lock")
     if len(files) < 2:
         return
     path, other = rng.sample(files, 2)

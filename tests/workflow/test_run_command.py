@@ -83,6 +83,7 @@ def test_snakemakes_own_output_where_it_is_asked_for(finished, tmp_path, more):
     code, shown = in_terminal([*RUN, *more], folder, environment())
     assert code == 0 and "Nothing to be done" in shown and "all jobs" not in shown
     assert ("of CPU time from nothing" in shown) == (more == ["-n"])  # for there is nothing to start
+    assert ("Report: " in shown) == (more != ["-n"])  # a look prints no blankets of an earlier run as its own
 
 
 @pytest.mark.extended

@@ -18,21 +18,23 @@ from ..core.errors import ConfigError
 from .terminal import complain, is_terminal
 
 _STOPPED = "stopped. The same command continues where it stopped."
-#: Options with which Snakemake does not run jobs, or with which its own output is wanted.
-_OWN_OUTPUT = (
+#: Options with which Snakemake does not run jobs.
+_NO_JOBS = (
     "--dry",
-    "--quiet",
-    "--verbose",
-    "--print",
-    "--debug",
-    "--logger",
+    "--print-compilation",
     "--lint",
     "--list",
     "--dag",
     "--d3dag",
+    "--rulegraph",
+    "--filegraph",
+    "--summary",
 )
-_OWN_OUTPUT += ("--rulegraph", "--filegraph", "--summary", "--detailed-summary", "--unlock", "--report", "--archive")
-_OWN_OUTPUT += ("--cleanup", "--delete", "--version", "--generate", "--containerize", "--edit", "--draft", "--touch")
+_NO_JOBS += ("--detailed-summary", "--unlock", "--report", "--archive", "--cleanup", "--delete", "--version")
+_NO_JOBS += ("--generate", "--containerize", "--edit", "--draft", "--touch")
+_NO_JOBS_LETTERS = re.compile(r"-[a-zA-Z]*[nSDtv][a-zA-Z]*")
+#: Those, and options with which Snakemake's own output is wanted.
+_OWN_OUTPUT = (*_NO_JOBS, "--print", "--quiet", "--verbose", "--debug", "--logger")
 _OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
 #: Options that set how many jobs run at the same time, or name a profile that does.
 _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
@@ -123,9 +125,15 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
         ended = run_watched(snakemake, arguments, hold)
     if ended.stopped and ended.code:
         complain(_STOPPED)
-    if ended.code == 0:
+    if ended.code == 0 and not any(map(_runs_no_jobs, arguments)):  # what stands would pass for this run's
         show_blankets(_output_folder(arguments))
     return ended.code
+
+
+def _runs_no_jobs(word: str) -> bool:
+    if word.startswith("--report-after-run"):
+        return False
+    return word.startswith(_NO_JOBS) or bool(_NO_JOBS_LETTERS.fullmatch(word))
 
 
 def _asks_for_output(word: str) -> bool:
