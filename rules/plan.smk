@@ -48,6 +48,7 @@ except BlanketflowError as error:
 
 is_here = workflow.storage_settings.default_storage_provider is None
 compared, refused = [], []
+NOTE = "note"  # the kind of a message that the progress display shows, too
 
 
 def compare():
@@ -60,7 +61,7 @@ def compare():
         return
     try:
         if works:
-            RunLock(output, logger.info)
+            RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))
     except BlanketflowError as error:  # it would pass for one of a single job
         refused.append(WorkflowError(str(error)))
@@ -68,7 +69,7 @@ def compare():
         return
     workflow.dag.forcefiles.update(map(str, compared[0].again))
     for line in filter(None, (compared[0].line(), compared[0].refusal())):
-        logger.info(line)
+        logger.info(line, extra={"event": NOTE})
 
 
 def say_cost():

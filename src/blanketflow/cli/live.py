@@ -99,6 +99,8 @@ def _drawn(progress: Progress, begin: float) -> Table:
     names = [printable(job.name) for job in running[:_NAMED]]
     names += [f"and {len(running) - _NAMED} more"] if len(running) > _NAMED else []
     outer = Table.grid()
+    for told in progress.notes:
+        outer.add_row(Text(told))
     outer.add_row(drawn)
     outer.add_row(Text("now: " + ", ".join(names), style="dim", no_wrap=True, overflow="ellipsis") if names else "")
     for number in progress.failed:

@@ -42,14 +42,15 @@ class Progress:
     """The state of a run.
 
     `total` counts the jobs of each rule. `jobs` are those that have started, by Snakemake's number, and `failed` has
-    the message of each that failed and has not succeeded since. `errors` concern the run as a whole. `parallel` jobs
-    may run at the same time.
+    the message of each that failed and has not succeeded since. `errors` and `notes` concern the run as a whole.
+    `parallel` jobs may run at the same time.
     """
 
     total: dict[str, int] = field(default_factory=dict)
     jobs: dict[int, Job] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     parallel: int = 1
     _seconds: dict[str, list[float]] = field(default_factory=dict)
 
@@ -70,6 +71,8 @@ class Progress:
         elif kind == "job_error":
             self.jobs.setdefault(number, Job(event["rule_name"], {}, event.get("log", ())))
             self.failed[number] = event["message"]
+        elif kind == "note":
+            self.notes.append(event["message"])
         elif kind == "error":
             self.errors.append(event["message"])
 
