@@ -22,8 +22,8 @@ _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{8}\.tmp\Z")
 def temporary_name(path: Path) -> Path:
     """Return a name beside `path` to write to; remove what writers of this file left who were killed.
 
-    It holds the machine, since folders are shared by machines; the process, since a job's child may outlive it; and
-    random digits, since both may come again.
+    It holds the machine or container, since folders are shared by several; the process, since a job's child may outlive
+    it; and random digits, since both may come again.
     """
     _remove_left(path)
     return path.with_name(f".{path.name[:_KEPT]}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
@@ -49,4 +49,14 @@ def _is_left(path: Path) -> bool:
 
 
 def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    return f"{zlib.crc32(process_space().encode()):08x}"
+
+
+def process_space() -> str:
+    """Return what process ids belong to: this boot of this machine, and the namespace of processes."""
+    parts = [platform.node()]
+    with suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    with suppress(OSError):
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return " ".join(parts)

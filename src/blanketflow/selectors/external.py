@@ -43,6 +43,9 @@ class External(Method):
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours unless the class takes the options and makes a selector."""
+        named = type(self._options["selector"]) if isinstance(self, Wrapped) else import_name(self.path)
+        if not hasattr(named, "fit"):  # before anything is called: a name could stand for any function
+            raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
         try:
             selector = self.build()
         except BlanketflowError:
@@ -50,7 +53,7 @@ class External(Method):
         except Exception as error:  # whatever the class does with its options
             why = printable(f"{type(error).__name__}: {error}")
             raise ParameterError(f"{self.path} cannot be made with options {shown(self._options)} ({why}).") from error
-        if not hasattr(selector, "fit") or not hasattr(selector, "get_support"):
+        if not hasattr(selector, "get_support"):
             raise UnsupportedError(f"{self.path} {NO_SELECTOR}")
 
     def build(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -115,9 +116,9 @@ def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None
 
     texts = frame.select_dtypes(exclude=["number", "bool"])
     cells = frame.assign(**{name: texts[name].map(as_cell) for name in texts})
-    csv = path.with_suffix(".csv")
-    write_text(csv, cells.to_csv(index=False))
-    provenance.beside = contents_beside(path, [csv])
+    beside = path.with_suffix(".csv")
+    write_text(beside, cells.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
+    provenance.beside = contents_beside(path, [beside])
     write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
 
 

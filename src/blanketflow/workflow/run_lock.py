@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..core.errors import StorageError
 from ..core.folders import not_written
+from ..data.temporary import process_space
 from .layout import path_of
 
 #: Seconds between two signs of life, and after how many without one a run on another machine counts as dead.
@@ -54,13 +55,13 @@ class Holder:
         import psutil
 
         own = psutil.Process()
-        return cls(platform.node(), _space(), own.pid, own.create_time(), os.getcwd(), secrets.token_hex(8))
+        return cls(platform.node(), process_space(), own.pid, own.create_time(), os.getcwd(), secrets.token_hex(8))
 
     def lives(self, seconds_since_beat: float) -> bool:
         """Whether the run works still: by its process where that can be seen, else by its last sign of life."""
         import psutil
 
-        if self.space != _space():
+        if self.space != process_space():
             return seconds_since_beat < EXPIRES
         try:
             return abs(psutil.Process(self.process).create_time() - self.started) < 1
@@ -161,13 +162,3 @@ def _read(path: Path) -> Holder | None:
 def _refusal(path: Path, holder: Holder | None) -> StorageError:
     who = f" (process {holder.process} on {holder.machine}, started in {holder.folder})" if holder else ""
     return StorageError(f"another run is working on {path.parent}{who}. Wait for it, or name another output.")
-
-
-def _space() -> str:
-    """Return what process ids belong to: this boot of this machine, and the namespace of processes."""
-    parts = [platform.node()]
-    with suppress(OSError):
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-    with suppress(OSError):
-        parts.append(os.readlink("/proc/self/ns/pid"))
-    return " ".join(parts)
