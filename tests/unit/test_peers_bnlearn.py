@@ -31,7 +31,16 @@ DATA = [("alarm_500", "mi"), ("alarm_500", "mi-adf"), ("alarm_5000", "mi"), ("al
 DATA += [("ecoli70_500", "zf"), ("ecoli70_500", "cor")]
 #: Options without which the methods would not do what bnlearn's do: it neither limits conditioning sets nor corrects.
 OPTIONS = {method: {"max_k": None, "symmetry": "none"} for method in ("mmpc", "si-hiton-pc")}
-every_case = pytest.mark.parametrize(("data", "test", "method"), [(*case, m) for case in DATA for m in RENDERINGS])
+#: A tenth of the time: the larger samples are for the extended tests.
+QUICK = ("alarm_500", "mi-adf"), ("ecoli70_500", "zf")
+every_case = pytest.mark.parametrize(
+    ("data", "test", "method"),
+    [
+        pytest.param(*case, method, marks=() if case in QUICK else pytest.mark.extended)
+        for case in DATA
+        for method in RENDERINGS
+    ],
+)
 
 
 @cache
