@@ -47,6 +47,7 @@ except BlanketflowError as error:
 
 
 is_here = workflow.storage_settings.default_storage_provider is None
+is_module = workflow.modifier.skip_configfile
 compared, refused = [], []
 NOTE = "note"  # the kind of a message that the progress display shows, too
 
@@ -63,13 +64,14 @@ def compare():
         if works:
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))
-    except BlanketflowError as error:  # it would pass for one of a single job
+        workflow.dag.forcefiles.update(map(str, compared[0].again))
+        if compared[0].line():
+            logger.info(compared[0].line(), extra={"event": NOTE})
+        compared[0].refuse()
+    except BlanketflowError as error:  # raised here, it would pass for one of a single job
         refused.append(WorkflowError(str(error)))
-        logger.error(str(error))
-        return
-    workflow.dag.forcefiles.update(map(str, compared[0].again))
-    for line in filter(None, (compared[0].line(), compared[0].refusal())):
-        logger.info(line, extra={"event": NOTE})
+        if not works or is_module:  # else `onstart` ends the run
+            logger.error(str(error))
 
 
 def say_cost():
@@ -87,8 +89,6 @@ onstart:
     say_cost()
     try:
         check_results(output)
-        for found in compared:
-            found.refuse()
     except BlanketflowError as error:
         raise WorkflowError(str(error)) from None
 

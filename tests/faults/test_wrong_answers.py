@@ -143,4 +143,4 @@ def test_the_others_of_a_comparison_are_what_they_are_without(monkeypatch):
     assert scores.loc["fold", "reason"].startswith("no value on 1 of 2 splits; cv-")
     assert not beside.ranks["selector"].isin(list(zoo_of)).any()
     assert (beside.friedman["note"].str.contains("left out, since without a score .*: crash, hang, fold")).all()
-    assert "crash: error, the process of the method was ended by signal SIGSEGV" in repr(beside)
+    assert "table, crash: error on 3 splits, the process of the method was ended by signal SIGSEGV" in repr(beside)

@@ -126,7 +126,7 @@ def changed(rng, choices):
 
 def disturb(rng, output):
     """Do something to a file of a folder of results."""
-    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != ".run-lock")
+    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != "run-lock")
     if len(files) < 2:
         return
     path, other = rng.sample(files, 2)
@@ -137,7 +137,7 @@ def disturb(rng, output):
     elif what in ("flip", "quiet flip") and content:
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
         path.write_bytes(content)
-        if what == "quiet flip" and path.name != ".manifest":  # as old as before: a job finds it where it reads
+        if what == "quiet flip" and path.name != "manifest":  # as old as before: a job finds it where it reads
             os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
     elif what == "cut":
         path.write_bytes(content[: rng.randrange(len(content) + 1)])

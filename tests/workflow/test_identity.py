@@ -244,7 +244,7 @@ def test_check_lists_and_removes_what_is_not_as_asked(forgotten):
 
 def held_by(run, **other):
     """Have another run hold the lock of a run's results: one that lives, unless something else is said of it."""
-    lock = run / "results/.run-lock"
+    lock = run / "results/run-lock"
     lock.write_text(json.dumps({**vars(Holder.of_this_process()), **other}))
     return lock
 

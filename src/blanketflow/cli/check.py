@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .options import files
-from .terminal import complain, note, show
+from .terminal import note, show
 
 
 def check(
@@ -40,8 +40,6 @@ def check(
     if not wrong and not found.foreign:
         note(f"{plan.config.output} holds {found.n_standing} results, all as {configfile} asks.")
         return
-    if found.foreign:
-        complain(found.refusal())
     if remove:
         for path in wrong:
             try:
@@ -49,5 +47,6 @@ def check(
             except OSError as error:
                 raise BlanketflowError(f"{path} cannot be removed ({error.strerror}).") from error
         note(f"{len(wrong)} files removed.")
-    if found.foreign or not remove:
+    found.refuse()
+    if not remove:
         raise typer.Exit(1)

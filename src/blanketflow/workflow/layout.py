@@ -35,8 +35,8 @@ PATHS = {
     "figures": "figures",
     "figure": "figures/{figure}.svg",
     "provenance": "provenance.json",
-    "lock": ".run-lock",  # by whom the folder is written
-    "manifest": ".manifest",  # what a plan knows of all others without opening them
+    "lock": "run-lock",  # by whom the folder is written
+    "manifest": "manifest",  # what a plan knows of all others without opening them
 }
 #: What an id can be. In the rules, the ids of tests, selectors and papers are further limited to those of the plan.
 IDS = dict.fromkeys(("dataset", "selector", "test", "paper"), IDENTIFIER.pattern) | {

@@ -109,8 +109,12 @@ class RunLock:
             place = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
         except FileExistsError:
             return False
-        with os.fdopen(place, "w", encoding="utf-8") as file:
-            json.dump(asdict(self._own), file)
+        try:
+            with os.fdopen(place, "w", encoding="utf-8") as file:
+                json.dump(asdict(self._own), file)
+        except OSError:  # a full disk: an empty lock would say that another run is just starting
+            self._path.unlink()
+            raise
         return True
 
     def _remove_dead(self) -> None:
@@ -122,7 +126,7 @@ class RunLock:
             return
         if silent < EXPIRES if holder is None else holder.lives(silent):
             raise _refusal(self._path, holder)
-        moved = self._path.with_name(f".{self._path.name}.{self._own.token}")
+        moved = self._path.with_name(f"{self._path.name}.{self._own.token}")
         try:
             os.rename(self._path, moved)
         except FileNotFoundError:

@@ -60,20 +60,14 @@ class Comparison:
         n = counts.total()
         return f"{n} results do not match what is planned, and are made again with what depends on them: {told}."
 
-    def refusal(self) -> str:
-        """Return what is wrong with files of other programs, and the way out; empty if there are none."""
-        if not self.foreign:
-            return ""
-        more = f", nor were {len(self.foreign) - 1} other files" if len(self.foreign) > 1 else ""
-        return (
-            f"{self.foreign[0]} was not written by blanketflow{more}, and would be overwritten. Move it away, or "
-            "declare it: supplied: {selector: ..., stage: ...} in the config."
-        )
-
     def refuse(self) -> None:
         """Raise `DataError` if files of other programs lie where the run would write."""
         if self.foreign:
-            raise DataError(self.refusal())
+            more = f", nor were {len(self.foreign) - 1} other files" if len(self.foreign) > 1 else ""
+            raise DataError(
+                f"{self.foreign[0]} was not written by blanketflow{more}, and would be overwritten. Move it away, or "
+                "declare it: supplied: {selector: ..., stage: ...} in the config."
+            )
 
 
 def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
