@@ -62,7 +62,6 @@ def compare():
         return
     try:
         if works:
-            check_results(output)
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))
         workflow.dag.forcefiles.update(map(str, compared[0].again))
@@ -88,6 +87,10 @@ onstart:
     for error in refused:
         raise error
     say_cost()
+    try:
+        check_results(output)
+    except BlanketflowError as error:
+        raise WorkflowError(str(error)) from None
 
 
 def remember():

@@ -40,7 +40,7 @@ def test_the_folders_of_a_run_are_those_of_its_paths():
 
 def test_no_other_file_of_the_package_or_the_rules_spells_the_path_of_an_artefact():
     files = [*(REPO / "src").rglob("*.py"), *(REPO / "rules").glob("*.smk"), *(REPO / "scripts").glob("*.py")]
-    ends = {path.rpartition("/")[2] for path in PATHS.values()} - {"figures", "{figure}.svg", "report.html"}
+    ends = {path.rpartition("/")[2] for path in PATHS.values()} - {"figures", "{figure}.svg", "report.html", "manifest"}
     spelled = [*(f'{end}"' for end in ends), '"<results>/', "parts[-", "/fold-{fold}/grow", "/fold-{fold}/shrink"]
     found = {path.name for path in files for text in spelled if text in path.read_text(encoding="utf-8")}
     assert found == {"layout.py", "common.smk"}  # of these, rules/common.smk spells the folder of results alone

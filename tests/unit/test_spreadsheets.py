@@ -45,7 +45,7 @@ def test_tables(dtype, tmp_path):
 def test_missing_values_and_lists_stay_as_they_are(tmp_path):
     frame = pd.DataFrame({"reason": ["-x", None], "folds": [["-1"], []], "ok": [True, False]})
     write_table(tmp_path / "t.parquet", frame, Provenance())
-    assert (tmp_path / "t.csv").read_text() == '"reason","folds","ok"\n"\'-x","[\'-1\']",True\n"","[]",False\n'
+    assert (tmp_path / "t.csv").read_text() == 'reason,folds,ok\n"\'-x","[\'-1\']",True\n"","[]",False\n'
 
 
 def test_an_exported_blanket():

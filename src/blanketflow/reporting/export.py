@@ -44,7 +44,7 @@ class ExportedBlanket:
         """Return a table of the features, with names that a spreadsheet does not read as formulas."""
         out = io.StringIO()
         writer = csv.DictWriter(out, FIELDS, extrasaction="ignore", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        writer.writeheader()
+        out.write(",".join(FIELDS) + "\n")
         writer.writerows({key: as_cell(value) for key, value in row.items()} for row in self.features)
         return out.getvalue()
 

@@ -117,7 +117,8 @@ def write_table(path: Path, frame: pd.DataFrame, provenance: Provenance) -> None
     texts = frame.select_dtypes(exclude=["number", "bool"])
     cells = frame.assign(**{name: texts[name].map(as_cell) for name in texts})
     beside = path.with_suffix(".csv")
-    write_text(beside, cells.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
+    rows = cells.to_csv(index=False, header=False, quoting=csv.QUOTE_NONNUMERIC)
+    write_text(beside, ",".join(cells) + "\n" + rows)
     provenance.beside = contents_beside(path, [beside])
     write_arrow(path, pa.Table.from_pandas(frame, preserve_index=False), provenance)
 
