@@ -35,7 +35,9 @@ try:
         check_state()
     plan = make_plan(config, script_file, fetch)
     # Where the results of a module are: the workflow that uses it may set a prefix.
-    output = workflow.modifier.path_modifier.replace_prefix(f"{plan.config.output}/").rstrip("/")
+    output = workflow.modifier.path_modifier.replace_prefix(
+        f"{plan.config.output}/"
+    ).rstrip("/")
     check_folder(output)
     if workflow.is_main_process:
         standing.check_supplies(plan, output)
@@ -68,7 +70,9 @@ def compare():
         if compared[0].line():
             logger.info(compared[0].line(), extra={"event": NOTE})
         compared[0].refuse()
-    except BlanketflowError as error:  # raised here, it would pass for one of a single job
+    except (
+        BlanketflowError
+    ) as error:  # raised here, it would pass for one of a single job
         refused.append(WorkflowError(str(error)))
         if not works or is_module:  # else `onstart` ends the run
             logger.error(str(error))
