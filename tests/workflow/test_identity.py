@@ -74,6 +74,7 @@ def test_another_folds_file_is_not_read_as_this_folds(forgotten, finished):
     assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
 
 
+@pytest.mark.extended
 def test_a_damaged_file_is_made_again(forgotten, finished):
     path = forgotten / SEARCH / "fold-1of2/grow.parquet"
     content = bytearray(path.read_bytes())
