@@ -70,11 +70,12 @@ def compare():
         if compared[0].line():
             logger.info(compared[0].line(), extra={"event": NOTE})
         compared[0].refuse()
-    except (
-        BlanketflowError
-    ) as error:  # raised here, it would pass for one of a single job
+    except BlanketflowError as error:
+        # Raised here it would pass for an error of one job. `onstart` raises it, and runs only if a job is to run.
         refused.append(WorkflowError(str(error)))
-        if not works or is_module:  # else `onstart` ends the run
+        if works and not is_module:
+            workflow.dag.forcefiles.update(map(str, standing.paths(plan, output)))
+        else:
             logger.error(str(error))
 
 

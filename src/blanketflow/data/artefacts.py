@@ -105,7 +105,7 @@ def write_columns(
 def write_rows(
     path: str | Path, rows: Sequence[Sequence[Any]], types: Mapping[str, str], provenance: Provenance
 ) -> None:
-    """Write rows, each with one value a column, as Parquet; see `write_columns`."""
+    """Write rows, each with one value per column, as Parquet; see `write_columns`."""
     columns = list(zip(*rows, strict=True)) or [()] * len(types)
     write_columns(path, dict(zip(types, columns, strict=True)), types, provenance)
 
@@ -116,7 +116,7 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
     Parameters
     ----------
     values : sequence
-        One a row; for ``list<double>`` an array of shape (n, k).
+        One per row; for ``list<double>`` an array of shape (n, k).
     kind : str
         ``string``, ``double``, ``int64``, ``bool``, ``list<string>`` or ``list<double>``. None and NaN are null in a
         ``double`` array, None in one of ``list<string>``.

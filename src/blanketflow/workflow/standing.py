@@ -151,9 +151,14 @@ def check_supplies(plan: Plan, output: str | Path) -> None:
             check_supplied(one.path, one.artefact, set(plan.facts[dataset].feature_names))
 
 
+def paths(plan: Plan, output: str | Path) -> list[Path]:
+    """Return the paths of all artefacts of a plan."""
+    return [one.path for one in _artefacts(plan, output)]
+
+
 def left_over(plan: Plan, output: str | Path) -> list[Path]:
     """Return the artefacts that stand and are no part of the plan, such as those of removed selectors."""
-    planned = {one.path for one in _artefacts(plan, output)}
+    planned = set(paths(plan, output))
     standing = (path for name in FOLDERS for path in (Path(output) / name).rglob("*.parquet"))
     return sorted(path for path in standing if path not in planned)
 
