@@ -37,7 +37,9 @@ SHARED: dict[str, Parameter] = {
     "max_tests": Parameter(
         "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
-    "n_jobs": Parameter("integer", "Folds that run at a time; -1 uses all cores, None is 1.", nullable=True),
+    "n_jobs": Parameter(
+        "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
+    ),
 }
 #: Parameters of kind ``any``: how a type checker and a reader are told what they take.
 _OPEN = {

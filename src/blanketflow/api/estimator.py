@@ -13,16 +13,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..core.cards import CLASSIFICATION
+from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import Limits
-from ..core.table import Column, Table, column_from_array
+from ..core.object_numbers import column_of_objects
+from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
+from ..core.unicode_text import check_unicode
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_pair, fold_seed, run_fold
+from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 
 if TYPE_CHECKING:
@@ -137,8 +140,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            n rows, d features, no missing cells. Text, boolean and categorical columns are discrete. A sparse matrix
-            stays sparse unless the method or test has to read all cells.
+            n rows, d features, no missing cells. Text, boolean and categorical columns are discrete. Objects that are
+            all numbers are numbers: `Decimal`, `Fraction` and whole numbers beyond 64 bits become the nearest floats. A
+            sparse matrix stays sparse unless the method or test has to read all cells.
         y : array-like of shape (n,)
             The target, without missing cells.
 
@@ -152,7 +156,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         ParameterError
             If a parameter is out of range.
         DataError, UnsupportedError
-            If the table cannot be used as asked.
+            If the table cannot be used as asked, such as with missing cells, dates, a column name twice or text that is
+            not Unicode.
         LimitReached
             If `time_limit` or `max_tests` was reached and the method is not anytime.
 
@@ -173,7 +178,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         seed = self._seed()
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
         limits = Limits(self.time_limit, self.max_tests)
-        outcomes = Parallel(n_jobs=self.n_jobs)(
+        outcomes = Parallel(n_jobs=n_workers(type(self).__name__, self.n_jobs, len(parts)))(
             delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
             for fold, rows in parts
         )
@@ -202,8 +207,10 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         return method, test
 
     def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
-        is_frame = hasattr(X, "columns")
         name = str(getattr(y, "name", None) or "target")
+        table = None
+        if hasattr(X, "columns") and hasattr(X, "iloc"):
+            table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
         if isinstance(X, Table):
             checked, y = X, self._validate_table(X, y)
         else:
@@ -211,12 +218,13 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
                 self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
             )
         y = column_or_1d(y, warn=True)
-        target = column_from_array(name, y)
+        target = column_of_objects(name, y)
+        check_unicode("y has the name", [name])
         if target.n_missing():
             raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
-        if self.task == CLASSIFICATION or y.dtype.kind in "OUSb":
-            check_classification_targets(y)
-        table = as_table(X if is_frame else checked)
+        _check_labels(y, target, self.task)
+        if table is None:
+            table = as_table(checked)
         self._table_names = table.names
         incomplete = table.first_incomplete()
         if incomplete is not None:
@@ -289,3 +297,26 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _frame_as_table(X: Any) -> Table:
+    """Return a DataFrame as a table; refuses names of which some are text and others are not, as scikit-learn does."""
+    other = next((name for name in X.columns if not isinstance(name, str)), None)
+    if other is not None and any(isinstance(name, str) for name in X.columns):
+        raise DataError(
+            f"column name {other!r} is not text, but other names are. Make all of them text: "
+            "X.columns = X.columns.astype(str)."
+        )
+    return as_table(X)
+
+
+def _check_labels(y: np.ndarray, target: Column, task: str) -> None:
+    """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
+    if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:
+        other = next(label for label in y.tolist() if not isinstance(label, str))
+        raise DataError(f"y holds text and other values, such as {other!r}. Make all of them text, or all numbers.")
+    if task == CLASSIFICATION or target.is_discrete:
+        try:
+            check_classification_targets(target.values)
+        except ValueError as error:
+            raise DataError(f"{error} Set task to regression, or make labels of the values.") from error

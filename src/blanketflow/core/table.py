@@ -13,6 +13,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from .errors import DataError, UnknownNameError, did_you_mean
+from .unicode_text import check_unicode
 from .wide_columns import WideColumns
 
 
@@ -215,7 +216,8 @@ class Table:
 def column_from_array(name: str, values: np.ndarray) -> Column:
     """Make a column from a 1-D array, reading its kind from the dtype.
 
-    Objects, strings and pandas categoricals become categorical with sorted levels; None and NaN are missing.
+    Objects, strings and pandas categoricals become categorical with sorted levels; None and NaN are missing. Raises
+    `DataError` if cells are complex numbers, dates, times or containers, or labels are not Unicode text.
     """
     values = np.asarray(values)
     if values.dtype.kind == "b":
@@ -225,34 +227,48 @@ def column_from_array(name: str, values: np.ndarray) -> Column:
     if values.dtype.kind == "f":
         return Column(name, NUMERIC, values)
     if values.dtype.kind == "c":
-        raise DataError(f"column {name!r}: Complex data not supported. Split it into its real and imaginary parts.")
+        raise DataError(f"column {name!r}: {_COMPLEX}")
     if values.dtype.kind in "mM":
         raise DataError(f"column {name!r} holds {_TIMES}")
     if values.dtype.kind == "O":
         _check_objects(name, values)
     labels = np.array([None if is_missing(v) else str(v) for v in values.tolist()], dtype=object)
-    return categorical(name, labels)
+    column = categorical(name, labels)
+    check_unicode(f"column {name!r} holds", column.levels)
+    return column
 
 
+_COMPLEX = "Complex data not supported. Split it into its real and imaginary parts."
 _TIMES = "dates or times. Make numbers of them, such as days since a start, or drop it."
 
 
 def _check_objects(name: str, values: np.ndarray) -> None:
     """Raise `DataError` if an array of objects holds something that is not a label."""
     for value in values.tolist():
-        if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)) and not is_missing(value):
+        kind = type(value)
+        if (isinstance(value, _CLOCK) or kind.__name__ == "Period") and not is_missing(value):  # pandas' Period
             raise DataError(f"column {name!r} holds {_TIMES}")
+        if isinstance(value, complex):
+            raise DataError(f"column {name!r}: {_COMPLEX}")
         if isinstance(value, (list, dict, set, np.ndarray)):
             raise DataError(
-                f"column {name!r} holds {type(value).__name__!r} objects, but cells must be numbers, texts or truth "
-                "values. Make one column of each part."
+                f"column {name!r} holds {kind.__name__!r} objects, but cells must be numbers, texts or truth values. "
+                "Make one column of each part."
             )
+
+
+_CLOCK = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def is_missing(value: object) -> bool:
     """Return whether a cell is None, NaN or pandas' NA or NaT."""
     # pandas' NA answers comparisons with itself, so types come first.
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except ArithmeticError:  # a Decimal that is a signalling NaN
+        return True
 
 
 def categorical(name: str, labels: np.ndarray) -> Column:

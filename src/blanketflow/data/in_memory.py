@@ -12,6 +12,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
+from ..core.unicode_text import check_unicode
 from .storage import WIDE
 
 #: The source that the spec of such a table names.
@@ -51,6 +52,7 @@ def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str
         raise DataError(f"{name}: there is no {part}. Give y, or the name of its column in X.")
     known = getattr(values, "name", None)
     called = part if known is None else str(known)
+    check_unicode(f"{name}: the {part} has the name", [called])
     if called in table.names:
         raise DataError(
             f"{name}: X has a column {called!r}, and so is the {part} called. If it is the same, drop it from X "
@@ -69,7 +71,7 @@ def _single(name: str, values: Any, called: str, part: str) -> Column:
         one = as_table(values)
     else:
         cells = np.asarray(values)
-        one = as_table(cells.reshape(-1, 1) if cells.ndim == 1 else cells)
+        one = as_table(cells.reshape(-1, 1), [called]) if cells.ndim == 1 else as_table(cells)
     if len(one) != 1:
         raise DataError(f"{name}: the {part} has {len(one)} columns, but must be one.")
     return _as_in_a_file(replace(one.columns[0], name=called))

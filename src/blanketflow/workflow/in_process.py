@@ -29,6 +29,7 @@ from .stages.marginal import ci_test
 from .stages.splits import draw_splits
 from .stages.table import store
 from .tabulate import tabulate
+from .worker_count import n_workers
 
 if TYPE_CHECKING:
     from ..reporting.report import Run
@@ -67,7 +68,7 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     root : path
         An empty folder, for the artefacts.
     n_jobs : int or None
-        Tasks run at a time, as joblib takes it. Results do not depend on it.
+        Tasks run at a time, as joblib takes it, but at most one per core. Results do not depend on it.
     progress : bool
         Whether to show a bar.
     """
@@ -89,6 +90,7 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
 def _run(tasks: Sequence[Task], n_jobs: int | None, done: Callable[[], None]) -> None:
     from joblib import Parallel, delayed
 
+    n_jobs = n_workers("compare", n_jobs, len(tasks))
     for _ in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(_alone)(task) for task in tasks):
         done()
 

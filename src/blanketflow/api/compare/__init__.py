@@ -17,6 +17,7 @@ from ...workflow.in_process import run_plan
 from ...workflow.peek import facts_of
 from ...workflow.plan import make_plan, plan_of
 from ...workflow.specs import Plan, table_seed
+from ...workflow.worker_count import n_workers
 from .arguments import data_sets, selectors_and_tests
 from .result import Comparison
 
@@ -92,7 +93,7 @@ def compare(
     random_state : int
         Seed of all random numbers.
     n_jobs : int or None
-        Tasks run at a time; None is 1, -1 all cores. Results do not depend on it.
+        Tasks run at a time, at most one per core; None is 1, -1 all cores. Results do not depend on it.
     progress : bool
         Whether to show a bar.
 
@@ -104,7 +105,7 @@ def compare(
 
     Raises
     ------
-    ConfigError
+    ConfigError, ParameterError
         If an argument is wrong, or no selector suits a data set; the message names what to change.
     DataError
         If a table cannot be used.
@@ -120,6 +121,7 @@ def compare(
     >>> "proline" in found.blanket("mrmr")
     True
     """
+    n_workers("compare", n_jobs, 1)  # refused before anything is read
     given = data_sets(X, y, groups, name, task)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {

@@ -1,0 +1,32 @@
+"""How many tasks run at a time: what `n_jobs` asks for, but no more than there are tasks or cores."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from ..core.errors import ParameterError
+
+
+def n_workers(where: str, n_jobs: Any, n_tasks: int) -> int:
+    """Return the number of tasks that run at a time, at least 1.
+
+    `n_jobs` means what it means to joblib: None is 1, or what ``joblib.parallel_config`` says; -1 is all cores, -2 all
+    but one. More than there are cores would only be slower, and a million processes would stop the machine. The cores
+    are those of joblib's backend, which may be a cluster.
+
+    Raises `ParameterError`, whose message begins with `where`, if `n_jobs` is 0 or not a whole number.
+
+    Examples
+    --------
+    >>> n_workers("fit", 10**6, 1), n_workers("fit", None, 5)
+    (1, 1)
+    """
+    is_whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_whole or n_jobs == 0):
+        raise ParameterError(
+            f"{where}: n_jobs is {n_jobs!r}, but must be a whole number, -1 for all cores, or None for one at a time."
+        )
+    from joblib import effective_n_jobs
+
+    return max(1, min(effective_n_jobs(n_jobs), n_tasks, effective_n_jobs(-1)))
