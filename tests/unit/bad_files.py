@@ -7,10 +7,14 @@ import os
 import pickle
 import socket
 import zipfile
+import zlib
 
+import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
+from scipy.sparse import csr_matrix, save_npz
 
 
 def study(path):
@@ -249,6 +253,101 @@ def no_x_npz(path):
 def infinite_npz(path):
     """An .npz file with an infinite cell."""
     npz(path, X=np.array([[np.inf, 1.0], [2.0, 3.0]] * 6))
+
+
+def sparse_npz(path, form):
+    """A scipy sparse matrix in one of its forms, with y in the same archive."""
+    save_npz(path, csr_matrix(np.arange(24.0).reshape(12, 2) % 5).asformat(form))
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, y=np.array(["x", "y"] * 6), **arrays)
+
+
+def coo_npz(path):
+    """A sparse matrix as triples."""
+    sparse_npz(path, "coo")
+
+
+def dia_npz(path):
+    """A sparse matrix by diagonals."""
+    sparse_npz(path, "dia")
+
+
+def bsr_npz(path):
+    """A sparse matrix by blocks."""
+    sparse_npz(path, "bsr")
+
+
+def surrogate_npz(path):
+    """An .npz file with a feature name that is not Unicode text."""
+    npz(path, feature_names=np.array(["a", "b\udcf6"]))
+
+
+def surrogate_classes_npz(path):
+    """An .npz file with a class that is not Unicode text."""
+    npz(path, y=np.array(["x", "y\udcf6"] * 6))
+
+
+def padded_twins_parquet(path):
+    """A Parquet file with two names that differ by a space at the end."""
+    numbers = list(range(12))
+    pq.write_table(pa.table({"b ": numbers, "b": numbers, "outcome": ["x", "y"] * 6}), path)
+
+
+def padded_parquet(path):
+    """A Parquet file with a name that ends with a space."""
+    numbers = list(range(12))
+    pq.write_table(pa.table({"b ": numbers, "c": numbers, "outcome": ["x", "y"] * 6}), path)
+
+
+def orc_file(path):
+    """An ORC file."""
+    orc.write_table(pa.table({"a": list(range(12)), "outcome": ["x", "y"] * 6}), path)
+
+
+def old_stata(path):
+    """The head of a Stata file of version 114."""
+    path.write_bytes(b"\x72\x02\x01\x00\x04\x00\x0c" + bytes(500))
+
+
+def sas(path):
+    """The head of a SAS file."""
+    path.write_bytes(bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011") + bytes(500))
+
+
+def avro(path):
+    """The head of an Avro file."""
+    path.write_bytes(b"Obj\x01\x04\x16avro.schema" + bytes(500))
+
+
+def spss(path):
+    """The head of an SPSS file."""
+    path.write_bytes(b"$FL2@(#) SPSS DATA FILE" + bytes(500))
+
+
+def spss_portable(path):
+    """The head of a portable SPSS file."""
+    path.write_bytes(b"ASCII SPSS PORT FILE                    " * 5)
+
+
+def old_pickle(path):
+    """A pickle of protocol 2, as Python 2 wrote them."""
+    path.write_bytes(pickle.dumps({"a": [1, 2]}, protocol=2))
+
+
+def text_pickle(path):
+    """A pickle of protocol 0, which is text."""
+    path.write_bytes(pickle.dumps({"a": [1, 2]}, protocol=0))
+
+
+def joblib_file(path):
+    """An object as joblib compresses it."""
+    joblib.dump({"a": [1, 2]}, path, compress=3)
+
+
+def zlib_file(path):
+    """A table, compressed by zlib."""
+    path.write_bytes(zlib.compress(good_text().encode()))
 
 
 def matlab_73(path):

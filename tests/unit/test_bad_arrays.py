@@ -50,7 +50,7 @@ def filter_selector():
         (pd.DataFrame({"a": X[:, 0], "b": [None, *Y[1:]]}), Y, "NaN or infinity in column 'b'"),
         (pd.DataFrame({"a": pd.array([None, *range(1, N)], dtype="Int64")}), Y, "NaN or infinity in column 'a'"),
         (pd.DataFrame({"a": pd.Categorical([None, *Y[1:]])}), Y, "NaN or infinity in column 'a'"),
-        (TWINS, Y, "unique column names"),
+        (TWINS, Y, "column names must differ"),
         (pd.DataFrame({"a": pd.date_range("2024-01-01", periods=N)}), Y, "column 'a' holds dates"),
         (pd.DataFrame({"a": pd.to_timedelta(np.arange(N), unit="h")}), Y, "column 'a' holds dates or times"),
         (np.arange(N).astype("datetime64[D]").reshape(-1, 1), Y, "holds dates or times"),

@@ -56,3 +56,46 @@ def test_a_format_that_is_none(form, tmp_path):
     np.savez(path, y=np.array(["x", "y"] * (N // 2)), **arrays | {"format": form})
     with pytest.raises(DataError, match=rf"study: {path} is not a readable \.npz file"):
         read_source("study", {"path": str(path)}, 0)
+
+
+#: Of the other forms: what is wrong, the form, and the arrays that replace its own.
+FORGED_FORMS = {
+    "a row too far": ("coo", {"row": np.full(N * WIDTH, N)}),
+    "a row before the first": ("coo", {"row": np.full(N * WIDTH, -1)}),
+    "a column too far": ("coo", {"col": np.full(N * WIDTH, WIDTH)}),
+    "fewer rows than cells": ("coo", {"row": np.zeros(3, dtype=int)}),
+    "a diagonal twice": ("dia", {"data": np.ones((2, WIDTH)), "offsets": np.zeros(2, dtype=int)}),
+    "fewer offsets than diagonals": ("dia", {"offsets": np.zeros(1, dtype=int)}),
+    "a block too far": ("bsr", {"indices": np.full(N * WIDTH, WIDTH)}),
+    "blocks without cells": ("bsr", {"data": np.ones((3, 0, 2))}),
+    "blocks that do not fit": ("bsr", {"data": np.ones((3, 4, 3))}),
+    "a shape of fractions": ("coo", {"shape": np.array([6.5, 4.5])}),
+    "a shape in columns": ("dia", {"shape": np.array([[N], [WIDTH]])}),
+    "three dimensions": ("bsr", {"shape": np.array([N, WIDTH, 1])}),
+    "many columns without cells": ("coo", {"shape": np.array([N, 10**9])}),
+}
+
+
+@pytest.mark.parametrize("wrong", FORGED_FORMS)
+def test_npz_of_other_forms(wrong, tmp_path):
+    form, arrays = FORGED_FORMS[wrong]
+    path = tmp_path / "m.npz"
+    save_npz(path, csr_matrix(np.ones((N, WIDTH))).asformat(form))
+    with np.load(path) as archive:
+        arrays = dict(archive) | arrays
+    np.savez(path, y=np.array(["x", "y"] * (N // 2)), **arrays)
+    with pytest.raises(DataError, match=f"study: .*{path}"):
+        read_source("study", {"path": str(path)}, 0)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
+def test_every_form_is_read_as_the_same_columns(form, tmp_path):
+    dense = np.arange(N * WIDTH).reshape(N, WIDTH) % 3
+    path = tmp_path / "m.npz"
+    save_npz(path, csr_matrix(dense).asformat(form))
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, y=np.array(["x", "y"] * (N // 2)), **arrays)
+    features = read_source("study", {"path": str(path)}, 0).features
+    assert np.array_equal(features.matrix(), dense)
+    assert np.array_equal(features.columns.values, dense.T[dense.T > 0])  # no zeros are stored

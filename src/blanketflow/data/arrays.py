@@ -17,6 +17,7 @@ from ..core.cards import BOOLEAN, INTEGER, NUMERIC
 from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, column_from_array
+from ..core.unicode_text import check_unicode
 from ..core.wide_columns import WideColumns
 from .input_file import Unpacking
 from .raw import check_width, setting
@@ -25,7 +26,8 @@ from .text import read_text
 ZIP_MAGIC = b"PK\x03\x04"
 #: What numpy and zipfile raise for a damaged or foreign archive, and RuntimeError for an encrypted one.
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
-_SPARSE_KEYS = {"data", "indices", "indptr", "shape", "format"}
+#: What the archive of a scipy sparse matrix holds besides data, shape and format: CSR, CSC and BSR, then COO and DIA.
+_SPARSE_KEYS = ({"indices", "indptr"}, {"row", "col"}, {"coords"}, {"offsets"})
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,11 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
         if "X" in archive:
             shape, dtype = _array_header(path, "X.npy")
             n_stored = None
-        elif set(archive) >= _SPARSE_KEYS:
-            shape = tuple(archive["shape"].tolist())
-            (n_stored,), dtype = _array_header(path, "data.npy")
+        elif {"data", "shape", "format"} <= set(archive) and any(keys <= set(archive) for keys in _SPARSE_KEYS):
+            stated = archive["shape"]
+            shape = tuple(stated.tolist()) if stated.ndim == 1 and stated.dtype.kind in "iu" else ()
+            stored, dtype = _array_header(path, "data.npy")
+            n_stored = math.prod(stored)  # BSR holds blocks and DIA diagonals, with zeros in them
         else:
             raise DataError(
                 f"{name}: {path} has no array 'X' and is not a scipy sparse matrix (it holds {sorted(archive)}). "
@@ -119,6 +123,7 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
         names: Sequence[str] = NumberedNames(shape[1])
         if "feature_names" in archive:
             names = [str(feature) for feature in archive["feature_names"].tolist()]
+            check_unicode(f"{name}: {path} has the feature name", names)
         if len(names) != shape[1]:
             raise DataError(f"{name}: {path} has {shape[1]} columns but {len(names)} feature_names.")
         y = archive.get("y")
@@ -176,7 +181,7 @@ def _sparse(path: Path) -> Any:
 
     try:
         return checked_csc(load_npz(path))
-    except (AttributeError, TypeError) as error:  # a format that is not text leads to these
+    except (AttributeError, TypeError, ZeroDivisionError) as error:  # a format that is not text, blocks without cells
         raise ValueError("its arrays are not a sparse matrix") from error
 
 

@@ -38,8 +38,9 @@ def check_names(name: str, names: Sequence[str]) -> None:
 def _check_alike(name: str, names: Sequence[str]) -> None:
     """Raise `DataError` if two column names look the same and are not: nobody could tell them apart in a result."""
     seen: dict[str, str] = {}
+    has_space = " " in "".join(names)
     for column in names:
-        if not column.isascii() or not column.isprintable():
+        if not column.isascii() or not column.isprintable() or (has_space and column != " ".join(column.split())):
             seen[_look(column)] = column
     for column in names if seen else ():
         other = seen.get(_look(column), column)

@@ -12,7 +12,8 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
 from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
-from ..input_file import GZIP_MAGIC, opened
+from ..input_file import opened
+from .foreign import UNPACK, what_else
 from .nips2003 import labels_file, param_file
 from .orange import is_orange
 
@@ -28,25 +29,6 @@ _MAGIC = (
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
 )
-_UNPACK = "Unpack it; of packed files only gzip is read"
-#: Formats that the first bytes reveal, but that are not read.
-_REFUSED = {
-    b"FEA1": "a Feather file of version 1. Write it again as version 2",
-    (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"): "UTF-16 or UTF-32 text. Save it as UTF-8",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as CSV",
-    GZIP_MAGIC: "compressed twice. Unpack it once",
-    b"BZh": f"a bzip2 file. {_UNPACK}",
-    b"\xfd7zXZ\0": f"an xz file. {_UNPACK}",
-    b"7z\xbc\xaf\x27\x1c": f"a 7z archive. {_UNPACK}",
-    b"\x28\xb5\x2f\xfd": f"a zstd file. {_UNPACK}",
-    b"%PDF": "a PDF document. Export the table as CSV",
-    b"\x93NUMPY": "a numpy array alone. Save it with its target by numpy.savez(path, X=..., y=...)",
-    (b"\x80\x04", b"\x80\x05"): "a pickle, which can run code and is not read. Save the table as Parquet or CSV",
-    (b"RDX3\n", b"X\n\0\0\0"): "R's own format. Save the table in R by write.csv(..., row.names = FALSE)",
-    b"version https://git-lfs": "a pointer of Git LFS and not the file itself. Fetch it by git lfs pull",
-}
-_MARKUP = re.compile(rb"\s*<(!doctype|html|head|body|table|\?xml)\b", re.IGNORECASE).match
-_JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])').match
 _SUFFIXES = {".mat": "matlab", ".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
 _HEAD_BYTES = 64_000
 _PAIRS = r"(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?"
@@ -71,31 +53,13 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     for at, magic, found in _MAGIC:
         if head[at:].startswith(magic):
             return found if found != "npz" else _npz(name, path, head)
-    if refused := _what_else(head):
+    if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
     suffix = _plain_suffix(path)
     if spec.get("header") == "none":
         return "csv"
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     return _by_lines(lines, suffix) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
-
-
-def _what_else(head: bytes) -> str | None:
-    """Say what a file is that is not a table, by its first bytes, and what to do."""
-    for sign, what in _REFUSED.items():
-        if head.startswith(sign):
-            return what
-    if _MARKUP(head):
-        return (
-            "a page of HTML or XML, perhaps of an error instead of the file. Fetch it again, or save the table as CSV"
-        )
-    if _JSON(head):
-        return "JSON. Save the table as CSV or Parquet"
-    if head[257:262] == b"ustar":
-        return f"a tar archive. {_UNPACK}"
-    if head.count(b"\0") > len(head) / 4:
-        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8"
-    return None
 
 
 def _npz(name: str, path: Path, head: bytes) -> str:
@@ -109,7 +73,7 @@ def _npz(name: str, path: Path, head: bytes) -> str:
         raise DataError(f"{name}: {path} is a workbook or document of an office program. Save the table as CSV.")
     if held and not any(member.endswith(".npy") for member in held):
         shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
-        raise DataError(f"{name}: {path} is a zip archive, of {shown}. {_UNPACK}.")
+        raise DataError(f"{name}: {path} is a zip archive, of {shown}. {UNPACK}.")
     return "npz"
 
 
