@@ -350,6 +350,13 @@ def zlib_file(path):
     path.write_bytes(zlib.compress(good_text().encode()))
 
 
+def offset_numbers(path):
+    """A table with a column of noise around 1e16, where floats are 2 apart."""
+    noise = np.random.default_rng(3).normal(size=40)
+    rows = [f"{i * 7 % 12},{int(10**16 + 6 * x)}.0,{'yx'[i % 2]}" for i, x in enumerate(noise)]
+    path.write_text("\n".join(["a,b,outcome", *rows]) + "\n", encoding="utf-8")
+
+
 def matlab_73(path):
     """The head of a MATLAB file of version 7.3."""
     path.write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM" + bytes(500))

@@ -230,7 +230,10 @@ def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: d
     features = [name for name in bound.table.names if name != target]
     bound.allowance = None  # the marginal tests do not count as part of a search
     marginal = bound.test_many(features, target)
-    return Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
+    problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
+    if doubts := bound.test_config.doubts(bound.table, target, marginal):
+        problem.say("unreliable", doubts)
+    return problem
 
 
 def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:

@@ -65,6 +65,14 @@ class CITest(Configurable):
         """Return the smallest p-value that strong effects usually have, at least `smallest_p`."""
         return self.smallest_p()
 
+    def doubts(self, table: Table, target: str, results: CIResults) -> str:
+        """Return in words why the marginal results on all other columns cannot be trusted; empty if they can.
+
+        For what the results alone do not tell: that a column is not fit for this test, though it is of a kind that the
+        test accepts.
+        """
+        return ""
+
     def to_reach(self, level: float) -> str:
         """Return in words how to get p-values as low as `level`. Called only if `smallest_p` is above `level`."""
         return "choose another test"

@@ -14,6 +14,7 @@ from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest, constant_results
 from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals, standardised
+from .rounding import is_rounded_away, reason, rounded_away
 from .tails import f_greater, normal_two_sided
 
 #: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
@@ -36,6 +37,9 @@ class FisherZ(CITest):
     z = arctanh(r) sqrt(n - rank(Z) - 3), two-sided. Discrete columns with two levels enter as 0 and 1. Collinear
     members of the conditioning set count once. A column that is constant, or a linear function of the conditioning set,
     is independent of everything given that set.
+
+    A test is not reliable if rounding has destroyed one of its columns: if the standard deviation is below about 90
+    times the distance between floats of the column's size, as of 1e15 + noise. Such a column counts as constant.
 
     A set of columns as X is tested by the exact F test of nested regressions. It tests whether R^2 is 0, the squared
     multiple partial correlation of Y with the q columns of the set that are linearly independent given Z:
@@ -76,6 +80,10 @@ class FisherZ(CITest):
         """Return the engine; neither `seed` nor `target` is used."""
         return _FisherZEngine(table)
 
+    def doubts(self, table: Table, target: str, results: CIResults) -> str:
+        """Return which columns rounding has destroyed."""
+        return reason(rounded_away(table, target, results))
+
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2, for single columns as X."""
         scale = np.sqrt(np.maximum(results.dof, 1.0))
@@ -101,12 +109,26 @@ class _FisherZEngine:
                 partial[doubtful], log_unexplained[doubtful], _ = self._from_rows(columns[doubtful], target, given)
         dof = self.n_rows - rank - 3
         if dof <= 0:
-            return constant_results(len(columns), self.n_rows)
+            nothing = constant_results(len(columns), self.n_rows)
+            nothing.reliable[:] = self._are_reliable(columns[:, np.newaxis], target, given)
+            return nothing
         # arctanh |r|, with all digits of 1 - r^2
         z = np.copysign((np.log1p(np.abs(partial)) - 0.5 * log_unexplained) * math.sqrt(dof), partial)
         m = len(columns)
-        n, reliable = np.full(m, self.n_rows), np.ones(m, dtype=bool)
+        n, reliable = np.full(m, self.n_rows), self._are_reliable(columns[:, np.newaxis], target, given)
         return CIResults(z, *normal_two_sided(z), np.full(m, float(dof)), n, reliable)
+
+    def _are_reliable(
+        self, candidates: Sequence[Sequence[int]] | np.ndarray, target: int, given: tuple[int, ...]
+    ) -> np.ndarray:
+        """Return which tests have no column that rounding has destroyed, shape (m,)."""
+        rounded = self.correlations.rounded
+        if not rounded:
+            return np.ones(len(candidates), dtype=bool)
+        if not rounded.isdisjoint((target, *given)):
+            return np.zeros(len(candidates), dtype=bool)
+        asked = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
+        return np.array([rounded.isdisjoint(columns) for columns in asked], dtype=bool)
 
     def _sweep(
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
@@ -164,7 +186,7 @@ class _FisherZEngine:
         rest = self.n_rows - 1.0 - len(basis) - dof
         dof[rest <= 0] = 0.0  # nothing left to compare with
         f = np.where(dof > 0, np.expm1(-log_unexplained) * rest / np.maximum(dof, 1.0), 0.0)
-        n, reliable = np.full(len(f), self.n_rows), np.ones(len(f), dtype=bool)
+        n, reliable = np.full(len(f), self.n_rows), self._are_reliable(candidates, target, given)
         return CIResults(f, *f_greater(f, dof, np.maximum(rest, 1.0)), dof, n, reliable)
 
 
@@ -173,6 +195,7 @@ class Correlations:
 
     The d x d matrix of a wide table is never computed. Instead the standardised column and the row of correlations of
     each pivot (a target or a member of a conditioning set) are kept, for the most recent pivots, up to `KEPT_CELLS`.
+    `rounded` are the positions of the columns read so far that vary, but that rounding has destroyed.
     """
 
     def __init__(self, table: Table) -> None:
@@ -183,11 +206,16 @@ class Correlations:
         self._n_kept = max(1, KEPT_CELLS // (n + d))
         self._pivots: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._variances = np.full(d, np.nan)
+        self.rounded: set[int] = set()
 
     def standardised(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return columns with mean 0 and length 1, or 0 if constant, shape (m, n)."""
         columns = standardised(self.table.matrix(positions).T)
-        self._variances[np.asarray(positions, dtype=np.intp)] = np.any(columns, axis=1)
+        positions, varies = np.asarray(positions, dtype=np.intp), np.any(columns, axis=1)
+        self._variances[positions] = varies
+        for position in positions[~varies].tolist():
+            if is_rounded_away(self.table[position]):
+                self.rounded.add(position)
         return columns
 
     def blocks(self, positions: np.ndarray) -> list[np.ndarray]:

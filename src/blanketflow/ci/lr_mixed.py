@@ -15,6 +15,7 @@ from ..core.table import Column, Table
 from .base import CITest, unreliable_rule
 from .binning import ranks
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals, standardised
+from .rounding import is_rounded_away, reason, rounded_away
 from .tails import chi2_tail, f_greater
 
 
@@ -40,7 +41,9 @@ class LRMixed(CITest):
     A test is not reliable if a chi-square approximation has fewer rows per estimated parameter than
     ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. Such a test
     is fitted only with ``unreliable: use``, and never without more rows than parameters and levels. If it is not
-    fitted, its statistic is 0 and p = 1.
+    fitted, its statistic is 0 and p = 1. Nor is a test reliable if rounding has destroyed a numeric column: if its
+    standard deviation is below about 90 times the distance between floats of its size, as of 1e15 + noise. Such a
+    column counts as constant.
 
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
@@ -96,6 +99,10 @@ class LRMixed(CITest):
         """Return the engine; neither `seed` nor `target` is used."""
         return _LRMixedEngine(self, table)
 
+    def doubts(self, table: Table, target: str, results: CIResults) -> str:
+        """Return which columns rounding has destroyed."""
+        return reason(rounded_away(table, target, results))
+
 
 class _Direction(NamedTuple):
     """The result of one direction; `rest` are the F test's residual degrees of freedom, 0 for the chi-square."""
@@ -112,6 +119,7 @@ NOTHING = _Direction(0.0, 0.0, 0.0)
 class _LRMixedEngine:
     def __init__(self, test: LRMixed, table: Table) -> None:
         self.test, self.table, self.n_rows = test, table, table.n_rows
+        self._rounded: dict[int, bool] = {}
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Regress the target on each candidate and, unless ``directions`` is ``target``, the other way round."""
@@ -137,7 +145,20 @@ class _LRMixedEngine:
                     both_ways = is_symmetric and not (x.is_numeric and y.is_numeric)
                     pairs = [(y, x), (x, y)] if both_ways else [(y, x)]
                     found[i] = self._compare(pairs, len(basis), n_levels)
-        return self._results(found)
+        results = self._results(found)
+        if self._any_rounded((target, *given)):
+            results.reliable[:] = False
+        for i, columns in enumerate(candidates):
+            if self._any_rounded(columns):
+                results.reliable[i] = False
+        return results
+
+    def _any_rounded(self, positions: Sequence[int]) -> bool:
+        """Whether rounding has destroyed one of some columns."""
+        for position in positions:
+            if position not in self._rounded:
+                self._rounded[position] = is_rounded_away(self.table[position])
+        return any(self._rounded[position] for position in positions)
 
     def _compare(
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int

@@ -25,7 +25,7 @@ class CIResult(NamedTuple):
     n : int
         Rows used.
     reliable : bool
-        False when the test's own sample-size rule is violated.
+        False when the test's own sample-size rule is violated, or rounding has destroyed a column that it is about.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class CIResults:
     n : ndarray of int
         Rows used.
     reliable : ndarray of bool
-        False where the test's own sample-size rule is violated.
+        False where the test's own sample-size rule is violated, or rounding has destroyed a column.
 
     Examples
     --------

@@ -61,7 +61,7 @@ COLUMNS = {
     "log_p": Column("double", "its natural logarithm, which tells small ones apart where `p_value` is 0"),
     "dof": Column("double", "degrees of freedom; 1 for tests that have none"),
     "n": Column("int64", "rows used"),
-    "reliable": Column("bool", "false where the test's own rule asks for more rows"),
+    "reliable": Column("bool", "false where the test's own rule asks for more rows, or rounding destroyed a column"),
     "risk_differences": Column("list<double>", "`ppi`: what each repeat found, permuted minus original risk"),
     "importance": Column("double", "larger is more important; comparable within one selector only"),
     "given": Column("list<string>", "the conditioning set; null: all others that stood, if 500 or more"),

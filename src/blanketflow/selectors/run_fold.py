@@ -172,6 +172,8 @@ def run_fold(
         marginal = test_marginally(bound, target.name)
         bind = lambda _: bound  # noqa: E731
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits)
+    if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
+        problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)
     outcome.n_tests += len(marginal) if marginal is not None else 0
     return outcome

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...ci.rounding import is_rounded_away
 from ...core.cards import CLASSIFICATION
 from ...core.printable import printable
 from ...core.table import Column
@@ -32,7 +33,7 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``leakage``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``, ``code``,
-    ``constant``, ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
+    ``constant``, ``rounding``, ``duplicate``, ``missing``, ``few-rows``, ``imbalance``, ``wide`` or ``note``.
     """
 
     kind: str
@@ -124,6 +125,17 @@ def of_columns(summaries: Sequence[ColumnSummary], n_rows: int) -> list[Finding]
         message = f"{_listed(mostly)} lack more than half of their cells"
         found.append(Finding("missing", mostly, message, "Consider dropping them."))
     return found
+
+
+def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
+    """Return the columns whose variation rounding has destroyed."""
+    whole = [c for c in [raw.target, *columns] if not c.n_missing() and not c.n_infinite()]
+    names = tuple(column.name for column in whole if is_rounded_away(column))
+    if not names:
+        return []
+    message = f"{_listed(names)} vary by less than 90 times the distance between floats of their size"
+    advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
+    return [Finding("rounding", names, message, advice)]
 
 
 def of_table(raw: RawTable) -> list[Finding]:

@@ -36,7 +36,7 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     require(provenance)
     test = fold.test()
     target = provenance.extra["target"]
-    return Problem(
+    problem = Problem(
         features,
         target,
         results,
@@ -45,6 +45,8 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
         lambda t: test.bind(t, seed=fold.seed, target=target),
         fold.limits(),
     )
+    problem.say(provenance.status, provenance.reason)
+    return problem
 
 
 def _no_test(table: Table) -> Any:

@@ -84,6 +84,8 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
             own = slice(len(features), len(features) + len(names))
             results, repeats = test_stage(test, table, fold.seed, target, None if known is None else known[own])
             found.append(results)
+            if provenance.status == "ok" and (doubts := test.doubts(table, target, results)):
+                provenance.status, provenance.reason = "unreliable", doubts
             if repeats is not None:
                 found_differences.append(repeats)
             features += names
