@@ -79,19 +79,21 @@ def compare():
             logger.error(str(error))
 
 
-def say_cost():
+def say_plan():
     """Before anything is done: at the start of a run, and where one is only looked at."""
+    for line in plan.notes():
+        logger.info(line, extra={"event": NOTE})
     logger.info(cost_of(plan, max(workflow.resource_settings.cores or 1, 1)))
 
 
 if workflow.is_main_process and workflow.output_settings.dryrun:
-    say_cost()
+    say_plan()
 
 
 onstart:
     for error in refused:
         raise error
-    say_cost()
+    say_plan()
     try:
         check_results(output)
     except BlanketflowError as error:

@@ -27,6 +27,16 @@ def study(path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def class_none(path):
+    """300,000 rows, a third of them of the class None: the plan sees only the first ones."""
+    path.write_text("a,outcome\n" + "1,None\n2,x\n3,y\n" * 100_000, encoding="utf-8")
+
+
+def small_parquet(path):
+    """A Parquet file, which has missing cells of its own."""
+    pq.write_table(pa.table({"a": [1, 2, 3], "outcome": ["x", "y", "x"]}), path)
+
+
 def garbage(path):
     """Bytes that are no text."""
     path.write_bytes(b"\x80\xff" + np.random.default_rng(3).integers(0, 256, 4000, dtype=np.uint8).tobytes())

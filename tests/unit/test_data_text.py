@@ -7,7 +7,8 @@ import pytest
 
 from blanketflow.core.errors import DataError
 from blanketflow.data import text
-from blanketflow.data.text import MISSING_MARKERS, read_head, read_text
+from blanketflow.data.missing_markers import MISSING_MARKERS
+from blanketflow.data.text import read_head, read_text
 
 
 def write(tmp_path, content, name="t.csv"):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import sort_labels
+from blanketflow.data.missing_markers import MISSING_MARKERS
 from blanketflow.data.sources import read_source
-from blanketflow.data.text import MISSING_MARKERS, read_head, read_text
+from blanketflow.data.text import read_head, read_text
 from test_data_sources import assert_agree
 
 # Unicode of all planes, quotes, delimiters and line breaks; no lone surrogates, which UTF-8 cannot hold.

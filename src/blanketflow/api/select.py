@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
@@ -13,6 +13,7 @@ from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
 from ..data.impute import impute
+from ..data.missing_markers import markers_told
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
@@ -32,7 +33,7 @@ class Selection:
     `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
     most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
     these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
-    that gives several. `seconds` is wall time.
+    that gives several. `seconds` is wall time, and `notes` say what to know about the table.
     """
 
     target: str
@@ -49,6 +50,7 @@ class Selection:
     n_tests: int
     seconds: float
     seed: int
+    notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -150,6 +152,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
+        notes=[*filter(None, [markers_told(source.markers)])],
     )
 
 

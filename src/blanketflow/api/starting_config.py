@@ -51,7 +51,7 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
     reader to decide.
     """
     dataset = dataset_id(str(spec.get("path") or spec.get("source")))
-    kept = {key: value for key, value in spec.items() if value not in (None, [], ())}
+    kept = {key: value for key, value in spec.items() if value not in (None, [], ()) or _takes_none(key, value)}
     drop = [*kept.get("drop", []), *_to_drop(seen)]
     kept |= {"drop": list(dict.fromkeys(drop))} if drop else {}
     raw: dict[str, Any] = {
@@ -89,6 +89,11 @@ def _to_drop(seen: Inspection) -> list[str]:
     """Return the columns to drop: identifiers, dates and texts, but never all columns."""
     found = [name for kind in ("identifier", "date", "text") for name in seen.columns_found(kind)]
     return found if len(found) < seen.n_features else []
+
+
+def _takes_none(key: str, value: Any) -> bool:
+    """Whether a key says that no text is missing: of this key an empty list is not the default."""
+    return key == "missing_values" and value is not None
 
 
 def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
@@ -133,6 +138,7 @@ def _text(raw: dict[str, Any], plan: Plan, seen: Inspection, dataset: str, slow:
         *[f"    {key}: {_yaml(value)}" for key, value in spec.items() if key != "drop"],
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
         *_column_lines(spec, seen),
+        *([f"    # {told}"] if (told := plan.facts[dataset].markers) else []),
         "",
         "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
         f"splits: {_yaml(splits)}",

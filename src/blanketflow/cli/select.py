@@ -9,7 +9,7 @@ import typer
 from ..core.errors import ConfigError
 from ..core.seeds import DEFAULT_SEED
 from .options import AsJson, DataSet, Seed, Table, Target, advise_test, dataset_spec, method_ids, test_ids
-from .terminal import heading, is_terminal, pour, show, show_json, show_table
+from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
     from ..api.select import Selection
@@ -55,6 +55,8 @@ def select(
     if not ci_test:
         advise_test([method], dataset, "--ci-test fisher-z")
     found = find(dataset, {"method": method, **settings(options or ())}, test, seed)
+    for line in found.notes:
+        note(line)
     if to is not None:
         pour(found.as_blanket(table).text(to))
     elif as_json:

@@ -89,6 +89,14 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             "choice", "Missing cells: impute on training rows, drop rows, error.", choices=("impute", "drop", "error")
         ),
     ),
+    "missing_values": (
+        None,
+        Parameter(
+            "texts",
+            "Texts that stand for missing cells besides the empty one, in place of the usual ones: docs/sources.md.",
+            nullable=True,
+        ),
+    ),
     "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }

@@ -115,6 +115,8 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         raise ConfigError(f"{where}: sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits.")
     if spec["rows"] != DATASET["rows"][0] and not str(spec["source"]).startswith(_SIMULATED):
         raise ConfigError(f"{where}: rows says how many to simulate, and this table is not simulated. Remove it.")
+    if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
+        raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
     return spec
 
 

@@ -141,7 +141,15 @@ def correction(value: Any, kind: str) -> str:
         return f" Write {int(value)}."
     if kind in ("text", "choice") and isinstance(value, bool | int | float | datetime.date):
         return " If it is a name, put it in quotes."
+    if kind == "texts":
+        held = value if isinstance(value, list) and value else ["NA"]
+        return f" Put each text in quotes, such as [{', '.join(_quoted(one) for one in held[:3])}]."
     return ""
+
+
+def _quoted(value: Any) -> str:
+    """Return a value in quotes, as YAML reads a text; ``?`` without them is read as something else."""
+    return '"?"' if isinstance(value, dict) else f'"{printable("null" if value is None else str(value))}"'
 
 
 def _number(text: str) -> float | None:

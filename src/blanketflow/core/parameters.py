@@ -20,8 +20,8 @@ class Parameter:
     Parameters
     ----------
     kind : str
-        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``names``, ``roles`` (names, or a mapping of them),
-        ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
+        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``roles`` (names, or a mapping of
+        them), ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
     at_least, at_most : float, optional
@@ -64,7 +64,7 @@ class Parameter:
             return isinstance(value, bool)
         if self.kind == "text":
             return isinstance(value, str)
-        if self.kind in ("names", "roles"):
+        if self.kind in ("texts", "names", "roles"):
             listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
             listed |= self.kind == "roles" and isinstance(value, Mapping)
             return listed and all(isinstance(name, str) for name in value)
@@ -93,6 +93,7 @@ class Parameter:
             "integer": "a whole number",
             "flag": "true or false",
             "text": "a text",
+            "texts": "a list of texts",
             "names": "a list of names",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',

@@ -20,6 +20,7 @@ from ..core.table import Column, column_from_array
 from ..core.unicode_text import check_unicode
 from ..core.wide_columns import WideColumns
 from .input_file import Unpacking
+from .missing_markers import MissingMarkers
 from .raw import check_width, setting
 from .text import read_text
 
@@ -83,12 +84,12 @@ class ArrayHeader:
     n_stored: int | None
 
 
-def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]:
+def read_npz(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers | None = None) -> Sequence[Column]:
     """Return the columns of an `.npz` file, held together, and then the target.
 
     Raises `DataError` if arrays are missing, have the wrong shape or do not match the target.
     """
-    header = read_npz_header(name, path, spec)
+    header = read_npz_header(name, path, spec, markers)
     with _opened(name, path) as archive:
         # Only columns are read from now on.
         X = np.asfortranarray(archive["X"]) if "X" in archive else _sparse(path)
@@ -98,7 +99,9 @@ def read_npz(name: str, path: Path, spec: Mapping[str, Any]) -> Sequence[Column]
     return [*columns, header.target]
 
 
-def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHeader:
+def read_npz_header(
+    name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers | None = None
+) -> ArrayHeader:
     """Return shape, names, kind and target without loading the matrix; raises as `read_npz` does."""
     with _opened(name, path) as archive:
         if "X" in archive:
@@ -127,7 +130,7 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
         if len(names) != shape[1]:
             raise DataError(f"{name}: {path} has {shape[1]} columns but {len(names)} feature_names.")
         y = archive.get("y")
-    target = _target(name, path, spec, y)
+    target = _target(name, path, spec, y, markers)
     if len(target.values) != shape[0]:
         raise DataError(
             f"{name}: {path} has {shape[0]} rows, but its target {target.name!r} has {len(target.values)}. "
@@ -137,7 +140,9 @@ def read_npz_header(name: str, path: Path, spec: Mapping[str, Any]) -> ArrayHead
     return ArrayHeader(shape[0], names, kind, target, n_stored)
 
 
-def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None) -> Column:
+def _target(
+    name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None, markers: MissingMarkers | None
+) -> Column:
     wanted = spec.get("target") or "target"
     if y is not None:
         if y.ndim != 1:
@@ -152,7 +157,7 @@ def _target(name: str, path: Path, spec: Mapping[str, Any], y: np.ndarray | None
             f"{name}: {path} has no array 'y' and there is no target file {companion}. Set target_path to a CSV file "
             f"with a column {wanted!r}."
         )
-    columns = {c.name: c for c in read_text(name, companion, setting(spec, "categorical"))}
+    columns = {c.name: c for c in read_text(name, companion, setting(spec, "categorical"), markers=markers)}
     if wanted not in columns:
         raise DataError(
             f"{name}: target names the column {wanted!r}, which is not in {companion}. {did_you_mean(wanted, columns)}"

@@ -14,6 +14,7 @@ from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import blocks_of, content_keys, is_constant, missing_by_column
+from .missing_markers import markers_told
 from .raw import RawTable
 
 _MOST_COLUMNS = 50
@@ -77,6 +78,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
             "policy": raw.missing,
             "cells": sum(gaps.values()),
             "columns": len(gaps),
+            "markers": markers_told(raw.markers),
             "by_column": dict(sorted(gaps.items(), key=lambda gap: -gap[1])[:_MOST_COLUMNS]),
         },
         "constant": list(raw.constant),

@@ -12,6 +12,7 @@ from ..core.errors import ConfigError, DataError
 from .download import download, downloaded_digest
 from .formats.arff import read_arff
 from .formats.loaded import Loaded
+from .missing_markers import MissingMarkers
 
 #: The environment variable that names another server, such as a mirror, and the server without it.
 VARIABLE, SERVER = "BLANKETFLOW_OPENML", "https://www.openml.org"
@@ -27,13 +28,13 @@ def openml_file(name: str, identifier: str) -> Path:
     return download(name, _data_url(said), md5=said.get("md5_checksum") or None)
 
 
-def read_openml(name: str, identifier: str) -> Loaded:
+def read_openml(name: str, identifier: str, markers: MissingMarkers | None = None) -> Loaded:
     """Return the columns of a data set; raises as `openml_file` and `read_arff` do.
 
     OpenML names the target. Columns that OpenML says to ignore, such as row numbers, are kept aside.
     """
     said = _description(name, identifier)
-    loaded = read_arff(name, openml_file(name, identifier))
+    loaded = read_arff(name, openml_file(name, identifier), markers)
     targets = _names(said.get("default_target_attribute"))
     aside = {*_names(said.get("row_id_attribute")), *_names(said.get("ignore_attribute"))}
     digest = downloaded_digest(_data_url(said))

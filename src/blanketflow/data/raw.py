@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
 from .columns import column_of_codes, first_infinite, missing_by_column, names_of, only
+from .missing_markers import Found, check_classes, of_columns
 from .number_texts import what_is_held
 
 DEFAULTS: Mapping[str, Any] = {
@@ -57,6 +59,8 @@ class RawTable:
     n_test: int = 0
     #: Text columns that seem to hold numbers, and what they hold.
     number_texts: tuple[tuple[str, str], ...] = ()
+    #: Texts in features, target and groups that were taken for missing cells, unless the spec lists them.
+    markers: Found = field(default_factory=dict)
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -117,11 +121,14 @@ def assemble(
     target: str,
     truth: dict[str, Any] | None = None,
     whole: bool = True,
+    markers: Found = MappingProxyType({}),
 ) -> RawTable:
     """Make a `RawTable` of all columns of a source, the target among them.
 
-    `truth` is the target's true neighbourhood, where known. What only all rows can show is checked only if the table is
-    `whole`. Raises `ConfigError` or `DataError` if the spec does not fit the columns or the table cannot be used.
+    `truth` is the target's true neighbourhood, where known, and `markers` are the texts that the reader took for
+    missing cells. What only all rows can show is checked only if the table is `whole`.
+
+    Raises `ConfigError` or `DataError` if the spec does not fit the columns or the table cannot be used.
     """
     check_settings(name, spec)
     names = names_of(columns)
@@ -136,6 +143,7 @@ def assemble(
     for column in (*([infinite] if infinite else []), y):
         check_finite(name, column)
 
+    markers = of_columns(markers, [*(n for n in names if n in kept), target, *filter(None, [spec.get("groups")])])
     notes: list[str] = []
     n_read = features.n_rows
     rows = np.flatnonzero(~missing_cells(y))
@@ -145,7 +153,7 @@ def assemble(
     rows = _apply_policy(name, policy, features, rows, notes)
     if len(rows) < features.n_rows:
         features = features.take(rows)
-    y, task = prepare_target(name, spec, y.take(rows), whole)
+    y, task = prepare_target(name, spec, y.take(rows), whole, markers)
     if not isinstance(features.columns, WideColumns):
         features = Table([used_levels(column) for column in features.columns])
     groups = spec.get("groups")
@@ -155,14 +163,16 @@ def assemble(
         truth = None
     n_test = setting(spec, "test_rows")
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
-    return RawTable(features, y, task, groups, truth, policy, notes=notes, n_test=n_test)
+    return RawTable(features, y, task, groups, truth, policy, notes=notes, n_test=n_test, markers=markers)
 
 
-def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bool = True) -> tuple[Column, Task]:
+def prepare_target(
+    name: str, spec: Mapping[str, Any], column: Column, whole: bool = True, markers: Found = MappingProxyType({})
+) -> tuple[Column, Task]:
     """Return the target as methods use it, and the task.
 
     Raises `DataError` if no row is left, the task does not fit the target, or a classification has fewer than two
-    classes.
+    classes, or a text that was taken for missing cells may be a class.
     """
     if not column.n_rows:
         raise DataError(f"{name}: no rows are left: the target {column.name!r} is missing in every usable row.")
@@ -174,6 +184,8 @@ def prepare_target(name: str, spec: Mapping[str, Any], column: Column, whole: bo
     if task.name == CLASSIFICATION:
         check_told_apart(name, column)
     target = used_levels(target_column(column, task.name))
+    if task.name == CLASSIFICATION and whole:
+        check_classes(name, column.name, np.bincount(target.values).tolist(), markers)
     if task.name == CLASSIFICATION and len(target.levels) < 2 and whole:
         raise DataError(
             f"{name}: the target {column.name!r} has one class only, {target.levels[0]!r}. "

@@ -25,6 +25,7 @@ from .formats.orange import read_orange
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
+from .missing_markers import MissingMarkers
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, setting
@@ -32,6 +33,9 @@ from .secrets import check_no_secret, redacted
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
+
+#: Formats in which texts stand for missing cells; of npz it is the companion with the target.
+_WITH_MARKERS = ("csv", "arff", "c45", "orange", "npz")
 
 
 class Source(NamedTuple):
@@ -90,6 +94,11 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     kind = tell_format(name, path, spec)
     if spec.get("query") and kind not in ("duckdb", "sqlite"):
         raise ConfigError(f"{name}: {path} is not a database: remove query.")
+    if spec.get("missing_values") is not None and kind not in _WITH_MARKERS:
+        raise ConfigError(
+            f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
+            "cells of its own: remove it."
+        )
     if spec.get("target_path") and kind != "npz":
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
@@ -129,7 +138,7 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     _check_digest(name, source, spec)
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
-    raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target))
+    raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
     raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
     raw.notes.extend([*loaded.notes, *_downloads(spec)])
     return raw
@@ -160,25 +169,27 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path = source.path
+    path, markers = source.path, MissingMarkers(spec.get("missing_values"))
     readers = {
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
-        "openml": lambda: read_openml(name, source.identifier),
-        "csv": lambda: Loaded(read_text(name, path, setting(spec, "categorical"), spec.get("header") != "none")),
+        "openml": lambda: read_openml(name, source.identifier, markers),
+        "csv": lambda: Loaded(
+            read_text(name, path, setting(spec, "categorical"), spec.get("header") != "none", markers)
+        ),
         "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
-        "npz": lambda: Loaded(read_npz(name, path, spec), TARGET),
+        "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
         "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"))),
-        "arff": lambda: read_arff(name, path),
+        "arff": lambda: read_arff(name, path, markers),
         "svmlight": lambda: read_svmlight(name, path),
         "matlab": lambda: read_matlab(name, path, spec),
-        "c45": lambda: read_c45(name, path),
-        "orange": lambda: read_orange(name, path),
+        "c45": lambda: read_c45(name, path, markers),
+        "orange": lambda: read_orange(name, path, markers),
         "nips2003": lambda: read_nips2003(name, path),
         "h5ad": lambda: read_h5ad(name, path, spec),
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }
-    return readers[source.kind]()
+    return readers[source.kind]()._replace(markers=markers.found)
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

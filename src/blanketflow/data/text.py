@@ -20,11 +20,8 @@ from ..core.table import Column
 from .column_names import check_names
 from .columns import column_of_codes
 from .input_file import GZIP_MAGIC, decompressed, opened, readable
+from .missing_markers import MissingMarkers
 
-#: Cells that count as missing in text files.
-MISSING_MARKERS = (
-    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
-)  # fmt: skip
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 DELIMITERS = ",;\t|"
@@ -32,7 +29,6 @@ DELIMITERS = ",;\t|"
 _SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
 _BATCH_ROWS = 4096
 _MIN_HEAD_LINES = 20
-_MISSING = frozenset(MISSING_MARKERS)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
 _NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
@@ -45,7 +41,13 @@ class Head(NamedTuple):
     rows_per_row: float
 
 
-def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> list[Column]:
+def read_text(
+    name: str,
+    path: Path,
+    as_text: Collection[str] = (),
+    header: bool = True,
+    markers: MissingMarkers | None = None,
+) -> list[Column]:
     """Return the columns of a CSV or TSV file, gzipped or not; those named in `as_text` are categorical.
 
     Compression and delimiter are found in the content, whatever the file is called. Without a `header` the columns are
@@ -56,10 +58,16 @@ def read_text(name: str, path: Path, as_text: Collection[str] = (), header: bool
         delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES).lstrip(b"\r\n"), header)
         raw.seek(0)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as lines:
-            return _parse(name, lines, delimiter, as_text, header)
+            return _parse(name, lines, delimiter, as_text, header, markers)
 
 
-def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool = True) -> Head:
+def read_head(
+    name: str,
+    path: Path,
+    as_text: Collection[str] = (),
+    header: bool = True,
+    markers: MissingMarkers | None = None,
+) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
     with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         head = raw.read(HEAD_BYTES)
@@ -70,7 +78,7 @@ def read_head(name: str, path: Path, as_text: Collection[str] = (), header: bool
         lines = head if ended else head[: head.rfind(b"\n") + 1]
         text = io.StringIO(lines.decode("utf-8-sig"), newline="")
         delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
-        columns = _parse(name, text, delimiter, as_text, header, cut=not ended)
+        columns = _parse(name, text, delimiter, as_text, header, markers, cut=not ended)
         return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
 
 
@@ -82,7 +90,14 @@ def _size(stored: BinaryIO) -> int:
     return int.from_bytes(stored.read(4), "little") if is_packed else size
 
 
-def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str], as_text: bool = False) -> Column:
+def column_of_texts(
+    name: str,
+    column: str,
+    codes: np.ndarray,
+    texts: list[str],
+    as_text: bool = False,
+    markers: MissingMarkers | None = None,
+) -> Column:
     """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
 
     With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
@@ -96,7 +111,11 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
         raise DataError(
             f"{name}: column {column!r} holds NUL bytes: the file is damaged or is not UTF-8 text. Write it again."
         )
-    present = [text for text in texts if text not in _MISSING]
+    markers = markers or MissingMarkers()
+    missing = markers.texts()
+    present = [text for text in texts if text not in missing]
+    if len(present) < len(texts):
+        markers.note_codes(column, codes, texts, missing)
     kind = CATEGORICAL if as_text else _kind_of_texts(present)
     if kind == CATEGORICAL:
         if not as_text and all(map(_DECIMAL_COMMA, present)):
@@ -104,10 +123,10 @@ def column_of_texts(name: str, column: str, codes: np.ndarray, texts: list[str],
                 f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
                 "with decimal points and nothing between thousands, or list the column under categorical."
             )
-        return column_of_codes(column, codes, [None if text in _MISSING else text for text in texts])
+        return column_of_codes(column, codes, [None if text in missing else text for text in texts])
     gaps = len(present) < len(texts)
     number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
-    numbers = [np.nan if text in _MISSING else number(text) for text in texts]
+    numbers = [np.nan if text in missing else number(text) for text in texts]
     return Column(column, kind, np.array(numbers, dtype=np.float64 if gaps else dtype)[codes])
 
 
@@ -126,7 +145,13 @@ def _kind_of_texts(present: list[str]) -> str:
 
 
 def _parse(
-    name: str, lines: Iterable[str], delimiter: str, as_text: Collection[str], has_header: bool, cut: bool = False
+    name: str,
+    lines: Iterable[str],
+    delimiter: str,
+    as_text: Collection[str],
+    has_header: bool,
+    markers: MissingMarkers | None,
+    cut: bool = False,
 ) -> list[Column]:
     is_blank = delimiter == " "
     lines = map(str.strip, lines) if is_blank else lines
@@ -139,11 +164,15 @@ def _parse(
     header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
     check_names(name, header)
     rows = _checked_rows(name, quoted, reader, header, cut)
-    return columns_of_rows(name, header, rows if has_header else itertools.chain([first], rows), as_text)
+    return columns_of_rows(name, header, rows if has_header else itertools.chain([first], rows), as_text, markers)
 
 
 def columns_of_rows(
-    name: str, header: Sequence[str], rows: Iterator[Sequence[str]], as_text: Collection[str] = ()
+    name: str,
+    header: Sequence[str],
+    rows: Iterator[Sequence[str]],
+    as_text: Collection[str] = (),
+    markers: MissingMarkers | None = None,
 ) -> list[Column]:
     """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
 
@@ -159,7 +188,7 @@ def columns_of_rows(
     if not codes[0]:
         raise DataError(f"{name}: the file has a header but no rows.")
     return [
-        column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text)
+        column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text, markers)
         for column, parts, index in zip(header, codes, indexes, strict=True)
     ]
 

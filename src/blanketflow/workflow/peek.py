@@ -25,6 +25,7 @@ from ..data.cache import cache_folder, storing
 from ..data.column_names import check_names
 from ..data.columns import missing_by_column
 from ..data.download import with_downloads
+from ..data.missing_markers import MissingMarkers, markers_told, of_columns
 from ..data.raw import (
     RawTable,
     as_categorical,
@@ -83,6 +84,9 @@ class Facts:
         How many of the last rows are there to test on; as asked, unless `exact`.
     n_stored : int or None
         Of a sparse matrix the cells that are not zero, None of any other table.
+    markers : str or None
+        Which texts were taken for missing cells, in words, and what to do if one is a value; None if none was, or the
+        spec lists them.
     """
 
     n_rows: int
@@ -100,6 +104,7 @@ class Facts:
     max_levels: int | None = None
     n_test: int = 0
     n_stored: int | None = None
+    markers: str | None = None
 
     @property
     def n_cells(self) -> int:
@@ -140,16 +145,17 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
         return _peek_bundled(name, source, spec, seed)
     if source.network is not None:
         return _peek_network(name, source, spec, seed)
+    markers = MissingMarkers(spec.get("missing_values"))
     if source.kind == "npz":
-        return _peek_npz(name, source, with_downloads(name, spec))
+        return _peek_npz(name, source, with_downloads(name, spec), markers)
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path, setting(spec, "drop"))
     elif source.kind == "csv":
-        head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none")
+        head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none", markers)
     else:
         return _remembered(name, source, spec, seed)
     target = target_name(name, spec, head.columns, None)
-    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0)
+    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
     return _facts(raw, head.rows_per_row)
 
 
@@ -202,6 +208,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         max_levels=max((len(c.levels) for c in some if c.kind == CATEGORICAL), default=None),
         n_test=raw.n_test,
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
+        markers=markers_told(raw.markers, exact),
     )
 
 
@@ -238,15 +245,15 @@ def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int)
     )
 
 
-def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
+def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: MissingMarkers) -> Facts:
     check_settings(name, spec)
-    header = read_npz_header(name, source.path, spec)
+    header = read_npz_header(name, source.path, spec, markers)
     kept = _npz_features(name, header, spec)
     target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
     check_finite(name, target)
-    rows = np.flatnonzero(~missing_cells(target))
+    rows, found = np.flatnonzero(~missing_cells(target)), of_columns(markers.found, [target.name])
     n_test = int(np.count_nonzero(rows >= len(target.values) - setting(spec, "test_rows")))
-    target, task = prepare_target(name, spec, target.take(rows))
+    target, task = prepare_target(name, spec, target.take(rows), markers=found)
     counts, n_classes = _classes(target, task, n_test)
     return Facts(
         n_rows=len(target.values),
@@ -263,6 +270,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any]) -> Facts:
         feature_names=kept,
         n_test=n_test,
         n_stored=header.n_stored,
+        markers=markers_told(found),
     )
 
 

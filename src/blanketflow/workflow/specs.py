@@ -104,6 +104,10 @@ class Plan:
         """What the jobs take."""
         return Estimates(self.config, self.facts, self.grains)
 
+    def notes(self) -> list[str]:
+        """Return what to know about the data sets before the run, one line each."""
+        return [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
     def source_files(self, dataset: str) -> list[str]:

@@ -232,6 +232,8 @@ class Comparison:
     def notes(self) -> list[str]:
         """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status.
 
+        The lines before these name the texts that were taken for missing cells, if a file of text held some.
+
         Returns
         -------
         list of str
@@ -244,7 +246,9 @@ class Comparison:
         >>> bf.compare(pd.DataFrame(X), "y", ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
         []
         """
-        lines = [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
+        told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
+        lines = [f"{name}: {markers}" for name, markers in told.items() if markers]
+        lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}
         by: dict[tuple[str, str, str], list[Any]] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...data.sources import read_columns, read_source
 from .columns import ColumnSummary, summarise, tokens
-from .findings import Finding, class_counts, of_columns, of_numbers, of_table, of_texts, suspected_leaks
+from .findings import Finding, class_counts, of_columns, of_markers, of_numbers, of_table, of_texts, suspected_leaks
 from .suitable import Suitability, suggested_method, suggested_test, what_suits
 
 __all__ = [
@@ -72,7 +72,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     columns = list(islice(raw.features.columns, MOST_COLUMNS))
     summaries = [summarise(column) for column in columns]
     findings = [*suspected_leaks(raw, columns), *of_texts(raw, columns), *of_numbers(raw, columns)]
-    findings += [*of_columns(summaries, raw.features.n_rows), *of_table(raw)]
+    findings += [*of_columns(summaries, raw.features.n_rows), *of_markers(raw), *of_table(raw)]
     n_without = next((note for note in raw.notes if "have no target" in note), None)
     if n_without:
         findings.append(Finding("note", (raw.target.name,), n_without, "Fill them in the file if they are known."))

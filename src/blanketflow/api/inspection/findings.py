@@ -11,6 +11,7 @@ from ...ci.rounding import is_rounded_away
 from ...core.cards import CLASSIFICATION
 from ...core.printable import printable
 from ...core.table import Column
+from ...data.missing_markers import texts_found, way_out
 from ...data.raw import RawTable
 from .columns import ColumnSummary, tokens
 from .leakage import SUSPECT_SHARE, told_by
@@ -136,6 +137,12 @@ def of_numbers(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     message = f"{_listed(names)} vary by less than 90 times the distance between floats of their size"
     advice = "Rounding has destroyed them. Subtract the offset before the numbers are written, or drop them."
     return [Finding("rounding", names, message, advice)]
+
+
+def of_markers(raw: RawTable) -> list[Finding]:
+    """Return a finding about texts that were taken for missing cells, if there are any."""
+    told = texts_found(raw.markers)
+    return [Finding("missing", tuple(raw.markers), told, way_out(raw.markers))] if told else []
 
 
 def of_table(raw: RawTable) -> list[Finding]:

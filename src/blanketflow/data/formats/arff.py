@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +19,12 @@ from ...core.errors import DataError
 from ...core.table import Column, categorical
 from ..columns import column_of_codes
 from ..input_file import opened_text
+from ..missing_markers import MissingMarkers
 from .loaded import Loaded, matrix_columns, number_column, shown
 
 _NUMBERS, _TEXT = ("numeric", "real", "integer"), "string"
+#: What stands for missing cells where nothing else is asked for.
+_MISSING = ("", "?")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PLAIN = r"""[^,\s"'{}]"""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s,{{}}%]+)\s+(.+)", re.IGNORECASE)
@@ -42,26 +45,28 @@ class _Attribute(NamedTuple):
     number: Callable[[str], float] | None
 
 
-def read_arff(name: str, path: Path) -> Loaded:
+def read_arff(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
     """Return the columns of an ARFF file, gzipped or not.
 
     A nominal attribute is categorical, with the declared labels that occur. Of a sparse file the numeric attributes
-    stay sparse and come first; a nominal one that a row leaves out has its first declared label, as ARFF says.
+    stay sparse and come first; a nominal one that a row leaves out has its first declared label, as ARFF says. A cell
+    is missing if it is one of the `markers` without quotes.
 
     Raises `DataError` if the file is malformed; the message names the line.
     """
     with opened_text(name, path) as text:
         lines = ((at, line.strip()) for at, line in enumerate(text, 1))
         lines = ((at, line) for at, line in lines if line and not line.startswith("%"))
-        attributes = _header(name, path, lines)
+        missing = (markers or MissingMarkers()).texts(_MISSING)
+        attributes = _header(name, path, lines, missing)
         first = next(lines, None)
         if first is None:
             raise DataError(f"{name}: {path} has no rows. They stand below @data.")
         rows = chain([first], lines)
-        return Loaded((_sparse if first[1].startswith("{") else _dense)(name, path, attributes, rows))
+        return Loaded((_sparse if first[1].startswith("{") else _dense)(name, path, attributes, rows, missing))
 
 
-def _header(name: str, path: Path, lines: Iterator[tuple[int, str]]) -> list[_Attribute]:
+def _header(name: str, path: Path, lines: Iterator[tuple[int, str]], missing: Collection[str]) -> list[_Attribute]:
     found: dict[str, _Attribute] = {}
     for at, line in lines:
         word = line.split(maxsplit=1)[0].lower()
@@ -71,20 +76,20 @@ def _header(name: str, path: Path, lines: Iterator[tuple[int, str]]) -> list[_At
         if parts is None and word != "@relation":
             raise _malformed(name, path, at, f"{shown(line)} is neither @relation, @attribute and its type, nor @data")
         if parts is not None:
-            attribute = _attribute(name, path, at, _unquoted(parts[1]) or "?", parts[2].strip())
+            attribute = _attribute(name, path, at, _unquoted(parts[1], _MISSING) or "?", parts[2].strip(), missing)
             if attribute.name in found:
                 raise _malformed(name, path, at, f"attribute {attribute.name!r} is declared twice")
             found[attribute.name] = attribute
     raise DataError(f"{name}: {path} has no line @data below its attributes. Fetch the file again, or add the line.")
 
 
-def _attribute(name: str, path: Path, at: int, attribute: str, declared: str) -> _Attribute:
+def _attribute(name: str, path: Path, at: int, attribute: str, declared: str, missing: Collection[str]) -> _Attribute:
     kind = declared.lower()
     if kind == _TEXT:
         return _Attribute(attribute, kind, None)
     if kind in _NUMBERS:
         return _Attribute(attribute, kind, _whole if kind == "integer" else float)
-    labels = _cells(declared[1:-1]) if declared.startswith("{") and declared.endswith("}") else None
+    labels = _cells(declared[1:-1], missing) if declared.startswith("{") and declared.endswith("}") else None
     if labels is None:
         raise DataError(
             f"{name}: {path}, line {at}: attribute {attribute!r} has the type {shown(declared)}. Known types are "
@@ -94,10 +99,16 @@ def _attribute(name: str, path: Path, at: int, attribute: str, declared: str) ->
     return _Attribute(attribute, labels, places.__getitem__)
 
 
-def _dense(name: str, path: Path, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]]) -> list[Column]:
+def _dense(
+    name: str,
+    path: Path,
+    attributes: Sequence[_Attribute],
+    rows: Iterator[tuple[int, str]],
+    missing: Collection[str],
+) -> list[Column]:
     held: list[Any] = [[] if attribute.number is None else array("d") for attribute in attributes]
     for at, line in rows:
-        cells = _cells(line)
+        cells = _cells(line, missing)
         if cells is None:
             raise _malformed(name, path, at, f"{shown(line)} is not a row of cells between commas")
         if len(cells) != len(attributes):
@@ -110,7 +121,11 @@ def _dense(name: str, path: Path, attributes: Sequence[_Attribute], rows: Iterat
 
 
 def _sparse(
-    name: str, path: Path, attributes: Sequence[_Attribute], rows: Iterator[tuple[int, str]]
+    name: str,
+    path: Path,
+    attributes: Sequence[_Attribute],
+    rows: Iterator[tuple[int, str]],
+    missing: Collection[str],
 ) -> Sequence[Column]:
     from scipy.sparse import csc_matrix
 
@@ -118,7 +133,7 @@ def _sparse(
     texts: dict[int, dict[int, str | None]] = {j: {} for j, one in enumerate(attributes) if one.number is None}
     n_rows = 0
     for at, line in rows:
-        cells = _indexed_cells(line)
+        cells = _indexed_cells(line, missing)
         if cells is None or len({j for j, _ in cells}) < len(cells):
             raise _malformed(name, path, at, f"{shown(line)} is not a row of {{index value, ...}}, each index once")
         for j, cell in cells:
@@ -172,19 +187,19 @@ def _column(attribute: _Attribute, cells: Any) -> Column:
     return column_of_codes(attribute.name, codes, labels)
 
 
-def _cells(line: str) -> list[str | None] | None:
+def _cells(line: str, missing: Collection[str] = _MISSING) -> list[str | None] | None:
     r"""Return the cells between commas, None where missing; None altogether if the line is malformed.
 
     >>> _cells("1, 'a \\'b\\'', ?"), _cells("new york")
     (['1', "a 'b'", None], None)
     """
     if not _NOT_PLAIN.search(line):
-        return [None if cell in ("", "?") else cell for cell in line.split(",")]
+        return [None if cell in missing else cell for cell in line.split(",")]
     found = _matches(_CELL, line)
-    return None if found is None else [_unquoted(cell[1]) for cell in found]
+    return None if found is None else [_unquoted(cell[1], missing) for cell in found]
 
 
-def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
+def _indexed_cells(line: str, missing: Collection[str] = _MISSING) -> list[tuple[int, str | None]] | None:
     """Return the cells of a sparse row with their positions; None if the line is malformed.
 
     >>> _indexed_cells("{0 5, 3 'a b'}"), _indexed_cells("{ }"), _indexed_cells("{0}")
@@ -194,7 +209,7 @@ def _indexed_cells(line: str) -> list[tuple[int, str | None]] | None:
         return None
     inner = line[1:-1].strip()
     found = _matches(_INDEXED_CELL, inner) if inner else []
-    return None if found is None else [(int(cell[1]), _unquoted(cell[2])) for cell in found]
+    return None if found is None else [(int(cell[1]), _unquoted(cell[2], missing)) for cell in found]
 
 
 def _matches(cell: re.Pattern[str], line: str) -> list[re.Match[str]] | None:
@@ -209,11 +224,11 @@ def _matches(cell: re.Pattern[str], line: str) -> list[re.Match[str]] | None:
     return found
 
 
-def _unquoted(cell: str) -> str | None:
+def _unquoted(cell: str, missing: Collection[str]) -> str | None:
     """Return a cell without quotes and escapes; None for a missing one."""
     if cell[:1] in ("'", '"'):
         return _ESCAPE.sub(_character, cell[1:-1])
-    return None if cell in ("", "?") else cell
+    return None if cell in missing else cell
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ...core.errors import DataError
 from ...core.table import Column
 from ..input_file import opened_text
+from ..missing_markers import MissingMarkers
 from .loaded import Loaded, continuous_column, label_column
 
 #: The last column, which C4.5 does not name.
@@ -24,7 +25,7 @@ _MOST_WORDS = 8
 _SHOWN = 8
 
 
-def read_c45(name: str, path: Path) -> Loaded:
+def read_c45(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
     """Return the columns of a .data file with its .names file beside it.
 
     The classes are the last column, ``class``, or the attribute that the .names file names instead of classes (C5.0).
@@ -49,7 +50,7 @@ def read_c45(name: str, path: Path) -> Loaded:
     cells = zip(*(row for _, row in rows), strict=True)
     lines = [line for line, _ in rows]
     columns = [
-        _column(name, path, lines, column, declared, texts)
+        _column(name, path, lines, column, declared, texts, markers or MissingMarkers())
         for (column, declared), texts in zip(attributes.items(), cells, strict=True)
     ]
     return Loaded(columns, target, frozenset(c for c, declared in attributes.items() if declared in (_IGNORE, _LABEL)))
@@ -144,12 +145,19 @@ def _rows(name: str, path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(
-    name: str, path: Path, lines: list[int], column: str, declared: str | list[str], texts: tuple[str, ...]
+    name: str,
+    path: Path,
+    lines: list[int],
+    column: str,
+    declared: str | list[str],
+    texts: tuple[str, ...],
+    markers: MissingMarkers,
 ) -> Column:
+    missing = markers.texts(("?",))
     if declared == _CONTINUOUS:
-        return continuous_column(f"{name}: {path}", column, lines, texts)
+        return continuous_column(f"{name}: {path}", column, lines, texts, markers)
     if isinstance(declared, str):
-        return label_column(f"{name}: {path}", column, lines, texts)
+        return label_column(f"{name}: {path}", column, lines, texts, missing=missing)
     listed = ", ".join(declared[:_SHOWN]) + (", ..." if len(declared) > _SHOWN else "")
     as_declared = f"{path.stem}.names declares {listed}"
-    return label_column(f"{name}: {path}", column, lines, texts, {*declared}, as_declared)
+    return label_column(f"{name}: {path}", column, lines, texts, {*declared}, as_declared, missing)

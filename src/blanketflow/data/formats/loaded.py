@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from ...core.errors import DataError
 from ...core.table import Column, categorical
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
+from ..missing_markers import Found, MissingMarkers
 from ..raw import MOST_WHOLE
 from ..text import column_of_texts
 
@@ -28,6 +31,8 @@ class Loaded(NamedTuple):
     aside: frozenset[str] = frozenset()
     #: What to know about the source.
     notes: tuple[str, ...] = ()
+    #: Which texts of which columns were taken for missing cells.
+    markers: Found = MappingProxyType({})
 
 
 def as_whole(values: np.ndarray) -> np.ndarray:
@@ -70,17 +75,22 @@ def matrix_columns(X: Any, names: Sequence[str], more: Sequence[Column]) -> Sequ
     return [*columns, *more]
 
 
-def continuous_column(where: str, column: str, lines: Sequence[int], texts: Sequence[str]) -> Column:
-    """Make a column of texts that are declared to be numbers, "?" where missing.
+def continuous_column(
+    where: str, column: str, lines: Sequence[int], texts: Sequence[str], markers: MissingMarkers | None = None
+) -> Column:
+    """Make a column of texts that are declared to be numbers, or one of the `markers` where missing.
 
     Raises `DataError` with `where` and one of `lines`, which has the line of each text, if a text is not a number.
     """
     distinct = list(dict.fromkeys(texts))
     place = {text: code for code, text in enumerate(distinct)}
-    found = column_of_texts(where, column, np.fromiter(map(place.get, texts), dtype=np.int32), distinct)
+    markers = markers or MissingMarkers()
+    codes = np.fromiter(map(place.get, texts), dtype=np.int32)
+    found = column_of_texts(where, column, codes, distinct, markers=markers)
     if found.kind in (INTEGER, NUMERIC):
         return found
-    line, text = next((i, t) for i, t in zip(lines, texts, strict=True) if t != "?" and not is_number(t))
+    missing = markers.texts()
+    line, text = next((i, t) for i, t in zip(lines, texts, strict=True) if t not in missing and not is_number(t))
     raise DataError(f"{where}, line {line}: {text!r} is not a number, but column {column!r} is declared continuous.")
 
 
@@ -92,14 +102,19 @@ def label_column(
     declared: Collection[str] | None = None,
     as_declared: str = "",
     missing: Collection[str] = ("?",),
+    markers: MissingMarkers | None = None,
 ) -> Column:
     """Make a categorical column of texts, which are those `declared` unless that is None, or `missing`.
+
+    Where `markers` are given, the missing cells are noted in them.
 
     Raises `DataError` with the line of another text; `as_declared` says in the message what is declared.
     """
     for line, text in zip(lines, texts, strict=True) if declared is not None else ():
         if text not in declared and text not in missing:
             raise DataError(f"{where}, line {line}: {column!r} is {text!r}, but {as_declared}. Mend one of the two.")
+    if markers is not None:
+        markers.note(column, Counter(text for text in texts if text in missing))
     return categorical(column, np.array([None if text in missing else text for text in texts], dtype=object))
 
 

@@ -11,7 +11,8 @@ from ...core.errors import DataError
 from ...core.table import Column
 from ..column_names import check_names
 from ..input_file import opened_text
-from ..text import MISSING_MARKERS, columns_of_rows
+from ..missing_markers import MISSING_MARKERS, MissingMarkers
+from ..text import columns_of_rows
 from .loaded import Loaded, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")
@@ -21,7 +22,9 @@ _TIME = ("t", "time")
 _TYPES = {*_CONTINUOUS, *_DISCRETE, *_TEXT, *_TIME}
 _CLASS, _ASIDE = {"class", "c"}, {"meta", "m", "ignore", "i"}
 _FLAG = re.compile(r"|class|c|meta|m|ignore|i|[-\w.]+=.*", re.DOTALL).fullmatch
-_MISSING = {*MISSING_MARKERS, ".", "~", "*"}
+#: Besides those of other text files.
+_OWN_MARKERS = {".", "~", "*"}
+_MISSING = {*MISSING_MARKERS, *_OWN_MARKERS}
 _BLANK = re.compile(r"(?<!\\)\s+")
 
 
@@ -39,11 +42,12 @@ def is_orange(lines: Sequence[str], is_tab: bool) -> bool:
     return is_said and len(names) == len(types) and are_flags and any(cell.lower() in _TYPES for cell in types)
 
 
-def read_orange(name: str, path: Path) -> Loaded:
+def read_orange(name: str, path: Path, markers: MissingMarkers | None = None) -> Loaded:
     """Return the columns of a .tab file; flags tell the target (class) and what is kept aside (meta, ignore).
 
     Raises `DataError` if the header is malformed or a cell does not have the declared type; the message names the line.
     """
+    markers = markers or MissingMarkers()
     with opened_text(name, path) as text:
         rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
     if len(rows) < 3:
@@ -74,22 +78,32 @@ def read_orange(name: str, path: Path) -> Loaded:
     for column, kind, texts in zip(names, types, cells, strict=True):
         if kind.lower() in _TIME and column not in aside:
             raise DataError(f"{name}: {path}: column {column!r} holds times. Flag it meta, or make it a number.")
-        columns.append(_column(name, path, lines, column, kind, texts))
+        columns.append(_column(name, path, lines, column, kind, texts, markers))
     if len(targets) > 1:
         aside |= {*targets}
     return Loaded(columns, targets[0] if len(targets) == 1 else None, frozenset(aside))
 
 
-def _column(name: str, path: Path, lines: list[int], column: str, kind: str, texts: Sequence[str]) -> Column:
+def _column(
+    name: str,
+    path: Path,
+    lines: list[int],
+    column: str,
+    kind: str,
+    texts: Sequence[str],
+    markers: MissingMarkers,
+) -> Column:
     word = kind.lower()
     if not kind or word in _CONTINUOUS:
-        texts = ["?" if text in _MISSING else text for text in texts]
+        own = markers.texts(_MISSING) - markers.texts()
+        texts = ["" if text in own else text for text in texts]
         if kind:
-            return continuous_column(f"{name}: {path}", column, lines, texts)
-        return columns_of_rows(name, [column], ((text,) for text in texts))[0]
+            return continuous_column(f"{name}: {path}", column, lines, texts, markers)
+        return columns_of_rows(name, [column], ((text,) for text in texts), markers=markers)[0]
     where = f"{name}: {path}"
     if word in _TYPES:
-        return label_column(where, column, lines, texts, missing=_MISSING)
+        return label_column(where, column, lines, texts, missing=markers.texts(_MISSING), markers=markers)
     declared = {part.replace("\\ ", " ") for part in _BLANK.split(kind)}
     as_declared = f"the second line declares {kind!r}, which is a list of labels and not one of the types c, d and s"
-    return label_column(where, column, lines, texts, declared, as_declared, _MISSING - declared)
+    missing = markers.texts(_MISSING - declared)
+    return label_column(where, column, lines, texts, declared, as_declared, missing, markers)

@@ -37,6 +37,8 @@ def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         pairs.append(("Duplicates", some(same, MAX_NAMES)))
     if card.get("truth") is not None:
         pairs.append(("True blanket", some(card["truth"]["blanket"], MAX_NAMES)))
+    if card["missing"].get("markers"):
+        pairs.append(("Note", card["missing"]["markers"]))
     return pairs + [("Note", note) for note in card.get("notes") or []]
 
 

@@ -1,0 +1,137 @@
+"""Texts that stand for missing cells: which ones do, where they were met, and when one of them is rather a class.
+
+A table of text does not say which texts mean "missing". Those that usually do are taken for it unless the data set's
+key ``missing_values`` lists others, and what was taken is reported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..core.errors import DataError
+from ..core.printable import printable
+
+#: Texts that stand for missing cells unless ``missing_values`` says otherwise; the empty one always does.
+MISSING_MARKERS = (
+    "", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
+)  # fmt: skip
+#: A marker in the target may be a class if it stands in at least this share of the rows ...
+CLASS_SHARE = 0.05
+#: ... and in at least this share of the rows of the smallest class.
+SMALLEST_SHARE = 0.5
+#: ... and in so many rows, fewer of which tell nothing.
+FEWEST_ROWS = 3
+_SHOWN = 5
+
+#: How many cells of each column held each marker.
+Found = Mapping[str, Mapping[str, int]]
+
+
+class MissingMarkers:
+    """The texts that stand for missing cells of one source, and where its reader met them.
+
+    `asked` is the data set's key ``missing_values``, None for the usual texts of the format. Where it is given, the
+    user has decided, and nothing is noted.
+
+    >>> markers = MissingMarkers(["-"])
+    >>> sorted(markers.texts()), sorted(markers.texts(("?",)))
+    (['', '-'], ['', '-'])
+    """
+
+    def __init__(self, asked: Sequence[str] | None = None) -> None:
+        self._asked = None if asked is None else frozenset({"", *(text.strip() for text in asked)})
+        self._usual = frozenset(MISSING_MARKERS)
+        #: How many cells of each column held each marker that the format itself does not declare.
+        self.found: dict[str, dict[str, int]] = {}
+
+    def texts(self, usual: Collection[str] | None = None) -> frozenset[str]:
+        """Return the texts that stand for missing cells: those asked for, else the `usual` ones of a format."""
+        if self._asked is not None:
+            return self._asked
+        return self._usual if usual is None else frozenset({"", *usual})
+
+    def note(self, column: str, counts: Mapping[str, int]) -> None:
+        """Note in how many cells of a column each text stood."""
+        held = {text: n for text, n in counts.items() if text and n}
+        if held and self._asked is None:
+            self.found[column] = held
+
+    def note_codes(self, column: str, codes: np.ndarray, texts: Sequence[str], missing: Collection[str]) -> None:
+        """Note the missing cells of a column of codes of `texts`."""
+        if self._asked is None and any(text and text in missing for text in texts):
+            counts: Counter[str] = Counter()
+            for text, n in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+                if text in missing:
+                    counts[text] += n
+            self.note(column, counts)
+
+
+def of_columns(found: Found, columns: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return what was found in some columns."""
+    return {name: dict(found[name]) for name in columns if name in found}
+
+
+def texts_found(found: Found) -> str | None:
+    """Say which texts were taken for missing cells, how often and where; None for none.
+
+    >>> texts_found({"a": {"NA": 2}, "b": {"NA": 1, "?": 4}})
+    "texts were read as missing cells: '?' 4 times in b, 'NA' 3 times in a, b"
+    """
+    places: dict[str, dict[str, int]] = {}
+    for column, counts in found.items():
+        for text, n in counts.items():
+            places.setdefault(text, {})[column] = n
+    if not places:
+        return None
+    told = []
+    for text, by_column in sorted(places.items(), key=lambda one: -sum(one[1].values())):
+        columns = sorted(by_column, key=lambda column: -by_column[column])
+        more = f" and {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
+        n = sum(by_column.values())
+        where = ", ".join(map(printable, columns[:_SHOWN]))
+        told.append(f"{text!r} {n:,} time{'s' if n > 1 else ''} in {where}{more}")
+    return f"texts were read as missing cells: {', '.join(told)}"
+
+
+def markers_told(found: Found, exact: bool = True) -> str | None:
+    """Say which texts were taken for missing cells, in the first rows unless `exact`, and what to do; None for none."""
+    told = texts_found(found)
+    return told and f"{told}{'' if exact else ' of the first rows'}. {way_out(found)}"
+
+
+def way_out(found: Found) -> str:
+    """Say what to write if a text that was taken for a missing cell is a value, and if all of them are missing.
+
+    >>> way_out({"a": {"NA": 2}, "b": {"None": 1}})
+    'If one of them is a value, set missing_values to the others, [] if there are none; ["NA", "None"] is as now.'
+    """
+    others = "set missing_values to the others, [] if there are none"
+    return f"If one of them is a value, {others}; {_listed(found)} is as now."
+
+
+def check_classes(name: str, target: str, sizes: Iterable[int], found: Found) -> None:
+    """Raise `DataError` if a text in the target was taken for missing cells, and is as frequent as a class.
+
+    `sizes` are the rows of each class. The text may be a class if it stands in at least `FEWEST_ROWS` and `CLASS_SHARE`
+    of all rows, and in at least `SMALLEST_SHARE` as many as the smallest class has.
+    """
+    sizes = [n for n in sizes if n]
+    counts = found.get(target, {})
+    n_rows = sum(sizes) + sum(counts.values())
+    for text, n in sorted(counts.items(), key=lambda one: -one[1]):
+        if n >= max(FEWEST_ROWS, CLASS_SHARE * n_rows, SMALLEST_SHARE * min(sizes, default=0)):
+            others = {column: {t: k for t, k in held.items() if t != text} for column, held in found.items()}
+            raise DataError(
+                f"{name}: the target {target!r} is {text!r} in {n:,} of {n_rows:,} rows, as often as a class. If "
+                f"{text!r} is a class, set missing_values: {_listed(others)}; if these rows have no target and are to "
+                f"be left out, set missing_values: {_listed(found)}."
+            )
+
+
+def _listed(found: Found) -> str:
+    """Return the texts found as YAML."""
+    return json.dumps(sorted({text for counts in found.values() for text in counts}), ensure_ascii=False)
