@@ -37,6 +37,44 @@ def small_parquet(path):
     pq.write_table(pa.table({"a": [1, 2, 3], "outcome": ["x", "y", "x"]}), path)
 
 
+def commas(path):
+    """A line of 200 MB of commas, which gzip packs into 194 kB."""
+    with gzip.open(path, "wb") as file:
+        for _ in range(200):
+            file.write(b"," * 1_000_000)
+
+
+def late_commas(path):
+    """A good table, and below it a line of 200 MB of commas."""
+    with path.open("wb") as file:
+        file.write(b"a,outcome\n" + b"1,x\n2,y\n" * 200_000)
+        for _ in range(200):
+            file.write(b"," * 1_000_000)
+
+
+def long_line(path):
+    """A header without an end, of which most takes no room on the disk."""
+    with path.open("wb") as file:
+        file.write(b"a,outcome," + b"b" * 2_000_000)
+        file.truncate(150_000_000)
+
+
+def wide_arff(path):
+    """An ARFF file with a row of 3,000,000 cells."""
+    path.write_text(f"@relation r\n@attribute a numeric\n@data\n{'1,' * 3_000_000}1\n", encoding="utf-8")
+
+
+def open_quote(path):
+    """A quote that is opened in the first row and not closed, in a file of 2 MB."""
+    path.write_text('a,"b,outcome\n' + "1,2,x\n" * 400_000, encoding="utf-8")
+
+
+def long_cell(path):
+    """A cell of 200,000 characters in the column `notes`."""
+    rows = [f"{i},{'z' * (200_000 if i == 7 else 3)},{'yx'[i % 2]}" for i in range(12)]
+    path.write_text("\n".join(["a,notes,outcome", *rows]) + "\n", encoding="utf-8")
+
+
 def garbage(path):
     """Bytes that are no text."""
     path.write_bytes(b"\x80\xff" + np.random.default_rng(3).integers(0, 256, 4000, dtype=np.uint8).tobytes())

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from ..core.errors import ConfigError, DataError, did_you_mean, shown
+from .long_rows import RowGuard, guarded
 
 GZIP_MAGIC = b"\x1f\x8b"
 #: The environment variable that sets the limit in GB, and the limit without it.
@@ -58,6 +59,12 @@ def _why_not_there(name: str, path: Path, key: str, error: Exception) -> str:
     )
 
 
+def is_packed(path: Path) -> bool:
+    """Return whether a file is a gzip file."""
+    with open(path, "rb") as stored:
+        return stored.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+
+
 @contextmanager
 def decompressed(name: str, path: Path, stored: BinaryIO) -> Iterator[BinaryIO]:
     """Yield a binary file as it is, or what it unpacks to if it is a gzip file; raises as `Unpacking.add` does."""
@@ -78,10 +85,12 @@ def opened(name: str, path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened_text(name: str, path: Path) -> Iterator[TextIO]:
-    """Open a UTF-8 file, gzipped or not, for reading text; raises as `readable` does."""
-    with opened(name, path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
-        yield text
+def opened_text(name: str, path: Path, delimiter: str = ",") -> Iterator[TextIO]:
+    """Open a UTF-8 file, gzipped or not, for reading text; raises as `readable` and `RowGuard` do."""
+    with opened(name, path) as raw:
+        lines = guarded(RowGuard(name, path, raw, delimiter, by_line=True))
+        with io.TextIOWrapper(lines, encoding="utf-8-sig", newline="") as text:
+            yield text
 
 
 @contextmanager

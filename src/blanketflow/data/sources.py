@@ -174,7 +174,9 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
         "openml": lambda: read_openml(name, source.identifier, markers),
         "csv": lambda: Loaded(
-            read_text(name, path, setting(spec, "categorical"), spec.get("header") != "none", markers)
+            read_text(
+                name, path, setting(spec, "categorical"), spec.get("header") != "none", markers, setting(spec, "drop")
+            )
         ),
         "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),

@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -19,16 +19,23 @@ from ..core.errors import DataError
 from ..core.table import Column
 from .column_names import check_names
 from .columns import column_of_codes
-from .input_file import GZIP_MAGIC, decompressed, opened, readable
+from .input_file import GZIP_MAGIC, Unpacking, decompressed, is_packed, opened, readable
+from .long_rows import A_LINE, MOST_CHARACTERS, RowGuard, RowTooLong, check_cells, guarded, long_cells
 from .missing_markers import MissingMarkers
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 DELIMITERS = ",;\t|"
 
+_NO_CODES: list[np.ndarray] = []
+_NO_INDEX: defaultdict[str, int] = defaultdict()
+#: Bytes of a cell of numbers in memory.
+_CELL_BYTES = 8
 _SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
-_BATCH_ROWS = 4096
+_BATCH_ROWS, _BATCH_CELLS = 4096, 4_000_000
 _MIN_HEAD_LINES = 20
+#: A head is no longer than this if it has so many lines.
+_MOST_HEAD_BYTES, _FEWEST_HEAD_LINES = 200_000_000, 3
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
 _NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
@@ -47,18 +54,22 @@ def read_text(
     as_text: Collection[str] = (),
     header: bool = True,
     markers: MissingMarkers | None = None,
+    drop: Collection[str] = (),
 ) -> list[Column]:
     """Return the columns of a CSV or TSV file, gzipped or not; those named in `as_text` are categorical.
 
     Compression and delimiter are found in the content, whatever the file is called. Without a `header` the columns are
-    ``x0``, ``x1``, ..., and blanks may stand between cells. Raises `DataError` if the file is not UTF-8, is damaged, or
-    its rows differ in length.
+    ``x0``, ``x1``, ..., and blanks may stand between cells. In the columns to `drop`, cells that are too long are
+    missing. Raises `DataError` if the file is not UTF-8, is damaged, takes too much memory, or its rows differ in
+    length.
     """
     with opened(name, path) as raw:
         delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES).lstrip(b"\r\n"), header)
         raw.seek(0)
-        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as lines:
-            return _parse(name, lines, delimiter, as_text, header, markers)
+        guard = RowGuard(name, path, raw, delimiter)
+        with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
+            count = Unpacking(name, path).add if is_packed(path) else None
+            return _parse(name, lines, delimiter, as_text, header, markers, drop, guard, count)
 
 
 def read_head(
@@ -67,19 +78,31 @@ def read_head(
     as_text: Collection[str] = (),
     header: bool = True,
     markers: MissingMarkers | None = None,
+    drop: Collection[str] = (),
 ) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
     with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as raw:
-        head = raw.read(HEAD_BYTES)
-        ended = len(head) < HEAD_BYTES
-        while not ended and head.count(b"\n") < _MIN_HEAD_LINES:  # very wide files
-            more = raw.read(HEAD_BYTES)
-            head, ended = head + more, len(more) < HEAD_BYTES
+        head, ended = _read_head(name, path, raw, header)
         lines = head if ended else head[: head.rfind(b"\n") + 1]
         text = io.StringIO(lines.decode("utf-8-sig"), newline="")
         delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
-        columns = _parse(name, text, delimiter, as_text, header, markers, cut=not ended)
+        columns = _parse(name, text, delimiter, as_text, header, markers, drop, cut=not ended)
         return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
+
+
+def _read_head(name: str, path: Path, raw: BinaryIO, header: bool) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, some lines of it if they are long, and whether these are all."""
+    head = raw.read(HEAD_BYTES)
+    parts, n_lines, n_bytes, ended = [head], head.count(b"\n"), len(head), len(head) < HEAD_BYTES
+    if ended or n_lines >= _MIN_HEAD_LINES:
+        return head, ended
+    delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
+    rest = guarded(RowGuard(name, path, raw, delimiter, by_line=True))
+    while not ended and n_lines < _MIN_HEAD_LINES and (n_bytes < _MOST_HEAD_BYTES or n_lines < _FEWEST_HEAD_LINES):
+        more = rest.read(HEAD_BYTES)
+        parts.append(more)
+        n_lines, n_bytes, ended = n_lines + more.count(b"\n"), n_bytes + len(more), len(more) < HEAD_BYTES
+    return b"".join(parts), ended
 
 
 def _size(stored: BinaryIO) -> int:
@@ -151,6 +174,9 @@ def _parse(
     as_text: Collection[str],
     has_header: bool,
     markers: MissingMarkers | None,
+    drop: Collection[str],
+    guard: RowGuard | None = None,
+    count: Callable[[int], None] | None = None,
     cut: bool = False,
 ) -> list[Column]:
     is_blank = delimiter == " "
@@ -158,13 +184,19 @@ def _parse(
     # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
-    first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may come first
-    if not first:
-        raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
-    header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
-    check_names(name, header)
-    rows = _checked_rows(name, quoted, reader, header, cut)
-    return columns_of_rows(name, header, rows if has_header else itertools.chain([first], rows), as_text, markers)
+    with long_cells():
+        first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may come first
+        if not first and cut:
+            raise DataError(f"{name}: the first row does not end. Look whether a quote in it is not closed.")
+        if not first:
+            raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
+        if guard is not None:
+            guard.row_ended()
+        header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
+        check_names(name, header)
+        rows = quoted if has_header else itertools.chain([first], quoted)
+        rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
+        return columns_of_rows(name, header, rows, as_text, markers, count)
 
 
 def columns_of_rows(
@@ -173,24 +205,31 @@ def columns_of_rows(
     rows: Iterator[Sequence[str]],
     as_text: Collection[str] = (),
     markers: MissingMarkers | None = None,
+    count: Callable[[int], None] | None = None,
 ) -> list[Column]:
     """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
 
-    Raises `DataError` if there is no row.
+    `count` is told how many bytes each batch of rows will take in memory, and may raise. Raises `DataError` if there is
+    no row.
     """
     indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
     for index in indexes:
         index.default_factory = index.__len__  # a new text gets the next code
     codes: list[list[np.ndarray]] = [[] for _ in header]
-    while batch := list(itertools.islice(rows, _BATCH_ROWS)):
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(header))))
+    while batch := list(itertools.islice(rows, n_rows)):
+        if count is not None:
+            count(_CELL_BYTES * len(header) * len(batch))
         for index, parts, cells in zip(indexes, codes, zip(*batch, strict=True), strict=True):
             parts.append(np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(batch)))
     if not codes[0]:
         raise DataError(f"{name}: the file has a header but no rows.")
-    return [
-        column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text, markers)
-        for column, parts, index in zip(header, codes, indexes, strict=True)
-    ]
+    columns = []
+    for at, column in enumerate(header):
+        parts, index = codes[at], indexes[at]
+        codes[at], indexes[at] = _NO_CODES, _NO_INDEX  # of many columns these take more memory than the columns
+        columns.append(column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text, markers))
+    return columns
 
 
 def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
@@ -200,6 +239,8 @@ def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
         for row in reader:
             yield row
             line = reader.line_num + 1
+    except RowTooLong as error:
+        raise DataError(str(error).replace(A_LINE, f"the row that begins in line {line}")) from error
     except csv.Error as error:
         if cut and next(reader, None) is None:
             return  # the head ends within a quoted cell
@@ -210,10 +251,22 @@ def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:
 
 
 def _checked_rows(
-    name: str, rows: Iterator[list[str]], reader: Any, header: Sequence[str], cut: bool
+    name: str,
+    rows: Iterable[list[str]],
+    reader: Any,
+    header: list[str],
+    cut: bool,
+    drop: Collection[str],
+    guard: RowGuard | None,
 ) -> Iterator[list[str]]:
-    width, is_first = len(header), True
+    width, is_first, rows = len(header), True, iter(rows)
+    fresh = [True] if guard is None else guard.fresh
     for row in rows:
+        if fresh:  # a cell that is too long is never read in one block
+            if guard is not None:
+                guard.row_ended()
+            if len(row) == width and max(map(len, row)) > MOST_CHARACTERS:
+                row = check_cells(name, reader.line_num, header, row, set(drop))
         if len(row) == width:
             yield row
         elif row:

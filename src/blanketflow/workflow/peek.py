@@ -151,7 +151,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path, setting(spec, "drop"))
     elif source.kind == "csv":
-        head = read_head(name, source.path, setting(spec, "categorical"), spec.get("header") != "none", markers)
+        as_text, header = setting(spec, "categorical"), spec.get("header") != "none"
+        head = read_head(name, source.path, as_text, header, markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
     target = target_name(name, spec, head.columns, None)

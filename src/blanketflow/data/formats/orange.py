@@ -48,7 +48,7 @@ def read_orange(name: str, path: Path, markers: MissingMarkers | None = None) ->
     Raises `DataError` if the header is malformed or a cell does not have the declared type; the message names the line.
     """
     markers = markers or MissingMarkers()
-    with opened_text(name, path) as text:
+    with opened_text(name, path, "\t") as text:
         rows = [(reader.line_num, row) for reader in [csv.reader(text, delimiter="\t")] for row in reader]
     if len(rows) < 3:
         raise DataError(f"{name}: {path} needs three lines above its rows: names, types and flags.")
