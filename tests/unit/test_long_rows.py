@@ -64,7 +64,7 @@ def test_the_cells_of_a_packed_file_are_counted(tmp_path, monkeypatch):
     path = tmp_path / "study.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"0,1\n" * 200_000))  # 0.8 MB unpacked, 3.2 MB as numbers
     monkeypatch.setenv(VARIABLE, "0.002")
-    with pytest.raises(DataError, match="more than 0.002 GB"):
+    with pytest.raises(DataError, match=r"more than 0\.002 GB"):
         read_text("study", path)
     monkeypatch.setenv(VARIABLE, "0.004")
     assert read_text("study", path)[1].n_rows == 200_000
