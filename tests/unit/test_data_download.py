@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from sklearn.externals import _arff
 
-from blanketflow.core.errors import ConfigError, DataError
+from blanketflow.core.errors import ConfigError, DataError, shown
 from blanketflow.data import download as module
 from blanketflow.data.cache import cache_folder
 from blanketflow.data.card import make_card
 from blanketflow.data.download import cached_file
+from blanketflow.data.secrets import redacted_spec
 from blanketflow.data.sources import read_source, source_files
 from blanketflow.workflow.peek import peek
 from file_server import FileServer, answer, cut, guarded, redirect, slow
@@ -194,6 +195,102 @@ def test_credentials_come_from_the_environment_and_stay_there(server, monkeypatc
 def test_a_password_in_a_config_is_refused_and_not_repeated(server, key, url):
     said = refused({key: url, "target": "y", "query": "SELECT 1"}, ConfigError, "holds a password or token")
     assert "hunter2" not in said and "***" in said and "${NAME}" in said
+
+
+@pytest.mark.parametrize(
+    ("key", "url"),
+    [
+        ("path", "https://example.org/t.csv?api-key=hunter2"),
+        ("path", "https://example.org/t.csv?%61pi_key=hunter2"),
+        ("path", "https://example.org/t.csv?pass=hunter2"),
+        ("path", "https://example.org/t.csv?auth=hunter2"),
+        ("path", "https://example.org/t.csv?access_key=hunter2"),
+        ("path", "https://example.org/t.csv;password=hunter2"),
+        ("path", "https://example.org/t.csv#token=hunter2"),
+        ("path", "https://me:hunter2@[::1/t.csv"),
+        ("path", "https://me:pa/hunter2@example.org/t.csv"),
+        ("source", "postgresql://me:pa#hunter2@example.org/db"),
+        ("source", "mssql+pyodbc:///?odbc_connect=Server%3Dx%3BPWD%3Dhunter2"),
+        ("target_path", "https://example.org/y.csv?token=hunter2"),
+    ],
+)
+def test_a_password_is_recognised_in_every_place_of_a_url(server, key, url):
+    if key == "target_path":
+        server.files["/m.npz"] = b""
+        spec = {"path": f"{server.url}/m.npz", key: url}
+    else:
+        spec = {key: url, "target": "y", "query": "SELECT 1"}
+    said = refused(spec, ConfigError, "holds a password or token")
+    assert "hunter2" not in said and "***" in said
+
+
+def secret_url(server, secret):
+    """What is no evident password, and passes: a name that may be a token, a signed link, a key, a fragment."""
+    query = f"?id=7&key={secret}&X-Amz-Credential={secret}&X-Amz-Signature={secret}"
+    server.files[f"/t.csv{query}"] = CSV
+    return server.url.replace("//", f"//ghp_{secret}@") + f"/t.csv{query}#{secret}"
+
+
+def test_what_may_be_a_secret_is_used_and_written_nowhere(server):
+    url = secret_url(server, "hunter2")
+    spec = {"path": url, "target": "y"}
+    raw, _ = assert_agree("t", spec)
+    kept = cached_file(url).parents[1]
+    told = json.dumps(make_card("t", raw, spec)) + str(list(kept.rglob("*")))
+    told += "".join(path.read_text() for path in kept.rglob("*") if path.is_file())
+    assert "hunter2" not in told and "***@127.0.0.1" in told and "id=7&key=***" in told
+    assert server.headers[0]["Authorization"].startswith("Basic ")
+
+
+def test_the_next_signature_of_a_link_leads_to_the_same_copy(server):
+    (first,) = source_files("t", {"path": secret_url(server, "one"), "target": "y"})
+    written = os.stat(first).st_mtime_ns
+    (second,) = source_files("t", {"path": secret_url(server, "two"), "target": "y"})
+    assert first == second and os.stat(second).st_mtime_ns == written
+    Path(first).write_bytes(CSV[:5])
+    assert read_source("t", {"path": secret_url(server, "two"), "target": "y"}, 0).features.n_rows == 3
+
+
+def test_addresses_that_differ_in_what_is_hidden_stay_apart(server):
+    server.files |= {"/t.csv?key=1": CSV, "/t.csv?key=2": OTHER}
+    specs = [spec_of(server, f"/t.csv?key={key}") for key in (1, 2)]
+    tables = [read_source("t", spec, 0) for spec in specs]
+    assert [raw.features.n_rows for raw in tables] == [3, 4]
+    assert len({tuple(source_files("t", spec)) for spec in specs}) == 2
+    assert [raw.features.n_rows for raw in (read_source("t", spec, 0) for spec in specs)] == [3, 4]
+    assert server.asked == {"/t.csv?key=1": 1, "/t.csv?key=2": 1}
+
+
+def test_a_job_reads_the_copies_by_a_spec_without_secrets(server):
+    spec = {"path": secret_url(server, "hunter2"), "target": "y"}
+    raw, files = read_source("t", spec, 0), source_files("t", spec)
+    for asked in (redacted_spec(spec), redacted_spec({"source": spec["path"], "target": "y"})):
+        assert "hunter2" not in str(asked) and read_source("t", asked, 0, files).notes == raw.notes
+    Path(files[0]).write_bytes(OTHER)
+    with pytest.raises(DataError, match=r"downloaded from .*key=\*\*\*.* is damaged"):
+        read_source("t", redacted_spec(spec), 0, files)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "404"),
+        (lambda handler: handler.wfile.write(f"no {handler.path} here\r\n\r\n".encode()), "BadStatusLine no"),
+        (lambda handler: answer(handler, b"<html>", 200), "web page"),
+        (redirect("ftp://me:hunter2@127.0.0.1/?hunter2"), "it leads to"),
+        (redirect("file://hunter2@h/t?hunter2"), "is not allowed"),
+    ],
+)
+def test_what_a_server_says_is_told_without_secrets(server, content, message):
+    url = secret_url(server, "hunter2")
+    server.files["/t.csv" + url.partition("/t.csv")[2].partition("#")[0]] = content
+    assert "hunter2" not in refused({"path": url, "target": "y"}, DataError, message)
+
+
+def test_no_url_in_an_error_holds_a_secret():
+    said = str(ConfigError("there is no https://me:hunter2@host/t.csv?v=1&key=hunter2. Look"))
+    assert said == "there is no https://***@host/t.csv?v=1&key=***. Look"
+    assert "hunter2" not in shown(["https://" + "m" * 70 + ":hunter2@host"])
 
 
 # --- OpenML -----------------------------------------------------------------------------------------------------------

@@ -76,9 +76,11 @@ def dataset_id(path: str) -> str:
 
     Examples
     --------
-    >>> dataset_id("data/My Study (2).csv.gz"), dataset_id("sklearn:wine")
-    ('my-study-2', 'wine')
+    >>> dataset_id("data/My Study (2).csv.gz"), dataset_id("sklearn:wine"), dataset_id("https://host/t.csv?key=a/b")
+    ('my-study-2', 'wine', 't')
     """
+    if "://" in path:  # only the path, since results are named after it
+        path = re.split("[?#;]", path.partition("://")[2])[0].rpartition("@")[2]
     name = path.rpartition(":")[2].replace("\\", "/").rstrip("/").rpartition("/")[2]
     stem = name.partition(".")[0] or name
     cleaned = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:LONGEST_ID]

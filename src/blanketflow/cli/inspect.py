@@ -6,6 +6,7 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
+from ..core.redaction import redacted_text
 from .options import AsJson, DataSet, Table, Target, dataset_spec
 from .terminal import heading, show, show_json, show_table, width
 
@@ -36,7 +37,7 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
             _show_columns(f"{n_rows} rows, {len(columns)} columns", columns)
             if targets:
                 show(f"\nThe target may be {', '.join(map(repr, targets))}. Next:")
-                show(f"  blanketflow inspect {shlex.quote(table)} --target {shlex.quote(targets[0])}")
+                show(f"  blanketflow inspect {shlex.quote(redacted_text(table))} --target {shlex.quote(targets[0])}")
         return
     seen = inspect_table(spec)
     if as_json:
@@ -60,7 +61,7 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
     _show_suits("CI tests", seen.tests)
     _show_suits("methods", seen.methods)
     show(f"  Start with: {seen.suggested_method} with {seen.suggested_test}")
-    of = f"{shlex.quote(table)}" + (f" --target {shlex.quote(target)}" if target else "")
+    of = f"{shlex.quote(redacted_text(table))}" + (f" --target {shlex.quote(target)}" if target else "")
     of += f" --data-set {shlex.join(more)}" if more else ""
     heading("\nNext")
     by = f"--method {seen.suggested_method} --ci-test {seen.suggested_test}"

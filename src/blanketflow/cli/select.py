@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.errors import ConfigError
+from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
 from .options import AsJson, DataSet, Seed, Table, Target, advise_test, dataset_spec, method_ids, test_ids
 from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
@@ -58,7 +59,7 @@ def select(
     for line in found.notes:
         note(line)
     if to is not None:
-        pour(found.as_blanket(table).text(to))
+        pour(found.as_blanket(redacted_text(table)).text(to))
     elif as_json:
         show_json(found.as_dict())
     elif is_terminal():

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .printable import printable
+from .redaction import redacted_text
 
 #: Longer values are cut in messages.
 _MOST = 80
@@ -21,6 +22,7 @@ class BlanketflowError(Exception):
     r"""Base of every error that blanketflow raises on purpose.
 
     Its message is one line that a terminal shows as it is, whatever it quotes of a file or of another package's words.
+    URLs in it are without passwords and tokens.
 
     Examples
     --------
@@ -29,7 +31,7 @@ class BlanketflowError(Exception):
     """
 
     def __str__(self) -> str:
-        return printable(Exception.__str__(self))  # KeyError, a base of one of these, would print a repr
+        return printable(redacted_text(Exception.__str__(self)))  # KeyError, a base of one of these, would print a repr
 
 
 class ConfigError(BlanketflowError):
@@ -110,7 +112,7 @@ def shown(value: Any) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, datetime.date):
         return f"the date {value}"
-    text = printable(repr(value))
+    text = printable(redacted_text(repr(value)))  # before it is cut: half a secret would not be recognised
     return text if len(text) <= _MOST else text[:_MOST] + "..."
 
 

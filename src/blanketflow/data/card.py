@@ -16,6 +16,7 @@ from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import blocks_of, content_keys, is_constant, missing_by_column
 from .missing_markers import markers_told
 from .raw import RawTable
+from .secrets import redacted_spec
 
 _MOST_COLUMNS = 50
 #: A text column with at least this many levels, most of them seen once, looks like an identifier.
@@ -60,7 +61,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
 
     `content_hash` depends on names, order and values alone.
     """
-    features = raw.features
+    features, spec = raw.features, redacted_spec(spec)
     missing = missing_by_column(features.columns)
     gaps = {features.names[at]: int(missing[at]) for at in np.flatnonzero(missing).tolist()}
     return {

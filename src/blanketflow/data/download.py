@@ -10,6 +10,7 @@ become a downloader for it. Snakemake's storage plug-ins cannot be called from t
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,9 +18,10 @@ from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from ..core.errors import ConfigError, DataError
+from ..core.redaction import redacted
 from .artefacts import read_json, write_json
 from .cache import cache_folder, storing
-from .secrets import check_no_secret, expanded, redacted, scrubbed
+from .secrets import check_no_secret, expanded, scrubbed
 
 #: Largest download in bytes, seconds to wait for an answer, and bytes read at a time.
 MOST_BYTES = 4 * 2**30
@@ -83,54 +85,109 @@ def download(name: str, url: str, sha256: str | None = None, md5: str | None = N
     is too large, or has another digest.
     """
     check_no_secret(name, url)
+    _check_form(name, url)
+    shown, record_file = redacted(url), _record_file(url)
     if not _is_allowed(url):
         raise ConfigError(
-            f"{name}: {url} is not encrypted. Write https://, or download the file and give its path; http:// is for "
+            f"{name}: {shown} is not encrypted. Write https://, or download the file and give its path; http:// is for "
             "servers of this machine."
         )
-    path = cached_file(url)
-    record_file = path.with_name(f"{path.name}.json")
     record = read_json(record_file) if record_file.is_file() else {}
+    path = _copy(url, record)
     is_there = path.is_file() and path.stat().st_size == record.get("bytes")
     if is_there and (sha256 is None or record["sha256"] == sha256.lower()):
         return path
-    with storing(name, path) as temporary:
+    new = record_file.with_suffix("")
+    with storing(name, new) as temporary:
         found = _fetch(name, url, temporary)
         for kind, wanted in (("sha256", sha256), ("md5", md5)):
             if wanted is not None and found[kind] != wanted.lower():
                 raise DataError(
-                    f"{name}: {url} has the {kind} {found[kind]}, but should have {wanted}. It is damaged, or another "
-                    "file."
+                    f"{name}: {shown} has the {kind} {found[kind]}, but should have {wanted}. It is damaged, or "
+                    "another file."
                 )
         if sha256 is None and record and record["sha256"] != found["sha256"]:
             raise DataError(
-                f"{name}: {url} is another file than when it was first downloaded: its SHA-256 is {found['sha256']}, "
-                f"it was {record['sha256']}. To take the new one, set sha256 to its digest or delete {record_file}."
+                f"{name}: {shown} is another file than when it was first downloaded: its SHA-256 is "
+                f"{found['sha256']}, it was {record['sha256']}. To take the new one, set sha256 to its digest or "
+                f"delete {record_file}."
             )
+    path = _copy(url, found)
+    if path != new:
+        _move(name, new, path, found["sha256"])
     with storing(name, record_file) as temporary:
-        write_json(temporary, {"url": url, **found})
+        write_json(temporary, {"url": shown, **found})
     return path
 
 
-def downloaded_digest(url: str) -> str:
-    """Return the SHA-256 of a file that `download` has fetched; DataError if the copy is not that file any more."""
-    path = cached_file(url)
-    with open(path, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != read_json(path.with_name(f"{path.name}.json"))["sha256"]:
+def downloaded_digest(url: str, copy: Path | None = None) -> str:
+    """Return the SHA-256 of a file that `download` has fetched; DataError if the copy is not that file any more.
+
+    If the URL is redacted, the copy must be given.
+    """
+    path = cached_file(url) if copy is None else copy
+    found, record_file = _sha256(path), _record_file(url)
+    is_recorded = record_file.is_file() and read_json(record_file)["sha256"] == found
+    if not is_recorded and path != _by_content(url, found):
         raise DataError(f"{path}, downloaded from {redacted(url)}, is damaged. Delete it and run again.")
     return found
 
 
 def cached_file(url: str) -> Path:
     """Return where the copy of a file is, or would be."""
-    parts = urlsplit(url)
+    record_file = _record_file(url)
+    return _copy(url, read_json(record_file) if record_file.is_file() else {})
+
+
+def _copy(url: str, record: Mapping[str, Any]) -> Path:
+    """Return where the copy of a file is, given what was recorded of it.
+
+    Of a URL with a secret it is found by its content. So the path does not depend on the secret, and the next signature
+    of the same link leads to the same copy; another content has another one.
+    """
+    return _place(url, url) if redacted(url) == url or not record else _by_content(url, record["sha256"])
+
+
+def _by_content(url: str, sha256: str) -> Path:
+    return _place(url, f"{redacted(url)} {sha256}")
+
+
+def _record_file(url: str) -> Path:
+    place = _place(url, url)
+    return place.with_name(f"{place.name}.json")
+
+
+def _place(url: str, told: str) -> Path:
+    """Return a path in the cache by host and file of a URL, and by the hash of what is to tell it from others."""
+    parts = urlsplit(redacted(url))
     host, file = (
         re.sub(r"[^\w.-]", "_", text).strip(".")[-100:]
         for text in (parts.hostname or "", unquote(parts.path.rpartition("/")[2]))
     )
-    key = hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
+    key = hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
     return cache_folder() / "downloads" / (host or "host") / key / (file or "file")
+
+
+def _move(name: str, new: Path, path: Path, sha256: str) -> None:
+    """Put a download where its content belongs; what is there already keeps its time, and so what was made of it."""
+    if path.is_file() and _sha256(path) == sha256:
+        new.unlink()
+        return
+    with storing(name, path) as temporary:
+        os.replace(new, temporary)
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_form(name: str, url: str) -> None:
+    """Raise `ConfigError` if a URL cannot be taken apart."""
+    try:
+        urlsplit(url).port  # noqa: B018 (which raises)
+    except ValueError as error:
+        raise ConfigError(f"{name}: {redacted(url)} is not a valid URL ({scrubbed(error, url)}). Correct it.") from None
 
 
 def _is_allowed(url: str) -> bool:
@@ -181,7 +238,7 @@ _REMEDY = {
 
 def _failed(name: str, url: str, why: str, remedy: str | None = None) -> NoReturn:
     remedy = remedy or "Try again later, or download the file and give its path."
-    raise DataError(f"{name}: {url} cannot be downloaded: {scrubbed(why, url)}. {remedy}") from None
+    raise DataError(f"{name}: {redacted(url)} cannot be downloaded: {scrubbed(why, url)}. {remedy}") from None
 
 
 def _check_size(name: str, url: str, n_bytes: int) -> None:

@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import quote, unquote, urlsplit
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote, unquote_plus
 
 from ..core.errors import ConfigError
+from ..core.redaction import HIDDEN, VARIABLE, Value, redacted, redacted_text, secret_values, values
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
-_SECRET = re.compile(r"passw(or)?d|^pwd$|token|secret|api_?key|signature|^sig$|credential", re.IGNORECASE)
+#: Keys of a spec that may be a URL.
+_KEYS = ("source", "path", "target_path")
+#: Keys whose values are secrets that last, and so are refused.
+_SECRET = re.compile(
+    r"pass(w(or)?d|phrase)?$|^pwd$|token|secret|api[_-]?key|access[_-]?key|private[_-]?key|^auth(orization)?$|"
+    r"signature|^sig$|credential",
+    re.IGNORECASE,
+)
+#: Keys of links that were signed for one file and some hours. They are redacted, but need no variable.
+_SIGNED = re.compile(
+    r"x-(amz|goog|oss)-[\w-]+|(aws|oss)?accesskeyid|googleaccessid|key-pair-id|signature|sig", re.IGNORECASE
+)
+_CONNECTION = re.compile(r"(^|;)\s*(pwd|password)\s*=\s*[^;\s]", re.IGNORECASE)
 
 
 def check_no_secret(name: str, url: str) -> None:
     """Raise `ConfigError`, without the secret, if a URL holds a password or token itself."""
-    if _secrets(_VARIABLE.sub("", url)):
+    if "://" in url and any(map(_is_evident, values(url))):  # else it is a path, which may hold a =
         raise ConfigError(
             f"{name}: {redacted(url)} holds a password or token, which would enter the results. Put it into an "
             "environment variable and write ${NAME} in its place."
         )
 
 
-def redacted(url: str) -> str:
-    """Return a URL with its secrets replaced by ``***``; environment variables stay by their names.
+def redacted_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a data set's spec as results may hold it: with its URLs redacted.
 
-    >>> redacted("postgresql://me:secret@host/db"), redacted("https://host/t.csv?token=${TOKEN}")
-    ('postgresql://me:***@host/db', 'https://host/t.csv?token=${TOKEN}')
+    >>> redacted_spec({"path": "https://host/t.csv?sig=abc", "target": "y"})
+    {'path': 'https://host/t.csv?sig=***', 'target': 'y'}
     """
-    for secret in _secrets(url):
-        if not _VARIABLE.fullmatch(secret):
-            url = url.replace(secret, "***")
-    return url
+    return {**spec, **{key: redacted(spec[key]) for key in _KEYS if "://" in (spec.get(key) or "")}}
 
 
 def expanded(name: str, url: str) -> str:
@@ -41,34 +52,42 @@ def expanded(name: str, url: str) -> str:
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in os.environ:
-            raise ConfigError(f"{name}: {url} needs the environment variable {found[1]}, which is not set. Export it.")
+            raise ConfigError(
+                f"{name}: {redacted(url)} needs the environment variable {found[1]}, which is not set. Export it."
+            )
         return quote(os.environ[found[1]], safe="")
 
-    return _VARIABLE.sub(value, url)
+    return VARIABLE.sub(value, url)
 
 
 def scrubbed(text: object, url: str) -> str:
-    """Return a text, such as a server's message, without the values of the variables that a URL names."""
-    found = str(text)
-    for variable in _VARIABLE.findall(url):
-        value = os.environ.get(variable, "")
-        for form in filter(None, (value, quote(value, safe=""))):
-            found = found.replace(form, f"${{{variable}}}")
+    """Return a text, such as a server's message, without what is secret in a URL or in the variables that it names."""
+    found = redacted_text(str(text))
+    for variable in VARIABLE.findall(url):
+        found = _without(found, os.environ.get(variable, ""), f"${{{variable}}}")
+    for value in secret_values(url):
+        for secret in value.text.split(":", 1) if value.key == "user" else [value.text]:
+            found = _without(found, secret, HIDDEN)
     return found
 
 
-def _secrets(url: str) -> list[str]:
-    """Return the passwords and tokens of a URL, as they are written there."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return []
-    found = [parts.password] if parts.password else []
-    given = [pair.partition("=")[::2] for pair in re.split("[&;]", parts.query)]
-    found += [value for key, value in given if value and _is_secret(unquote(key))]
-    return found
+def _without(text: str, secret: str, instead: str) -> str:
+    """Return a text without a secret in any way of writing; one of a letter or two is found as a whole word only."""
+    for form in sorted({secret, quote(secret, safe=""), unquote(secret), unquote_plus(secret)}, key=len, reverse=True):
+        if len(form) > 3:
+            text = text.replace(form, instead)
+        elif form:
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", lambda _: instead, text)
+    return text
 
 
-def _is_secret(key: str) -> bool:
-    """Return whether a key of a URL's query stands for a password or token: what is refused and redacted."""
-    return bool(_SECRET.search(key))
+def _is_evident(value: Value) -> bool:
+    """Return whether a value is a password or token by its key, and is not taken from a variable."""
+    if value.key == "user":
+        return bool(VARIABLE.sub("", value.text.partition(":")[2]))
+    if value.key == "#":
+        return any(map(_is_evident, values(f"x://?{value.text}"))) if "=" in value.text else False
+    text = VARIABLE.sub("", value.text)
+    if not text or text == HIDDEN or _SIGNED.fullmatch(value.key):
+        return False
+    return bool(_SECRET.search(value.key) or _CONNECTION.search(unquote_plus(unquote(text))))

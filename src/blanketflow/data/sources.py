@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, DataError
+from ..core.redaction import redacted
 from ..core.table import Column
 from .arrays import read_npz
 from .arrow import read_ipc, read_parquet
@@ -29,7 +30,7 @@ from .missing_markers import MissingMarkers
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, setting
-from .secrets import check_no_secret, redacted
+from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
@@ -87,8 +88,8 @@ def locate(name: str, spec: Mapping[str, Any]) -> Source:
 def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
     if is_remote(spec["path"]):
         raise DataError(
-            f"{name}: {spec['path']} is in object storage, which only the workflow reads. Run it by snakemake, or "
-            "download the file."
+            f"{name}: {redacted(spec['path'])} is in object storage, which only the workflow reads. Run it by "
+            "snakemake, or download the file."
         )
     path = existing_file(name, Path(spec["path"]), "path")
     kind = tell_format(name, path, spec)
@@ -121,16 +122,38 @@ def source_files(name: str, spec: Mapping[str, Any]) -> list[str]:
     return [str(source.path), *map(str, companions(source.kind, source.path, with_downloads(name, spec)))]
 
 
-def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
+def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str, Any]:
+    """Return a spec that names files in place of its URLs, as `source_files` gives them; the URLs may be redacted.
+
+    >>> found = with_files({"source": "postgresql://***@host/db", "query": "SELECT 1"}, ["/cache/0f.parquet"])
+    >>> found["path"], found["source"], found["query"]
+    ('/cache/0f.parquet', None, None)
+    """
+    spec = dict(spec)
+    source, path = str(spec.get("source") or ""), str(spec.get("path") or "")
+    if is_web(source):
+        spec |= {"path": str(files[0]), "source": None}
+    elif is_database_url(source) and not database_file(source):
+        spec |= {"path": str(files[0]), "source": None, "query": None, "format": "parquet"}
+    elif is_web(path) or is_remote(path):
+        spec["path"] = str(files[0])
+    if "://" in (spec.get("target_path") or ""):
+        spec["target_path"] = str(files[1])
+    return spec
+
+
+def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[Path | str] = ()) -> RawTable:
     """Read a data set whole: features, target, groups, and what was noticed about them.
 
-    The spec has `source` or `path`, and the other keys of a data set in a config. Only simulated sources depend on the
-    seed. Raises `ConfigError` if a key or its value is wrong, `DataError` if the source cannot be read or used.
+    The spec has `source` or `path`, and the other keys of a data set in a config. If `files` are given, they stand for
+    its URLs as in `with_files`. Only simulated sources depend on the seed. Raises `ConfigError` if a key or its value
+    is wrong, `DataError` if the source cannot be read or used.
 
     >>> raw = read_source("demo", {"source": "simulate:clinic", "rows": 200}, seed=1)
     >>> raw.task.name, raw.features.n_rows, sorted(raw.truth["parents"])
     ('classification', 200, ['infection', 'smoking'])
     """
+    asked, spec = spec, with_files(spec, files) if files else spec
     source = locate(name, spec)
     if source.network is not None:
         table, target, truth = simulate(source.network, rows_asked(name, spec), seed, spec.get("target"), name)
@@ -140,7 +163,7 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int) -> RawTable:
     columns = without_aside(loaded, spec)
     raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
     raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
-    raw.notes.extend([*loaded.notes, *_downloads(spec)])
+    raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
 
 
@@ -229,10 +252,14 @@ def _check_digest(name: str, source: Source, spec: Mapping[str, Any]) -> None:
         )
 
 
-def _downloads(spec: Mapping[str, Any]) -> list[str]:
-    """Return a note on each file that a spec names by URL."""
-    urls = [url for key in ("source", "path", "target_path") if is_web(url := spec.get(key))]
-    return [f"downloaded from {url}, SHA-256 {downloaded_digest(url)}" for url in urls]
+def _downloads(spec: Mapping[str, Any], copies: Mapping[str, Any]) -> list[str]:
+    """Return a note on each file that a spec names by URL, given the spec that names the copies, if there is one."""
+    notes = []
+    for key, copy in (("source", "path"), ("path", "path"), ("target_path", "target_path")):
+        if is_web(url := spec.get(key)):
+            digest = downloaded_digest(url, Path(copies[copy]) if copies else None)
+            notes.append(f"downloaded from {redacted(url)}, SHA-256 {digest}")
+    return notes
 
 
 def rows_asked(name: str, spec: Mapping[str, Any]) -> int:

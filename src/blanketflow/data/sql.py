@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ArtefactError, ConfigError, DataError
+from ..core.redaction import redacted
 from .arrow import columns_from_arrow
 from .artefacts import read_arrow, write_arrow
 from .cache import cache_folder, storing
 from .formats.loaded import Loaded
 from .provenance import Provenance
-from .secrets import check_no_secret, expanded, redacted, scrubbed
+from .secrets import check_no_secret, expanded, scrubbed
 
 _READS = re.compile(r"[\s(]*(select|with|values|table)\b", re.IGNORECASE).match
 _URL = re.compile(r"(\w+)(\+\w+)?://")
@@ -54,7 +55,7 @@ def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:
     Raises as `read_database` does.
     """
     check_no_secret(name, url)
-    query = _query(name, url, spec)
+    query = _query(name, redacted(url), spec)
     key = hashlib.blake2b(f"{url}\0{query}".encode(), digest_size=12).hexdigest()
     path = cache_folder() / "queries" / f"{key}.parquet"
     if not path.is_file():
@@ -110,20 +111,21 @@ def _by_sqlalchemy(name: str, shown: str, url: str, query: str) -> Any:
         raise ConfigError(
             f"{name}: {query.split()[0]!r} of the query is refused: the query must begin with SELECT or WITH."
         )
+    where = redacted(shown) if is_database_url(shown) else shown
     try:
         engine = sa.create_engine(url)
     except NoSuchModuleError as error:
-        raise ConfigError(f"{name}: {shown} is of a kind that sqlalchemy does not know ({error}).") from error
+        raise ConfigError(f"{name}: {where} is of a kind that sqlalchemy does not know ({error}).") from error
     except ImportError as error:
-        raise ConfigError(f"{name}: {shown} needs the package {error.name!r}: pip install {error.name}") from error
-    except SQLAlchemyError as error:
-        raise _failed(name, shown, scrubbed(error, shown)) from error
+        raise ConfigError(f"{name}: {where} needs the package {error.name!r}: pip install {error.name}") from error
+    except (SQLAlchemyError, ValueError) as error:  # such as a port that is not a number
+        raise _failed(name, where, scrubbed(error, shown)) from None
     try:
         with engine.connect() as connection:  # which rolls back when it closes
             result = connection.execution_options(stream_results=True).exec_driver_sql(query)
             names, rows = list(result.keys()), result.fetchall()
     except SQLAlchemyError as error:
-        raise _failed(name, shown, scrubbed(error, shown)) from error
+        raise _failed(name, where, scrubbed(error, shown)) from None
     finally:
         engine.dispose()
     arrays = []

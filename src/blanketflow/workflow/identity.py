@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.errors import ArtefactError, ForeignArtefactError
 from ..data.artefacts import read_checksum, read_provenance
 from ..data.content import WHOLE_BYTES
+from ..data.download import is_web
 from ..data.provenance import Provenance
 from ..data.supplied import supplied_content
 from .layout import parse
@@ -118,5 +120,11 @@ def without_places(spec: str) -> str:
     '{"path":".tar.gz","target":"y"}'
     """
     asked = json.loads(spec)
-    kinds = {name: "".join(Path(asked[name]).suffixes) for name in _PLACES if asked.get(name)}
+    kinds = {name: _kind(asked[name]) for name in _PLACES if asked.get(name)}
     return json.dumps({**asked, **kinds}, sort_keys=True, separators=(",", ":"))
+
+
+def _kind(path: str) -> str:
+    """Return the end of a file's name; of a URL that of its path, since a query is no part of the name."""
+    name = re.split("[?#;]", path.partition("://")[2])[0] if is_web(path) else path
+    return "".join(Path(name).suffixes)

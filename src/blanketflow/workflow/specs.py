@@ -16,6 +16,7 @@ from ..core.parameters import Configurable
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
 from ..data.download import is_remote
+from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from .digest import code_digest
 from .estimates.resources import Estimates
@@ -137,7 +138,9 @@ class Plan:
 
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
-        return canonical_json({**self.config.datasets[dataset], "seed": table_seed(self.config, dataset)})
+        return canonical_json(
+            {**redacted_spec(self.config.datasets[dataset]), "seed": table_seed(self.config, dataset)}
+        )
 
     def numbers_of_folds(self, dataset: str) -> list[int]:
         """Return the distinct numbers of inner folds in use on a data set."""
@@ -227,7 +230,7 @@ class Plan:
         return canonical_json(
             {
                 "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
-                "datasets": self.config.datasets,
+                "datasets": {name: redacted_spec(spec) for name, spec in self.config.datasets.items()},
                 "splits": self.config.splits,
                 "selectors": selectors,
                 "ci_tests": tests,

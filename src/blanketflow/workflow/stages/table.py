@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ...data.artefacts import write_json
 from ...data.card import make_card
-from ...data.download import with_copies
 from ...data.raw import RawTable
 from ...data.sources import read_source
 from ...data.storage import write_table
@@ -18,8 +17,7 @@ from ..identity import contents_beside, made, source_digests, without_places
 def read_and_store(source: Sequence[Path], table: Path, card: Path, dataset: str, spec: str, code: str) -> None:
     """Read a data set from its files, or from where its spec says, and store it."""
     asked = json.loads(spec)
-    copies = dict(zip((asked["path"], asked["target_path"]), source, strict=False))
-    raw = read_source(dataset, with_copies(asked, copies.get), asked["seed"])
+    raw = read_source(dataset, asked, asked["seed"], source)
     store(raw, table, card, dataset, spec, code, source_digests(source))
 
 
