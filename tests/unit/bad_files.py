@@ -101,6 +101,28 @@ def folder(path):
     path.mkdir()
 
 
+def folder_of_study(path):
+    """A folder with a good table in it."""
+    path.mkdir()
+    study(path / "study.csv")
+
+
+def link_to_itself(path):
+    """A circle of links."""
+    path.symlink_to(f"{path.name}.2")
+    path.with_name(f"{path.name}.2").symlink_to(path.name)
+
+
+def link_to_etc(path):
+    """A link to a folder of the system."""
+    path.symlink_to("/etc")
+
+
+def link_to_here(path):
+    """A link to the folder that it is in."""
+    path.symlink_to(".")
+
+
 def fifo(path):
     """A named pipe into which nobody writes: opening it would wait for ever."""
     os.mkfifo(path)

@@ -16,8 +16,10 @@ from .typed import Selector
 
 #: How deep a configuration may be nested, and how many values it may hold, all aliases written out.
 MOST_DEPTH, MOST_VALUES = 20, 1_000_000
-#: Where outputs go otherwise, and what Snakemake would read as something else than a part of a path.
-_ELSEWHERE, _READ_BY_SNAKEMAKE = "docs/object-storage.md", "{}<>"
+#: What Snakemake would read as something else than a part of a path.
+READ_BY_SNAKEMAKE = "{}<>"
+#: Where outputs go otherwise.
+_ELSEWHERE = "docs/object-storage.md"
 
 
 def check_size(raw: Any) -> None:
@@ -59,7 +61,7 @@ def checked_output(output: str) -> str:
         raise ConfigError(f"{said}, a URL. Name a folder; {_ELSEWHERE} says how results get into object storage.")
     if output.startswith("~"):
         raise ConfigError(f"{said}, but ~ is not replaced by your home folder. Write the path in full.")
-    taken = [c for c in output if c in _READ_BY_SNAKEMAKE or not c.isprintable()]
+    taken = [c for c in output if c in READ_BY_SNAKEMAKE or not c.isprintable()]
     if taken:
         raise ConfigError(f"{said}, but a path here has no {shown(taken[0])}. Choose another name.")
     name = output.rstrip("/").rpartition("/")[2]

@@ -111,6 +111,11 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     spec = _section(where, raw, DATASET)
     if (spec["source"] is None) == (spec["path"] is None):
         raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
+    for key in ("source", "path", "target_path"):
+        if spec[key] is not None and not spec[key].strip():
+            raise ConfigError(
+                f"{where}: {key} is {shown(spec[key])}, which names nothing. Write a file's name, or remove the key."
+            )
     if spec["sha256"] is not None and not _SHA256.fullmatch(spec["sha256"]):
         raise ConfigError(f"{where}: sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits.")
     if spec["rows"] != DATASET["rows"][0] and not str(spec["source"]).startswith(_SIMULATED):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from pathlib import Path
 
 from ..core.errors import ConfigError, StorageError, shown
 from ..core.folders import check_writable
 from .layout import FOLDERS
+
+#: Folders of tools, folders of the system, folders in which others have theirs, and this package.
+_TOOLS = {".git": "git", ".hg": "Mercurial", ".svn": "Subversion", ".snakemake": "Snakemake"}
+_SYSTEM = re.compile("/((bin|boot|dev|etc|lib(32|64)?|proc|sbin|sys|usr|private/etc|System|Library)(/.*)?)?")
+_SHARED = re.compile("/(home|media|mnt|opt|private|root|run|srv|(private/|var/)?tmp|var|Users|Volumes)")
+_CODE = Path(__file__).resolve().parents[1]
 
 
 def check_apart(output: str, dataset: str, path: str) -> None:
@@ -20,11 +28,51 @@ def check_apart(output: str, dataset: str, path: str) -> None:
         )
 
 
+def check_not_of_sources(output: str, dataset: str, path: str) -> None:
+    """Raise `ConfigError` if results would lie beside a data set's file: who deletes them would delete it, too."""
+    if "://" not in path and os.path.realpath(output) == os.path.realpath(os.path.dirname(path)):
+        raise ConfigError(
+            f"config: output is {shown(output)}, the folder of data set {dataset!r}. Name one of its own, such as "
+            "results."
+        )
+
+
 def check_folder(output: str) -> None:
-    """Raise `ConfigError` if there is something else than a folder where results are to be."""
+    """Raise `ConfigError` if results cannot be in a folder, or should not: there is a file, or it has another purpose.
+
+    A folder that holds other files of the user is left to the user.
+    """
+    said = f"config: output is {shown(output)}"
+    try:
+        os.stat(f"{output}/{'x' * 100}/{'x' * 100}/{'x' * 100}/{'x' * 100}")  # about the longest name in it
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise ConfigError(f"{said} and cannot be used ({error.strerror}). Choose another name.") from None
     for path in (Path(output), *Path(output).parents):
+        if path.is_symlink() and not path.exists():
+            raise ConfigError(
+                f"{said}, but {path} is a link that leads nowhere. Choose another name, or mend the link."
+            )
         if path.exists() and not path.is_dir():
-            raise ConfigError(f"config: output is {shown(output)}, but {path} is a file. Choose another name.")
+            raise ConfigError(f"{said}, but {path} is a file. Choose another name.")
+    real = os.path.realpath(output)
+    if real == os.path.realpath("."):
+        raise ConfigError(f"{said}, which holds the folder of the run. Name one of its own, such as results.")
+    owner = _owner(Path(real))
+    if owner:
+        raise ConfigError(f"{said}, {owner}. Name one of your own, such as results.")
+
+
+def _owner(folder: Path) -> str:
+    """Return whose folder it is, if it is not for files of the user."""
+    for name, owner in _TOOLS.items():
+        if name in folder.parts:
+            return f"a folder of {owner}"
+    if folder == Path.home().resolve():
+        return "your home folder itself"
+    if _SYSTEM.fullmatch(str(folder)) or _SHARED.fullmatch(str(folder)):
+        return "a folder of the system"
+    return "the code of blanketflow" if folder.is_relative_to(_CODE) else ""
 
 
 def check_results(output: str) -> None:

@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..config.checks import READ_BY_SNAKEMAKE
 from ..config.reading import read_config
 from ..config.typed import Config
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, shown
 from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
-from .output_folder import check_apart
+from .output_folder import check_apart, check_not_of_sources
 from .peek import Facts, peek
 from .specs import Plan, Skip, table_seed
 from .suitability import why_no_evaluation, why_not
@@ -59,10 +60,14 @@ def make_plan(
 
 
 def _check_files(config: Config) -> None:
-    """Refuse data sets that the run itself makes, and files of printed results that tell it nothing."""
+    """Refuse files that the run itself makes or Snakemake would not find, and printed results that tell it nothing."""
     for name, spec in config.datasets.items():
+        for key in ("source", "path", "target_path"):
+            if spec[key] is not None:
+                _check_name(name, key, spec[key])
         if spec["path"] is not None:
             check_apart(config.output, name, spec["path"])
+            check_not_of_sources(config.output, name, spec["path"])
     for name, path in config.printed.items():
         if not Path(path).is_file():
             raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
@@ -70,6 +75,17 @@ def _check_files(config: Config) -> None:
         if not config.splits["evaluation"] and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
             why = f"config: printed.{name} sets scores beside others, and there are none"
             raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
+
+
+def _check_name(dataset: str, key: str, path: str) -> None:
+    """Refuse what Snakemake reads as a wildcard or flag; a URL may hold it, since its file is another one."""
+    is_elsewhere = "://" in path and not path.startswith(("s3:", "duckdb:", "sqlite:"))
+    taken = [] if is_elsewhere else [sign for sign in path if sign in READ_BY_SNAKEMAKE]
+    if taken:
+        raise ConfigError(
+            f"config: data set {dataset!r} has the {key} {shown(path)}. Snakemake does not take {shown(taken[0])} in "
+            "it as it is: rename the file or its folder."
+        )
 
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
