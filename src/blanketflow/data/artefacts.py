@@ -17,6 +17,8 @@ from .content import PART_BYTES, part_digests, whole_digest
 from .provenance import DamagedError, Provenance, timed_columns
 from .temporary import temporary_name
 
+#: Largest JSON file that is read; a card of a million columns has a tenth of it.
+MOST_JSON_BYTES = 10**9
 #: The key of a JSON file's checksum.
 _CHECKSUM = "checksum"
 
@@ -314,12 +316,26 @@ def read_json(path: str | Path) -> dict[str, Any]:
         If the file is missing or damaged.
     """
     try:
+        n_bytes = os.stat(path).st_size
+        if n_bytes > MOST_JSON_BYTES:
+            raise DamagedError(f"it has {n_bytes:,} bytes")
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content.pop(_CHECKSUM) != _checksum(content):
             raise DamagedError("its checksum is not that of its content")
-    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise _unreadable(path, error) from error
     return content
+
+
+def check_beside(path: str | Path, names: Any) -> None:
+    """Raise `ArtefactError` unless what an artefact names beside it, with digests, are files in its own folder."""
+    is_mapping = isinstance(names, Mapping) and all(isinstance(text, str) for pair in names.items() for text in pair)
+    if not is_mapping or not all(_is_below(name) for name in names):
+        raise _unreadable(path, DamagedError("it names other files than those that are made with it"))
+
+
+def _is_below(name: str) -> bool:
+    return bool(name) and not name.startswith("/") and not {"", ".", ".."} & set(name.split("/"))
 
 
 def _checksum(content: Any) -> str:

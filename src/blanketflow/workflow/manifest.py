@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ArtefactError, DataError
-from ..data.artefacts import opened, read_arrow, read_json, write_rows
+from ..data.artefacts import check_beside, opened, read_arrow, read_json, write_rows
 from ..data.provenance import Provenance
 from .identity import check_place, content_of
 from .layout import path_of
@@ -66,11 +66,17 @@ class Manifest:
         if not path.is_file():
             return cls(Path(output))
         try:
-            columns = read_arrow(path)[0].to_pydict()
-        except DataError:  # it only saves time
+            table = read_arrow(path)[0]
+            if {field.name: str(field.type) for field in table.schema} != _TYPES:
+                return cls(Path(output))
+            rows = zip(*table.to_pydict().values(), strict=True)
+            known = {row[0]: Known(*row[1:]) for row in rows}
+            for one in known.values():
+                if one.beside != "{}":
+                    check_beside(path, json.loads(one.beside))
+        except (DataError, ValueError, TypeError, RecursionError):  # it only saves time
             return cls(Path(output))
-        rows = zip(*(columns[name] for name in _TYPES), strict=True)
-        return cls(Path(output), {row[0]: Known(*row[1:]) for row in rows})
+        return cls(Path(output), known)
 
     def save(self) -> None:
         """Write the manifest if anything in it has changed."""
@@ -139,9 +145,11 @@ def _read(path: Path, verify: bool) -> tuple[str, str, str]:
     """Return identity, content and what is beside; raises ArtefactError."""
     if path.suffix == ".json":
         said: Any = read_json(path)
+        check_beside(path, said.get("beside", {}))
         return said.get("identity", ""), content_of(path), json.dumps(said.get("beside", {}))
     with opened(path) as (file, provenance):
         check_place(path, provenance)
+        check_beside(path, provenance.beside)
         if verify:
             for block in range(len(file.blocks)):
                 file.block(block)

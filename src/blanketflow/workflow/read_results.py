@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import DataError, did_you_mean
+from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..data.artefacts import read_columns, read_json, read_provenance
 from ..data.provenance import Provenance
 from ..data.splits import FINAL
@@ -36,8 +36,18 @@ class Results:
         return list(zip(*(columns[name] for name in names), strict=True))
 
     def config(self) -> dict[str, Any]:
-        """Return what the run was asked for, as `Plan.report_spec` says it."""
-        return read_json(self.at("provenance"))["config"]
+        """Return what the run was asked for, as `Plan.report_spec` says it.
+
+        Raises
+        ------
+        ArtefactError
+            If the file cannot be read, or says something else.
+        """
+        path = self.at("provenance")
+        said = read_json(path).get("config")
+        if not _is_asked(said):
+            raise ArtefactError(f"{path} does not say what was asked for. Delete it and run again.")
+        return said
 
     def final_search(self, dataset: str, selector: str) -> Provenance:
         """Return how the search for a final blanket ended.
@@ -54,6 +64,19 @@ class Results:
                 "Set it to true and run again."
             )
         return read_provenance(path)
+
+
+def _is_asked(said: Any) -> bool:
+    """Whether a run can have been asked for this; only what is read here is looked at."""
+    try:
+        order, skipped = said["order"], said["skipped"]
+        named = [*order["datasets"], *order["selectors"], *(text for row in skipped for text in row)]
+        named += [said["selectors"][name]["method"] for name in order["selectors"]]
+    except (TypeError, KeyError, IndexError):
+        return False
+    lists = [order["datasets"], order["selectors"], skipped, *skipped]
+    are_lists = all(isinstance(one, list) for one in lists) and all(len(row) == 3 for row in skipped)
+    return are_lists and all(isinstance(name, str) for name in named) and isinstance(said.get("seed"), int)
 
 
 def read_blanket(folder: str | Path, dataset: str | None = None, selector: str | None = None) -> ExportedBlanket:

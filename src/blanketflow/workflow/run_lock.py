@@ -22,6 +22,7 @@ from .layout import path_of
 
 #: Seconds between two signs of life, and after how many without one a run on another machine counts as dead.
 BEAT, EXPIRES = 10.0, 300.0
+_MOST_BYTES = 100_000
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,14 @@ class RunLock:
 
 def _read(path: Path) -> Holder | None:
     try:
-        return Holder(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, TypeError, ValueError):  # it is gone, or just being written
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        holder = Holder(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, TypeError, ValueError, RecursionError):  # it is gone, or just being written
         return None
+    texts = (holder.machine, holder.space, holder.folder, holder.token)
+    is_process = type(holder.process) is int and 0 < holder.process < 2**31 and type(holder.started) in (int, float)
+    return holder if is_process and all(isinstance(text, str) for text in texts) else None
 
 
 def _refusal(path: Path, holder: Holder | None) -> StorageError:
