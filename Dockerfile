@@ -1,5 +1,7 @@
 # An image with everything: docker build -t blanketflow . (docs/environments.md says how it is run)
-FROM debian:bookworm-slim
+# The tag names what is newest; docs/environments.md says how to build on one image for good, by its digest.
+ARG BASE=debian:bookworm-slim
+FROM ${BASE}
 COPY Makefile pyproject.toml README.md LICENSE Snakefile config.yaml /opt/blanketflow/
 COPY config /opt/blanketflow/config
 COPY envs /opt/blanketflow/envs

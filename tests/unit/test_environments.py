@@ -159,14 +159,20 @@ def test_docker_and_apptainer_make_the_same_image():
     files = dict(line.split() for line in copies.splitlines())
     assert files == copied_to_the_image()
     (base,), (other) = (
-        re.findall("^FROM (.*)$", docker, re.MULTILINE),
-        re.findall("^From: (.*)$", apptainer, re.MULTILINE),
+        re.findall("^ARG BASE=(.*)\nFROM \\${BASE}$", docker, re.MULTILINE),
+        re.findall("^From: {{ BASE }}\n\n%arguments\n    BASE=(.*)$", apptainer, re.MULTILINE),
     )
-    assert [base] == other
+    assert [base] == other and docker.count("FROM") == 1
     (step,) = re.findall("^RUN (.*)$", docker, re.MULTILINE)
     assert f"%post\n    {step}\n" in apptainer
     allowed = re.findall("^!(.*)$", (REPO / ".dockerignore").read_text(), re.MULTILINE)
     assert sorted(allowed) == sorted(files)
+
+
+def test_nobody_may_replace_the_compiled_kernels_of_the_image():
+    filled = (ENVS / "fill-image").read_text()
+    opened = re.findall(r"^chmod (?:-R )?(?:1777|a\+\w*w\w*|777|o\+w) (.*)$", filled, re.MULTILINE)
+    assert opened == ["/home/blanketflow /study"] and "chmod -R go-w /opt/blanketflow" in filled
 
 
 @pytest.fixture(scope="module")
