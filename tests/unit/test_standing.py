@@ -1,7 +1,8 @@
 """What stands is compared with what is planned: any history of a folder, then a run, gives what a fresh run gives.
 
 Jobs are stubs that write what they were asked for and the content of their inputs; which of them run is decided as
-Snakemake does without its records: what is missing or forced, and what depends on it. Real runs: test_identity.py.
+Snakemake does without its records: what is missing or forced, and what depends on it. test_histories.py does it
+with real runs.
 `BLANKETFLOW_SEQUENCES=2000` looks through more (`make fuzz`).
 """
 
@@ -20,6 +21,7 @@ from blanketflow.workflow.manifest import Manifest
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.planned import Artefacts
 from blanketflow.workflow.standing import check, compare, left_over, note
+from folder_damage import disturb
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 SEQUENCES = int(os.environ.get("BLANKETFLOW_SEQUENCES", "20"))
@@ -122,35 +124,6 @@ def changed(rng, choices):
     place = rng.randrange(len(choices))
     options = [(0.05, 0.01), (2, 3), (2, 0), (True, False), (1, 2)][place]
     return (*choices[:place], rng.choice(options), *choices[place + 1 :])
-
-
-def disturb(rng, output):
-    """Do something to a file of a folder of results."""
-    files = sorted(path for path in output.rglob("*") if path.is_file() and path.name != "run-lock")
-    if len(files) < 2:
-        return
-    path, other = rng.sample(files, 2)
-    what = rng.choice(["delete", "flip", "cut", "empty", "copy", "swap", "touch"])
-    content = bytearray(path.read_bytes())
-    if what == "delete":
-        path.unlink()
-    elif what == "flip" and content:
-        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-        path.write_bytes(content)
-    elif what == "cut":
-        path.write_bytes(content[: rng.randrange(len(content) + 1)])
-    elif what == "empty":
-        path.write_bytes(b"")
-    elif what == "copy":
-        shutil.copy2(path, other)
-    elif what == "swap":
-        aside = path.with_name("aside")
-        path.rename(aside)
-        if other.exists():
-            other.rename(path)
-        aside.rename(other)
-    elif what == "touch":
-        path.touch()
 
 
 @pytest.mark.parametrize("number", range(SEQUENCES))
