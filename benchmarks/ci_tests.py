@@ -63,7 +63,7 @@ def fresh(name: str, table: Table) -> object:
     """Return a bound test that has coded all its columns."""
     bound = bf.get_ci_test(name).bind(table)
     bound.test_many(range(1, len(table)), 0, [])
-    bound._memory.clear()
+    bound._cache.clear()
     return bound
 
 

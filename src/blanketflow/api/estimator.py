@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
@@ -15,7 +16,7 @@ from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
-from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
 from ..core.table import Column, Table
@@ -275,6 +276,9 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
         self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
+        if self.status_ == "unreliable":
+            said = f"{type(self).__name__}: the answer is unreliable: {self.reason_}."
+            warnings.warn(said, UnreliableWarning, stacklevel=3)
         rows = [
             (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
             for fold, outcome in zip(folds, outcomes, strict=True)

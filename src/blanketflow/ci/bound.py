@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,22 +14,18 @@ from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .engines import Candidate, CheckedEngine, Columns
+from .result_cache import ResultCache
+from .tally import Tally
 
 if TYPE_CHECKING:
     from .base import CITest
-
-#: The largest number of results in the cache of a bound test, about 200 bytes each.
-REMEMBERED = 2_000_000
-
-#: Target to candidate to its result, given as the result itself or as its position in the results of a query.
-Memory = dict[int, dict[Candidate, CIResult | tuple[CIResults, int]]]
 
 
 class BoundTest:
     """A test bound to one table. It answers queries, counts the tests and caches the results.
 
     The cache belongs to this object, so it can never mix tests, options or tables. It treats a pair as unordered only
-    if the test is symmetric with its options. It is emptied when it holds `REMEMBERED` results.
+    if the test is symmetric with its options. See `ResultCache`.
 
     Parameters
     ----------
@@ -49,6 +44,8 @@ class BoundTest:
         Number of tests computed so far; results from the cache do not count.
     allowance : Allowance or None
         The time and the tests that are left; None means no limit.
+    tally : Tally
+        How many tests given other columns were made, and how many were not for want of rows.
     engine : Engine
         The engine that the test prepared for the table.
 
@@ -69,16 +66,13 @@ class BoundTest:
         self.unreliable = getattr(test, "unreliable", "use")
         self.n_tests = 0
         self.allowance: Allowance | None = None
-        self._is_symmetric = test.is_symmetric
+        self.tally = Tally()
         prepared = test.prepare(table, seed, target)
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         # The largest table for which a test says anything, with room for rounding.
         says_nothing = self.unreliable in ("auto", "undecided")
         self._most_cells = getattr(prepared, "most_reliable_cells", math.inf) * (1 + 1e-9) if says_nothing else math.inf
-        self._memory: dict[tuple[int, ...], Memory] = {}
-        # Results that are not yet in the cache: results for all features at once are often never asked for again.
-        self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
-        self._n_remembered = 0
+        self._cache = ResultCache(test.is_symmetric)
 
     def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
         """Test whether X is independent of Y given a conditioning set.
@@ -114,13 +108,12 @@ class BoundTest:
         True
         """
         candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
-        known = self._remembered((candidate,), target, conditions)
-        if known:
-            return known[candidate]
-        found = self._compute([candidate], target, conditions)[0]
-        self._make_room(1)
-        self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = found
-        return found
+        known = self._cache.known((candidate,), target, conditions)
+        if not known:
+            known = {candidate: self._compute([candidate], target, conditions)[0]}
+            self._cache.add_one(candidate, target, conditions, known[candidate])
+        self.tally.see([candidate], [known[candidate].reliable], (target, *conditions))
+        return known[candidate]
 
     def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
         """Test many candidates against one target given one conditioning set.
@@ -153,17 +146,22 @@ class BoundTest:
         >>> bound.test_many([0, 1], 2).p_value.shape
         (2,)
         """
-        if _are_positions(xs) and not self._memory and not self._unread:
+        if _are_positions(xs) and self._cache.is_empty:
             return self._test_all(xs, self.table.position(y), self._conditions(given))
         candidates = self._candidates(xs)
         target, conditions = self.table.position(y), self._conditions(given)
-        known = self._remembered(candidates, target, conditions)
+        results = self._known_or_computed(candidates, target, conditions)
+        self.tally.see(candidates, results.reliable.tolist(), (target, *conditions))
+        return results
+
+    def _known_or_computed(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
+        known = self._cache.known(candidates, target, conditions)
         unknown = [c for c in candidates if c not in known] if known else candidates
         if len(set(unknown)) < len(unknown):
             unknown = list(dict.fromkeys(unknown))
         if unknown:
             fresh = self._compute(unknown, target, conditions)
-            self._remember(unknown, target, conditions, fresh)
+            self._cache.add(unknown, target, conditions, fresh)
             if len(unknown) == len(candidates):
                 return fresh.locked()
             known.update(zip(unknown, fresh, strict=True))
@@ -174,7 +172,7 @@ class BoundTest:
         self._spend_on(positions, (target, *conditions))
         asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
         results = self.engine.evaluate(asked, target, conditions)
-        self._remember(positions, target, conditions, results)
+        self._cache.add(positions, target, conditions, results)
         return results.locked()
 
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
@@ -183,7 +181,7 @@ class BoundTest:
         They do not count as tests, nor against the allowance.
         """
         candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
-        self._remember(candidates, self.table.position(y), (), results.locked())
+        self._cache.add(candidates, self.table.position(y), (), results.locked())
 
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
         """Return the mutual information of many candidates with one target given one conditioning set.
@@ -297,29 +295,14 @@ class BoundTest:
         if self._most_cells == math.inf:
             return list(xs)
         levels, position = self.engine.n_levels, self.table.position
-        most = self._most_cells / math.prod(levels(position(column)) for column in (y, *given))
+        others = tuple(map(position, (y, *given)))
+        most = self._most_cells / math.prod(map(levels, others))
         found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
+        if len(found) < len(xs):
+            self.tally.count(0, [position(x) for x in xs if x not in found], others)
         if not found:
             self.spend(0)  # checks the time limit, since searching on takes time too
         return found
-
-    def _remembered(
-        self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
-    ) -> dict[Candidate, CIResult]:
-        """Return the cached results, of either direction if the test is symmetric."""
-        known: dict[Candidate, CIResult] = {}
-        if self._unread:
-            self._read_up()
-        memory = self._memory.get(conditions)
-        if memory:
-            of_target = memory.get(target, {})
-            for candidate in candidates:
-                found = of_target.get(candidate)
-                if found is None and self._is_symmetric and candidate in memory:
-                    found = memory[candidate].get(target)
-                if found is not None:
-                    known[candidate] = found if type(found) is CIResult else found[0][found[1]]
-        return known
 
     def _compute(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test candidates that are not in the cache."""
@@ -328,24 +311,6 @@ class BoundTest:
         results = self._evaluate(candidates, target, conditions)
         self.n_tests += len(candidates)
         return results
-
-    def _remember(
-        self, candidates: Sequence[Candidate] | np.ndarray, target: int, conditions: tuple[int, ...], results: CIResults
-    ) -> None:
-        self._make_room(len(candidates))
-        self._unread.append((candidates, target, conditions, results))
-
-    def _make_room(self, n_results: int) -> None:
-        self._n_remembered += n_results
-        if self._n_remembered > REMEMBERED:
-            self._memory, self._unread, self._n_remembered = {}, [], n_results
-
-    def _read_up(self) -> None:
-        for candidates, target, conditions, results in self._unread:
-            memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
-            candidates = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
-            memory.update(zip(candidates, zip(repeat(results), range(len(candidates)), strict=False), strict=True))
-        self._unread = []
 
     def _evaluate(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         sets = [c for c in candidates if isinstance(c, tuple)] if tuple in set(map(type, candidates)) else []

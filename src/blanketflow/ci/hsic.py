@@ -128,7 +128,7 @@ class BoundHSIC(BoundTest):
         """
         candidates, target = self._candidates(list(xs)), self.table.position(y)
         _check_differ(candidates, target)
-        known = {c: result.statistic for c, result in self._remembered(candidates, target, ()).items()}
+        known = {c: result.statistic for c, result in self._cache.known(candidates, target, ()).items()}
         known.update({c: self._measured[c, target] for c in candidates if (c, target) in self._measured})
         unknown = [c for c in dict.fromkeys(candidates) if c not in known]
         self.spend(len(unknown))

@@ -74,6 +74,10 @@ class UnknownNameError(BlanketflowError, KeyError):
     """No method, test, model or column has this name."""
 
 
+class UnreliableWarning(UserWarning):
+    """A search doubts its answer; its status says ``unreliable``, and its reason why."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a sentence that offers the closest known names, or lists them when none is close.
 

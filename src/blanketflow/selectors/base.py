@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..ci.base import BoundTest
+from ..ci.tally import Tally
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.results import CIResults
@@ -92,7 +93,7 @@ class Problem:
         """The bound CI test; it counts tests and caches results, and already has the marginal results."""
         bound = self.bind(self.table)
         self._n_before = bound.n_tests
-        bound.allowance = self._allowance
+        bound.allowance, bound.tally = self._allowance, Tally()
         if self.marginal is not None:
             bound.remember(bound.table.positions(self.features), self.target, self.marginal)
         return bound
@@ -106,7 +107,7 @@ class Problem:
         """Let a stage spend what the limits allow."""
         self._allowance = self.limits.start()
         if "test" in self.__dict__:
-            self.test.allowance = self._allowance
+            self.test.allowance, self.test.tally = self._allowance, Tally()
 
     def check_time(self) -> None:
         """Raise `LimitReached` if the stage's time is over; for methods that do other work than CI tests."""

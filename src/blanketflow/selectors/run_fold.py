@@ -18,6 +18,7 @@ from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
+from .reliable import say_what_was_not_tested
 
 
 @dataclass
@@ -131,6 +132,7 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
         if not method.anytime:
             raise
         problem.say("timeout", f"grow stopped: {limit}")
+    say_what_was_not_tested(method, problem, standing(steps))
     return steps
 
 
@@ -153,6 +155,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         decided = {decision.feature for decision in decisions}
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     checked.check_answers(problem)
+    say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
     return decisions
 
 

@@ -1,0 +1,74 @@
+"""A search whose tests could not be made says so, and how many can be made with five rows per cell can be counted."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import blanketflow as bf
+from blanketflow.core.errors import UnreliableWarning
+
+#: Methods that admit, separate or rank by p-values of tests given other features.
+CAUSAL = ("iamb", "gs", "hiton-mb", "mmpc", "pcmb", "inter-iamb")
+
+
+def table(n_rows):
+    """Four features of five levels, on each of which a target of two depends, whatever the number of rows."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % 2
+    x = np.where(rng.random((4, n_rows)) < 0.7, y * 4, rng.integers(0, 5, (4, n_rows)))
+    x[:, :10] = np.arange(10) // 2  # each level is there
+    return x.T, y
+
+
+def fitted(method, n_rows, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return bf.get_selector(method, **options).fit(*table(n_rows))
+
+
+@pytest.mark.parametrize("method", CAUSAL)
+def test_an_empty_set_for_want_of_rows_is_not_ok(method):
+    """A target of 2 levels and features of 5 make 10 cells: tests need 50 rows."""
+    found = fitted(method, 48)
+    assert found.selected_features_ == [] and found.status_ == "unreliable"
+    assert found.reason_ == "4 of 4 features have too few rows per cell to be tested"
+
+
+@pytest.mark.parametrize("method", CAUSAL)
+def test_what_was_separated_from_nothing_is_not_ok(method):
+    """A test given one feature has 50 cells and needs 250 rows."""
+    found = fitted(method, 248)
+    assert found.selected_features_ and found.status_ == "unreliable"
+    assert found.reason_.startswith("none of the ")
+    assert "(at least 250 are needed, there are 248)" in found.reason_
+    assert found.reason_.endswith("so that the features kept were separated from nothing")
+
+
+def test_the_share_is_said():
+    """Given one feature tests can be made, given two they would need 1,250 rows."""
+    found = fitted("iamb", 400)
+    assert found.status_ == "unreliable"  # 3 features tested given the first, 2 not tested given the first two
+    assert found.reason_.startswith("40% of the 5 tests given other features could not be made")
+    assert "(at least 1,250 are needed, there are 400)" in found.reason_
+
+
+@pytest.mark.parametrize("method", CAUSAL)
+def test_with_enough_rows_it_is_ok(method):
+    assert fitted(method, 40_000).status_ == "ok"
+
+
+@pytest.mark.parametrize(
+    ("method", "test"),
+    [
+        ("iamb", bf.get_ci_test("g2", unreliable="use")),  # asked for as it is
+        ("mim", "g2"),  # measures information and tests nothing
+    ],
+)
+def test_what_needs_no_reliable_test_is_ok(method, test):
+    assert fitted(method, 48, ci_test=test).status_ == "ok"
+
+
+def test_the_library_warns():
+    with pytest.warns(UnreliableWarning, match="IAMB: the answer is unreliable: 4 of 4 features"):
+        bf.IAMB().fit(*table(48))
