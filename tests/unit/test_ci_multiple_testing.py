@@ -26,7 +26,7 @@ def literal(p_values, alpha, correction):
     return [k > 0 and p <= ordered[k - 1] for p in p_values]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(P_VALUES, ALPHAS, st.sampled_from([BH, BY]))
 def test_step_up_rejects_what_the_adjusted_p_values_of_scipy_do(p_values, alpha, correction):
     found = rejected(np.log(p_values), alpha, correction) if p_values else rejected(np.zeros(0), alpha, correction)
@@ -35,7 +35,7 @@ def test_step_up_rejects_what_the_adjusted_p_values_of_scipy_do(p_values, alpha,
     assert (found[clear] == (adjusted <= alpha)[clear]).all()
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=40), ALPHAS, st.sampled_from(CORRECTIONS))
 def test_p_values_that_equal_their_level_are_rejected(halvings, alpha, correction):
     # Multiples of alpha / n are hit exactly in decimals, as powers of one half are by the p-values of few repeats.

@@ -98,7 +98,12 @@ def test_each_card_has_its_page(folder, name, found):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(name for name in PAGES if name.startswith("docs/") and not name.startswith("docs/methods/"))
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.extended if name == "docs/compare.md" else ())  # it compares for a while
+        for name in sorted(PAGES)
+        if name.startswith("docs/") and not name.startswith("docs/methods/")
+    ],
 )
 def test_python_of_a_page_runs(name):
     """By itself, as a reader would copy it. That of methods is their docstrings', which are run as they are."""

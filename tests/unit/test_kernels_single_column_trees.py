@@ -86,7 +86,7 @@ def test_numbers_equal_the_literal_tree(seed, kind):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_small_tables_equal_the_literal_tree(data):
     n, n_classes = data.draw(st.integers(4, 14)), data.draw(st.integers(1, 4))
     cells = st.lists(st.integers(-3, 3), min_size=n, max_size=n)

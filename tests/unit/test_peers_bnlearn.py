@@ -198,6 +198,7 @@ def explained():
     return table(["rule", "bnlearn", "this library", "differences explained"], rows)
 
 
+@pytest.mark.extended
 def test_each_difference_is_explained_by_one_or_two_rules():
     found = [e for data, test in DATA for method in RENDERINGS for e in explanations(data, test, method).values()]
     assert len(found) == 6 * (4 * 37 + 2 * 46)

@@ -116,7 +116,7 @@ def test_what_left_is_in_no_later_blanket():
 # Algorithm 1, literally.
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_equals_algorithm_1(seed, k):
     features, target = random_table(seed)

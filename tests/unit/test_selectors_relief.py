@@ -65,7 +65,7 @@ def test_rrelieff_by_hand():
     assert weights_of(X, y, n_neighbors=2) == pytest.approx([a, b])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(TASKS), st.integers(1, 5), st.none() | st.integers(1, 20))
 def test_equals_loops_over_instances(seed, task, k, n_iterations):
     table, target = random_table(seed, task)

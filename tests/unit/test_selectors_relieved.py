@@ -37,7 +37,7 @@ def test_tied_neighbours_are_averaged_by_hand():
     assert fitted.selected_features_ == ["a", "b"]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(TASKS))
 def test_equals_loops_over_instances(seed, task):
     table, target = random_table(seed, task)

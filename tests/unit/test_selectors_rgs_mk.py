@@ -26,7 +26,7 @@ NAMES = list("abcdefg")
 ALPHA = 0.05
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     share=st.sampled_from([0.03, 0.1, 0.3, 0.7]),

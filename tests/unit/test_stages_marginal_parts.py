@@ -75,7 +75,7 @@ def test_parts_give_the_results_of_the_whole(tmp_path, monkeypatch, form, test, 
 
 
 @pytest.mark.parametrize("part", [(1, 1), (2, 3), (3, 3), (7, 400)])
-@pytest.mark.parametrize("most", [1, N, N * 31, N * 1000])
+@pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.extended), N, N * 31, N * 1000])
 def test_small_parts_make_up_the_part(tmp_path, monkeypatch, part, most):
     folder = stored(tmp_path, "dense")
     monkeypatch.setattr(storage, "MOST_CELLS", most)

@@ -55,7 +55,14 @@ def mixed_tables(rng):
         yield pd.DataFrame(once | again), target
 
 
-@pytest.mark.parametrize("method", ["mixed-mb", "iamb", "fast-iamb", "gs", "mmpc", "hiton-pc", "res", "sgai"])
+#: Methods that ask many tests, each of which is a regression.
+SLOW = ("mmpc", "hiton-pc", "res", "sgai")
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["mixed-mb", "iamb", "fast-iamb", "gs", *(pytest.param(name, marks=pytest.mark.extended) for name in SLOW)],
+)
 def test_how_a_copy_is_written_changes_nothing(method):
     options = {} if method == "mixed-mb" else {"ci_test": "lr-mixed"}
     if method in ("mmpc", "hiton-pc"):  # seen from a feature its copy separates it from the target
