@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .api.answer import select
     from .api.blankets import blankets
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
@@ -29,10 +30,10 @@ __version__ = "0.1.0"
 # fmt: off
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
-    "SPFSLAR", "SRS", "STMB", "All", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
+    "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
     "InterIAMBnPC", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "PCSimple", "PermutationImportance",
     "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket", "blankets", "compare", "get_ci_test",
-    "get_selector", "list_ci_tests", "list_selectors"]
+    "get_selector", "list_ci_tests", "list_selectors", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
@@ -41,6 +42,7 @@ _ELSEWHERE = {
     "compare": ".api.compare",
     "get_ci_test": ".ci",
     "get_selector": ".api.get_selector",
+    "select": ".api.answer",
 }
 
 

@@ -21,6 +21,7 @@ METHODS = discover("blanketflow.selectors")
 WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None]
 #: What keeps a method cheap, or what it cannot do without.
 OPTIONS = {
+    "auto": {"max_candidates": 1, "n_parts": 2},
     "ppfs": {"n_repeats": 5},
     "mrmr": {"n_features": 2},
     "koller-sahami": {"n_features": 2},

@@ -64,6 +64,7 @@ class _Fitted:
     candidates_: list[str]
     trace_: pd.DataFrame
     n_tests_: int
+    verdict_: dict[str, Any]
     task_: str
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -99,6 +100,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         importance, given.
     n_tests_ : int
         Number of CI tests computed.
+    verdict_ : dict
+        What the method says of its answer beside the features; empty for most.
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
@@ -274,6 +277,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             self.blankets_ = [list(answer.features) for answer in outcomes[0].answers]
             self.blanket_counts_ = [answer.count for answer in outcomes[0].answers]
         self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
+        self.verdict_ = outcomes[combined.best or 0].verdict
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
         self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
         if self.status_ == "unreliable":

@@ -33,7 +33,8 @@ class Selection:
     `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
     most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
     these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
-    that gives several. `seconds` is wall time, and `notes` say what to know about the table.
+    that gives several. `seconds` is wall time, `notes` say what to know about the table, and `verdict` what the method
+    says of its answer, as `auto` does.
     """
 
     target: str
@@ -51,6 +52,7 @@ class Selection:
     seconds: float
     seed: int
     notes: list[str] = field(default_factory=list)
+    verdict: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -66,6 +68,8 @@ class Selection:
         ]
         if self.status != "ok":
             lines.append(printable(f"{self.status}: {self.reason}"))
+        if self.sentence:
+            lines.append(self.sentence)
         names = [printable(row["feature"]) for row in self.listed]
         width = max(map(len, names), default=0)
         for name, row in zip(names, self.listed, strict=True):
@@ -75,6 +79,11 @@ class Selection:
             lines.append(f"{len(self.blankets)} answers:")
             lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
         return "\n".join(lines)
+
+    @property
+    def sentence(self) -> str:
+        """What the method says of its answer; empty for most."""
+        return printable(self.verdict.get("sentence", ""))
 
     @property
     def listed(self) -> list[dict[str, Any]]:
@@ -101,6 +110,8 @@ class Selection:
         """Return in words why a feature is in the blanket."""
         if self.n_folds:
             return f"in {round(row['frequency'] * self.n_folds)} of {self.n_folds} folds"
+        if self.ci_test is None:
+            return f"importance {row['importance']:.2g}"
         return f"p = {row['p_value']:.2g} given {_in_words(row['given'])}"
 
 
@@ -153,6 +164,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         seconds=time.perf_counter() - begin,
         seed=seed,
         notes=[*filter(None, [markers_told(source.markers)])],
+        verdict=outcomes[0].verdict,
     )
 
 

@@ -17,7 +17,7 @@ from .estimator import MarkovBlanketSelector
 
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
-    "SPFSLAR", "SRS", "STMB", "All", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
+    "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
     "InterIAMBnPC", "KollerSahami", "MixedMB", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved",
     "Stepwise", "TIEStar", "TrueBlanket"]
 
@@ -28,6 +28,14 @@ class All(MarkovBlanketSelector):
     """Keep every feature."""
 
     method_class = _METHODS["all"]
+
+
+class Auto(MarkovBlanketSelector):
+    """Keep the smallest set of features with which models predict as well as with the best."""
+
+    method_class = _METHODS["auto"]
+    max_candidates: int = 60
+    n_parts: int = 5
 
 
 class BAHSIC(MarkovBlanketSelector):

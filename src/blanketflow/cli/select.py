@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from ..api.select import Selection
 
 
+#: Seconds after which `auto` decides by what it has judged, unless time_limit is set.
+MOST_SECONDS = 60
+
+
 def select(
     table: Table,
     target: Target = None,
-    method: Annotated[str, typer.Option(help="an id from blanketflow list", autocompletion=method_ids)] = "hiton-mb",
+    method: Annotated[str, typer.Option(help="an id from blanketflow list", autocompletion=method_ids)] = "auto",
     ci_test: Annotated[
         str | None,
         typer.Option(help="an id from blanketflow list (default: the method's own)", autocompletion=test_ids),
@@ -36,10 +40,11 @@ def select(
     as_json: AsJson = False,
     to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
 ) -> None:
-    """Find a Markov blanket on all rows.
+    """Find the features worth keeping, on all rows.
 
-    --set folds=5 combines the blankets of five folds. To compare several methods on rows that they did not see, use
-    compare, or init and run.
+    By default the smallest set with which models predict as well as with the best (method auto), within a minute;
+    --method takes a search for a Markov blanket or any other method. --set folds=5 combines the blankets of five
+    folds. To compare several methods on rows that they did not see, use compare, or init and run.
     """
     from ..api.select import select as find
     from ..api.select import settings
@@ -49,13 +54,15 @@ def select(
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")
     dataset = dataset_spec(table, target, data_set or ())
-    given = settings(test_options or ())
+    given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
+    if method == "auto":
+        asked.setdefault("time_limit", MOST_SECONDS)
     if ci_test is None and given:
         ci_test = getattr(look_up("blanketflow.selectors", method, "method"), "default_test", None)
     test = {"type": ci_test, **given} if ci_test else {}
     if not ci_test:
         advise_test([method], dataset, "--ci-test fisher-z")
-    found = find(dataset, {"method": method, **settings(options or ())}, test, seed)
+    found = find(dataset, asked, test, seed)
     for line in found.notes:
         note(line)
     if to is not None:
@@ -74,13 +81,15 @@ def _draw(found: Selection) -> None:
     heading(lines[0])
     if found.status != "ok":
         show(lines[1])
+    if found.sentence and found.blanket:
+        show(found.sentence)
     rows = [(row["feature"], row["role"], found.why(row)) for row in found.listed]
     if rows:
         show_table(["feature", "role", "why"], rows)
         if found.more:
             show(found.more)
     else:
-        show("No feature was found to depend on the target. Try a larger alpha or another CI test.")
+        show(found.sentence or "No feature was found to depend on the target. Try a larger alpha or another CI test.")
     if found.several:
         heading(f"{len(found.blankets)} answers")
         for blanket in found.blankets:

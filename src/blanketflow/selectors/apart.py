@@ -42,12 +42,13 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
         before, had = problem.n_tests, _heavy(sys.modules)
         steps = [[_plain(step) for step in stage] for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
-        said = {"status": problem.status, "reason": problem.reason, "answers": answers}
+        said = {"status": problem.status, "reason": problem.reason, "answers": answers, "verdict": problem.verdict}
         return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_heavy(sys.modules) - had)}
 
     limit = problem.limits.time_limit
     found = in_child(told, None if limit is None else n_stages * limit)
     problem.status, problem.reason = found["status"], found["reason"]
+    problem.verdict = found["verdict"]
     problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]
     problem.n_inner_tests += found["n_tests"]
     _load(found["loaded"])

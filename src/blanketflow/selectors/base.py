@@ -54,6 +54,8 @@ class Problem:
         ``ok``; ``timeout`` when a limit was reached, and ``unreliable`` when a method says so.
     answers : list of Answer
         All Markov blankets, for methods that look for several.
+    verdict : dict
+        What a method says of its answer beside the features, as JSON has it; empty for most.
     n_inner_tests : int
         CI tests of problems made by `on_rows`: the marginal tests, and the tests that their maker adds.
 
@@ -79,6 +81,7 @@ class Problem:
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
+    verdict: dict[str, Any] = field(default_factory=dict, init=False)
     n_inner_tests: int = field(default=0, init=False)
     _allowance: Allowance | None = field(default=None, init=False)
     _n_before: int = field(default=0, init=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class FoldOutcome:
     status: str = "ok"
     reason: str = ""
     answers: list[Answer] = field(default_factory=list)
+    verdict: dict[str, Any] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[Step]:
@@ -196,6 +198,5 @@ def run_problem(method: Method, problem: Problem, apart: bool = False) -> FoldOu
 
     grown, decisions = stages_apart(problem, both, n_stages=2) if apart else both()
     n_tests = problem.n_tests - before
-    return FoldOutcome(
-        problem.marginal, grown, decisions, n_tests, problem.status, problem.reason, list(problem.answers)
-    )
+    said = (problem.status, problem.reason, list(problem.answers), problem.verdict)
+    return FoldOutcome(problem.marginal, grown, decisions, n_tests, *said)

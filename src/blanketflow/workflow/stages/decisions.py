@@ -124,6 +124,8 @@ def _without_memory(problem: Problem) -> Problem:
 def _say(provenance: Provenance, problem: Problem) -> None:
     """Take over what a search said of itself; a limit that struck without an answer has raised before."""
     provenance.status, provenance.reason = problem.status, problem.reason
+    if problem.verdict:
+        provenance.extra["verdict"] = problem.verdict
     if problem.status == "timeout":
         provenance.extra["anytime"] = True
 

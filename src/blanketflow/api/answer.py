@@ -1,0 +1,127 @@
+"""``bf.select``: which features of a table to keep, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.pipeline import Pipeline
+
+    from .selectors import Auto
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The smallest set of features that loses nothing.
+
+    Attributes
+    ----------
+    features : list of str
+        The features to keep, most important first; all or none are possible answers.
+    verdict : str
+        The answer in a few sentences, with the score corrected for the choice among many sets, and its 95 % interval.
+    scores : DataFrame
+        One row per model of the panel and one for their mean: model, metric (accuracy or R²), value with the chosen
+        features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean corrected
+        for the choice, with the interval of the difference (low, high).
+    alternatives : DataFrame
+        One row per number of features that was judged: the best set's ranking, its score and its difference to all
+        features, its stability from 0 to 1, and whether it was chosen.
+    estimator : Pipeline or None
+        Selection and the best model of the panel, fitted on all rows; None if no feature was kept.
+    selector : Auto
+        The fitted selector, with `frequencies_`, `trace_` and `status_`.
+    """
+
+    features: list[str]
+    verdict: str
+    scores: pd.DataFrame
+    alternatives: pd.DataFrame
+    estimator: Pipeline | None
+    selector: Auto
+
+    def __repr__(self) -> str:
+        return f"Selected({self.verdict})"
+
+
+def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto", random_state: int = 0) -> Selected:
+    """Find the features worth keeping: the smallest set with which models predict as well as with the best.
+
+    Parameters
+    ----------
+    X : DataFrame, ndarray or sparse matrix of shape (n, d)
+        n rows, d features, no missing cells.
+    y : array-like of shape (n,)
+        The target.
+    time_limit : float, optional
+        Seconds after which it decides by what it has judged; the verdict then says so. Default 60; None for no limit.
+    task : {"auto", "classification", "regression"}
+        What the target is.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    Selected
+        Features, verdict, scores, alternatives and a fitted pipeline.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As `Auto.fit`.
+    LimitReached
+        If the time is over before anything was judged.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = bf.select(X, y)
+    >>> len(found.features) <= 4, found.alternatives["chosen"].sum()
+    (True, np.int64(1))
+    """
+    import pandas as pd
+
+    from .selectors import Auto
+
+    selector = Auto(task=task, random_state=random_state, time_limit=time_limit).fit(X, y)
+    said = selector.verdict_
+    sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
+    return Selected(
+        features=list(selector.selected_features_),
+        verdict=sentence,
+        scores=pd.DataFrame(said["scores"]),
+        alternatives=pd.DataFrame(said["alternatives"]),
+        estimator=_pipeline(selector, said["best_model"], X, y) if selector.selected_features_ else None,
+        selector=selector,
+    )
+
+
+def _pipeline(selector: Auto, model: Any, X: Any, y: Any) -> Pipeline:
+    """Return the fitted selector, indicators of labels and a model, which is fitted on what the selector keeps."""
+    import numpy as np
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    from ..core.table import column_from_array
+    from ..core.task import target_column
+    from ..models import build_estimator
+    from ..selectors.wrappers.held_out import panel_of
+
+    selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
+    kept = selector.transform(X)
+    steps: list[tuple[str, Any]] = []
+    if hasattr(kept, "columns"):
+        labels = make_column_selector(dtype_exclude=["number", "bool"])
+        encoder = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), labels), remainder="passthrough"
+        )
+        steps.append(("encode", encoder.set_output(transform="default")))
+    asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
+    steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
+    rest = Pipeline(steps).fit(kept, y)
+    return Pipeline([("select", selector), *rest.steps])

@@ -1,0 +1,113 @@
+"""The smallest set of features that loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.cards import CLASSIFICATION, Card
+from ...core.parameters import integer
+from ...core.seeds import derive_rng, derive_seed
+from ...search.smallest import corrected_loss, smallest_set
+from ...search.steps import Step
+from ..base import Method, Problem
+from ..learning import task_of
+from .held_out import ALL, NONE, Judged, judge
+from .portfolio import Rows, rankings
+from .verdict import stand_ins, verdict
+
+
+@dataclass
+class Auto(Method):
+    """Keep the smallest set of features with which models predict as well as with the best.
+
+    Grow ranks the features in several ways (mutual information, JMI, a forest's importances, recursive elimination by a
+    linear model and by boosted trees, and the consensus of these) and judges sets of several sizes from each ranking by
+    cross-validation within the rows at hand: rankings are made anew without each part that is held out. A linear model,
+    nearest neighbours and boosted trees predict it. The smallest set is kept whose mean loss is above the least by at
+    most half a standard error, corrected for overlapping training rows, and by at most 0.01: of the error rate and of
+    the Brier score, or of the target's variance. None and all are possible answers. Shrink keeps what grow found.
+
+    The verdict gives the score of what was chosen, corrected for having been chosen.
+
+    Notes
+    -----
+    The answer depends on the rows, the options and the seed alone. A time limit ends judging early, with status
+    ``timeout``, if the first round was complete. Of more than 3,000 rows so many are judged by. Importance is the
+    share of rounds that chose the feature.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> found = bf.Auto(max_candidates=20).fit(X[["age", "bmi", "s5"]], y)
+    >>> sorted(found.selected_features_)
+    ['bmi', 's5']
+    """
+
+    card: ClassVar[Card] = Card(
+        id="auto",
+        name="the smallest set that loses nothing",
+        family="wrapper",
+        summary="Keeps the smallest set with which several models predict as well as with the best.",
+        reference="Tsamardinos, Greasidou, Borboudakis (2018) Bootstrapping the out-of-sample predictions for "
+        "efficient and accurate cross-validation, Machine Learning 107, 1895-1922, doi:10.1007/s10994-018-5714-4; "
+        "Nadeau, Bengio (2003) Inference for the generalization error, Machine Learning 52, 239-281, "
+        "doi:10.1023/A:1024068626366.",
+        cost="no tests; some 300 fits of three models",
+        work="fits-of-each",
+    )
+    default_test: ClassVar[str | None] = None
+
+    max_candidates: int = integer(
+        60, "Rankings times numbers of features that are judged in all rounds; all are in the first two.", at_least=1
+    )
+    n_parts: int = integer(5, "Parts of the rows, each held out once.", at_least=2)
+
+    def grow(self, problem: Problem) -> Iterable[Step]:
+        """Judge rankings at several sizes, and admit the features of the smallest set that loses nothing."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # the matrices are small, and threads would wait for each other
+            return self._grown(problem)
+
+    def _grown(self, problem: Problem) -> list[Step]:
+        names = list(problem.features)
+        features, target = problem.table.select(names), problem.table[problem.target]
+        if target.is_constant():
+            return []
+        seed = derive_seed(problem.seed, "auto")
+        judged = judge(features, target, seed, self.n_parts, self.max_candidates, problem.check_time)
+        if judged.stopped:
+            problem.say("timeout", f"judged by {judged.n_rounds} rounds only: {judged.stopped}")
+        chosen = smallest_set(judged.losses, judged.sizes, self.n_parts, judged.stability)
+        name, size = judged.candidates[chosen]
+        orders = {ALL: np.arange(len(names)), NONE: np.arange(0)}
+        if name not in orders:
+            orders |= rankings(Rows(features, target, seed), [name])
+        kept = orders[name][:size]
+        frequency = judged.frequency[chosen]
+        steps = [
+            Step(names[j], float(frequency[j]), importance=float(frequency[j]) if name != ALL else 1.0) for j in kept
+        ]
+        steps.sort(key=lambda step: -step.importance)
+        problem.verdict.update(self._verdict(judged, chosen, [step.feature for step in steps], features, target, seed))
+        return steps
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+        """Keep them: grow has judged them already."""
+        return [replace(candidate, kept=True) for candidate in candidates]
+
+    def _verdict(
+        self, judged: Judged, chosen: int, kept: list[str], features: Any, target: Any, seed: int
+    ) -> dict[str, Any]:
+        n_parts, rng = self.n_parts, derive_rng(seed, "samples")
+        whole = judged.candidates.index((ALL, len(features)))
+        reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
+        corrected = corrected_loss(judged.losses, judged.sizes, n_parts, reference, 0, rng)
+        is_class = task_of(target) == CLASSIFICATION
+        return verdict(judged, chosen, corrected, kept, features.names, is_class, stand_ins(features, kept))

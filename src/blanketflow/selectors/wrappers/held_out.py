@@ -1,0 +1,222 @@
+"""How well models predict held-out rows from the beginnings of rankings that were made without these rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...core.cards import CLASSIFICATION
+from ...core.errors import DataError
+from ...core.limits import LimitReached
+from ...core.parts import balanced_parts
+from ...core.seeds import derive_rng, derive_seed, seed_32
+from ...core.table import Column, Table
+from ...models.predictions import predicted, probabilities
+from ..learning import estimator_for, task_of
+from .portfolio import Rows, boosted_model, linear_model, rankings
+
+#: Numbers of features that are judged; of more than 200 features, up to half of them.
+SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
+#: Rows that are judged; of more rows so many are drawn.
+MOST_ROWS = 3000
+#: Rounds after which only the best rankings go on.
+FIRST_ROUNDS = 2
+#: All features, and none: the references, beside each ranking with its numbers of features.
+ALL, NONE = "all", "none"
+#: A ranking and a number of features.
+Candidate = tuple[str, int]
+
+
+@dataclass
+class Judged:
+    """What became of the candidates that were judged to the end.
+
+    Attributes
+    ----------
+    candidates : list of (ranking, number of features)
+    losses : ndarray of shape (n_candidates, n_losses, n_rows)
+        Mean over the models of each row's loss when it was held out: for classes whether it was wrong, and half the
+        squared error of the probabilities (Brier); for numbers the squared error in units of the target's variance.
+    by_model : dict of str to ndarray of shape (n_candidates,)
+        Mean of the first loss of each model.
+    frequency : ndarray of shape (n_candidates, d)
+        Share of the rounds in which a feature was among a candidate's.
+    n_rounds : int
+        How many rankings and fits on different rows there were.
+    left_out : list of str
+        Rankings that were given up after the first rounds.
+    stopped : str
+        Why judging ended early; empty if it did not.
+    """
+
+    candidates: list[Candidate]
+    losses: np.ndarray
+    by_model: dict[str, np.ndarray]
+    frequency: np.ndarray
+    n_rounds: int
+    left_out: list[str] = field(default_factory=list)
+    stopped: str = ""
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of features of each candidate."""
+        return np.array([size for _, size in self.candidates])
+
+    @property
+    def stability(self) -> np.ndarray:
+        """The mean frequency of a candidate's features, weighted by itself: 1 if all rounds chose the same."""
+        total = self.frequency.sum(axis=1)
+        return np.where(total > 0, (self.frequency**2).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
+
+
+def judge(
+    features: Table, target: Column, seed: int, n_parts: int, max_candidates: int, check_time: Callable[[], None]
+) -> Judged:
+    """Judge rankings at several numbers of features by cross-validation.
+
+    Every part of the rows is held out in turn. Features are ranked on the other rows, as if the part did not exist, and
+    a linear model, nearest neighbours and boosted trees learn from the beginnings of the rankings there. All rankings
+    take part in the first rounds, then the best, so that `max_candidates` go on. Below 200 rows this is repeated with
+    other parts. If `check_time` raises `LimitReached` after the first round, what was judged until then counts.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than 4 rows.
+    """
+    rows = _some_rows(target, seed)
+    if len(rows) < 4:
+        raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
+    features, target = features.take(rows), target.take(rows)
+    sizes = sizes_of(len(features))
+    tally = _Tally(features, target, sizes)
+    n_kept = max(1, max_candidates // max(1, len(sizes)))
+    stopped = ""
+    try:
+        for number, (train, held_out) in enumerate(_rounds(target, seed, n_parts)):
+            own = derive_seed(seed, "auto", number)
+            tally.add(Rows(features.take(train), target.take(train), own, check_time), train, held_out)
+            if number == FIRST_ROUNDS - 1:
+                tally.keep_best(n_kept)
+    except LimitReached as limit:
+        if not tally.n_rounds:
+            raise
+        stopped = str(limit)
+    return tally.judged(stopped)
+
+
+def panel_of(target: Column) -> dict[str, Any]:
+    """Return the models that judge, by name."""
+    return {"linear": linear_model(target), "neighbours": "knn", "boosted": boosted_model(target)}
+
+
+def sizes_of(n_features: int) -> list[int]:
+    """Return the numbers of features that are judged, without none and all.
+
+    Examples
+    --------
+    >>> sizes_of(9)
+    [1, 2, 3, 4, 5, 6, 8]
+    """
+    most = n_features - 1 if n_features <= 200 else n_features // 2
+    return [size for size in SIZES if size <= most]
+
+
+def _some_rows(target: Column, seed: int) -> np.ndarray:
+    """Return the rows to judge by, each class or part of the range in proportion."""
+    if target.n_rows <= MOST_ROWS:
+        return np.arange(target.n_rows)
+    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"))
+    return np.flatnonzero(parts == 0)
+
+
+def _rounds(target: Column, seed: int, n_parts: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    n_repeats = 1 if target.n_rows >= 200 else 2 if target.n_rows >= 100 else 3
+    for repeat in range(n_repeats):
+        n = min(n_parts, target.n_rows // 2)
+        parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat))
+        for part in range(n):
+            yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+
+
+class _Tally:
+    """The losses of all candidates, round by round."""
+
+    def __init__(self, features: Table, target: Column, sizes: Sequence[int]) -> None:
+        self.whole, self.sizes, self.panel = Rows(features, target, 0), sizes, panel_of(target)
+        self.alive: list[str] = []
+        self.left_out: list[str] = []
+        self.n_rounds = 0
+        self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
+        self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
+        self.n_seen = np.zeros(target.n_rows)
+        is_class = task_of(target) == CLASSIFICATION
+        self.classes = np.arange(len(target.levels)) if is_class else None
+        self.scale = 1.0 if is_class else float(np.var(self.whole.y)) or 1.0
+
+    def add(self, rows: Rows, train: np.ndarray, held_out: np.ndarray) -> None:
+        """Rank on some rows, and judge the candidates on others."""
+        orders = rankings(rows, self.alive)
+        self.alive = self.alive or list(orders)
+        d = len(rows.features)
+        asked = {(name, size): orders[name][:size] for name in self.alive for size in self.sizes}
+        asked |= {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
+        known: dict[bytes, np.ndarray] = {}
+        found = {}
+        for candidate, chosen in asked.items():
+            key = np.sort(chosen).tobytes()
+            if key not in known:
+                known[key] = self._losses(np.sort(chosen), train, held_out, rows)
+            found[candidate] = known[key]
+        for candidate, losses in found.items():  # only whole rounds count
+            whole = (len(self.panel), losses.shape[1], len(self.n_seen))
+            self.losses.setdefault(candidate, np.zeros(whole))[:, :, held_out] += losses
+            self.counts.setdefault(candidate, np.zeros(d))[asked[candidate]] += 1
+        self.n_seen[held_out] += 1
+        self.n_rounds += 1
+
+    def keep_best(self, n: int) -> None:
+        """Go on with the rankings of least loss, the mean over their numbers of features."""
+        loss = {name: np.mean([self.losses[name, size].sum() for size in self.sizes]) for name in self.alive}
+        best = sorted(self.alive, key=lambda name: round(loss[name], 9))[:n] if self.sizes else []
+        self.left_out = [name for name in self.alive if name not in best]
+        self.alive = best
+
+    def judged(self, stopped: str) -> Judged:
+        """Return what was found of the candidates that were in all rounds."""
+        candidates = [c for c in self.losses if c[0] in (*self.alive, ALL, NONE)]
+        seen = self.n_seen > 0
+        losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
+        by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
+        frequency = np.stack([self.counts[c] for c in candidates]) / self.n_rounds
+        return Judged(candidates, losses.mean(axis=1), by_model, frequency, self.n_rounds, self.left_out, stopped)
+
+    def _losses(self, chosen: np.ndarray, train: np.ndarray, held_out: np.ndarray, rows: Rows) -> np.ndarray:
+        """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
+        blocks = [self.whole.design.blocks[j] for j in chosen]
+        columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
+        X, y = self.whole.design.matrix[:, columns], self.whole.y
+        found = []
+        for name, model in self.panel.items():
+            rows.check_time()
+            seed = seed_32(rows.seed, name)
+            estimator = estimator_for(model, self.whole.target, seed, X, train)
+            estimator.fit(X[train] if len(columns) else np.zeros((len(train), 1)), y[train])
+            asked = X[held_out] if len(columns) else np.zeros((len(held_out), 1))
+            found.append(self._loss(estimator, asked, y[train], y[held_out]))
+            if not len(columns):
+                return np.stack(found * len(self.panel))
+        return np.stack(found)
+
+    def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        if self.classes is None:
+            return ((truth - predicted(estimator, X)) ** 2)[np.newaxis] / self.scale
+        said, classes = probabilities(estimator, X, np.unique(taught))
+        whole = np.zeros((len(X), len(self.classes)))
+        whole[:, classes.astype(int)] = said
+        is_true = truth[:, np.newaxis] == self.classes
+        wrong = np.round(whole, 12).argmax(axis=1) != truth
+        return np.stack([wrong.astype(float), ((whole - is_true) ** 2).sum(axis=1) / 2])

@@ -1,0 +1,133 @@
+"""What is said of a set of features that was chosen by held-out predictions: a sentence, its score, alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.table import Table
+from ...search.smallest import MOST_LOST, Corrected
+from .held_out import ALL, NONE, Judged
+
+#: Features that a sentence names, and pairs of which one can stand in for the other.
+MOST_NAMED, MOST_STAND_INS = 12, 3
+#: Correlation from which a feature can stand in for another.
+STANDS_IN = 0.9
+
+
+def verdict(
+    judged: Judged,
+    chosen: int,
+    corrected: Corrected,
+    kept: Sequence[str],
+    names: Sequence[str],
+    is_class: bool,
+    stand_in: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the sentence, the scores and the alternatives of a choice.
+
+    Returns
+    -------
+    dict
+        ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, with what was chosen
+        and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
+        set's ranking, score and difference to all features; ``stand_ins``; ``rounds`` and the rankings that were
+        ``left_out``.
+    """
+    metric = "accuracy" if is_class else "r2"
+    scores, whole = 1 - judged.losses[:, 0].mean(axis=1), judged.candidates.index((ALL, len(names)))
+    score = {
+        "metric": metric,
+        "chosen": 1 - corrected.chosen,
+        "reference": 1 - corrected.reference,
+        "difference": -corrected.difference,
+        "low": -corrected.high,
+        "high": -corrected.low,
+    }
+    alternatives = []
+    for size in sorted(set(judged.sizes.tolist())):
+        at = max(np.flatnonzero(judged.sizes == size), key=lambda i: (round(scores[i], 12), -i))
+        ranking = judged.candidates[at][0]
+        alternatives.append(
+            {
+                "n_features": size,
+                "ranking": ranking,
+                metric: float(scores[at]),
+                "difference": float(scores[at] - scores[whole]),
+                "stability": float(judged.stability[at]),
+                "chosen": bool(at == chosen),
+            }
+        )
+    scores_of = {name: 1 - losses for name, losses in judged.by_model.items()} | {"mean": scores}
+    rows = []
+    for name, of in scores_of.items():
+        mine, theirs = float(of[chosen]), float(of[whole])
+        rows.append({"model": name, "metric": metric, "chosen": mine, "all": theirs, "difference": mine - theirs})
+    corrected_row = {"model": "corrected", **score, "all" if chosen != whole else "none": score["reference"]}
+    del corrected_row["reference"]
+    return {
+        "sentence": _sentence(judged, chosen, score, kept, len(names), stand_in),
+        "scores": [*rows, corrected_row],
+        "best_model": min(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
+        "alternatives": alternatives,
+        "stand_ins": dict(stand_in),
+        "rounds": judged.n_rounds,
+        "left_out": judged.left_out,
+    }
+
+
+def _sentence(
+    judged: Judged, chosen: int, score: Mapping[str, Any], kept: Sequence[str], n: int, stand_in: Mapping[str, str]
+) -> str:
+    label = "accuracy" if score["metric"] == "accuracy" else "R²"
+    numbers = (
+        f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {score['difference']:+.3f} "
+        f"(95 % interval {score['low']:+.3f} to {score['high']:+.3f})"
+    )
+    if judged.candidates[chosen][0] == NONE:
+        return f"No feature helps: models do not predict better with any of the {n} than without: {numbers}."
+    if judged.candidates[chosen][0] == ALL:
+        return f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
+    named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
+    found = [f"Keep these {len(kept)} of {n} features: {named}.", f"Models {_how(score)} with all: {numbers}."]
+    times = judged.stability[chosen] * judged.n_rounds
+    found.append(f"On average each was chosen in {times:.1f} of {judged.n_rounds} resamples.")
+    found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
+    return " ".join(found)
+
+
+def _how(score: Mapping[str, Any]) -> str:
+    if score["low"] > 0:
+        return "do better with them than"
+    if score["high"] < 0:
+        return "do worse with them than"
+    return "do as well with them as" if score["difference"] >= -MOST_LOST else "may do worse with them than"
+
+
+def stand_ins(features: Table, kept: Sequence[str]) -> dict[str, str]:
+    """Return for features that were kept the feature that was not kept and says nearly the same, if there is one.
+
+    The absolute correlation of the two columns is at least `STANDS_IN`; labels of more than two levels have none.
+    """
+    numbers = [c for c in features.columns if len(c.levels) <= 2]
+    names = [c.name for c in numbers]
+    others = [name for name in names if name not in set(kept)]
+    found: dict[str, str] = {}
+    if not others:
+        return found
+    X = _standardised(np.column_stack([features[name].numbers() for name in others]))
+    for name in [name for name in kept if name in set(names)][:MOST_NAMED]:
+        r = np.abs(X.T @ _standardised(features[name].numbers()[:, np.newaxis]))[:, 0] / features.n_rows
+        best = int(np.argmax(np.round(r, 9)))
+        if r[best] >= STANDS_IN:
+            found[name] = others[best]
+    return found
+
+
+def _standardised(X: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        centred = X - X.mean(axis=0)
+        deviation = centred.std(axis=0)
+    return np.where(np.isfinite(centred) & (deviation > 0), centred / np.where(deviation > 0, deviation, 1.0), 0.0)
