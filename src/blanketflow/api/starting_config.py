@@ -20,6 +20,7 @@ from .inspection import Inspection
 
 #: Selectors to begin with, by id; SUITS stands for the CI test that suits the table.
 SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
+    "auto": ({"method": "auto", "folds": 0}, "the smallest set with which models predict as well as with the best"),
     "hiton-mb": ({"method": "hiton-mb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket by subsets of neighbours"),
     "iamb": ({"method": "iamb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket, growing and shrinking"),
     "ppfs": ({"method": "ppfs", "ci_test": "ppi", "alpha": 0.05}, "by a model's risk when a column is permuted"),

@@ -59,7 +59,7 @@ class Auto(Method):
         "Nadeau, Bengio (2003) Inference for the generalization error, Machine Learning 52, 239-281, "
         "doi:10.1023/A:1024068626366.",
         cost="no tests; some 300 fits of three models",
-        work="fits-of-each",
+        work="panel",
     )
     default_test: ClassVar[str | None] = None
 

@@ -69,7 +69,10 @@ WORK = {
     "kernel-rounds": ("test", 10.0, 0.0),
     "fits": ("fit", 0.0, 0.0),
     "fits-of-each": ("fit", 20.0, 0.0),
+    "panel": ("panel", 0.0, 0.0),
 }
+#: Models that judge sets of features, how many rows they learn from at most, and how often all of them are fitted.
+PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 3000, 150
 #: The work of methods that name none, by family; any other family fits models.
 FAMILIES = {"causal": "forward", "filter": "ranking", "kernel": "kernel-pairs", "reference": "nothing"}
 CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
@@ -115,11 +118,14 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         "code": CODE + CODE_ROW * n,
         "test": _test_seconds(test, n) if test else 0.0,
         "fit": _fit_seconds(model, n, d),
+        "panel": PANEL_FITS * sum(_fit_seconds(name, min(n, PANEL_ROWS), d) for name in PANEL),
     }[unit]
     seconds = once * (per_feature * d + per_pair * d**2)
     if work_of(method) == "fits":
         times = options.get("n_splits", 5) * (1 + PREDICTION * d) if _is_permuted(options) else 1
         seconds = once * times * (options.get("n_permutations", 0) + 1)
+    if unit == "panel":
+        seconds = once
     if is_auto:  # ranks on all rows and on each part of them, and fits a model for each number of features
         seconds += N_PARTS * (seconds + sum(_fit_seconds(model, n, k) for k in range(1, min(MOST_FEATURES, d) + 1)))
     if unit == "test" and test and per_feature + per_pair:

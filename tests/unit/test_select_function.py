@@ -1,0 +1,78 @@
+"""``bf.select`` and the command of the same name: which features to keep, and how sure that is."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+import blanketflow as bf
+from blanketflow.cli import main
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X[["alcohol", "flavanoids", "proline", "ash", "hue"]].copy()
+    X["cellar"] = np.where(X["hue"] > X["hue"].median(), "north", "south")
+    return X, y.map({0: "barolo", 1: "grignolino", 2: "barbera"})
+
+
+@pytest.fixture(scope="module")
+def selected(wine):
+    return bf.select(*wine)
+
+
+def test_features_verdict_and_alternatives_say_the_same(wine, selected):
+    assert 2 <= len(selected.features) <= 6 and set(selected.features) <= set(wine[0].columns)
+    (chosen,) = selected.alternatives.query("chosen").itertuples()
+    assert chosen.n_features == len(selected.features)
+    assert list(selected.alternatives["n_features"]) == [0, 1, 2, 3, 4, 5, 6]
+    assert f"{len(selected.features)} " in selected.verdict and "95 % interval" in selected.verdict
+    assert repr(selected) == f"Selected({selected.verdict})"
+
+
+def test_scores_have_a_row_per_model_their_mean_and_the_corrected_one(selected):
+    scores = selected.scores.set_index("model")
+    assert list(scores.index) == ["linear", "neighbours", "boosted", "mean", "corrected"]
+    models = scores.loc[["linear", "neighbours", "boosted"]]
+    assert scores.loc["mean", "chosen"] == pytest.approx(models["chosen"].mean())
+    assert (models["difference"] == models["chosen"] - models["all"]).all()
+    corrected = scores.loc["corrected"]
+    assert corrected["low"] <= corrected["difference"] <= corrected["high"]
+    assert scores["metric"].eq("accuracy").all()
+
+
+def test_the_pipeline_predicts_new_rows(wine, selected):
+    X, y = wine
+    assert selected.estimator.score(X, y) > 0.85
+    assert selected.estimator.predict(X.iloc[:3]).shape == (3,)
+    assert list(selected.estimator[0].get_feature_names_out()) == [c for c in X.columns if c in selected.features]
+
+
+def test_arrays_and_a_target_of_numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    found = bf.select(X, X[:, 1] + 0.1 * rng.normal(size=150), time_limit=None)
+    assert found.features == ["x1"] and found.scores["metric"].eq("r2").all()
+    assert found.estimator.predict(X[:2]).shape == (2,)
+
+
+def test_nothing_to_keep_has_no_pipeline():
+    rng = np.random.default_rng(1)
+    found = bf.select(pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc")), rng.normal(size=120))
+    assert found.features == [] and found.estimator is None
+
+
+def test_the_command_answers_without_a_method(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    table["outcome"] = np.where(table["b"] + 0.3 * rng.normal(size=150) > 0, "ill", "well")
+    table.to_csv(tmp_path / "my.csv", index=False)
+    assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome"]) == 0
+    said = capsys.readouterr().out
+    assert "Keep these 1 of 3 features: b." in said and "95 % interval" in said
+    assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["method"] == "auto" and found["verdict"]["alternatives"][1]["chosen"]

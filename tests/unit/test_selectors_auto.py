@@ -1,0 +1,125 @@
+"""The smallest set that loses nothing: what is planted is found, no feature and all are answers, and nothing leaks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.core.convert import as_table
+from blanketflow.core.errors import DataError
+from blanketflow.core.table import column_from_array
+from blanketflow.selectors.wrappers.held_out import ALL, NONE, judge, sizes_of
+from blanketflow.selectors.wrappers.portfolio import CONSENSUS, RANKINGS, Rows, rankings
+
+
+def planted(n=240, d=10, seed=0):
+    """Noise, but for two columns of which the target is made."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, d)), columns=[f"noise{j}" for j in range(d)])
+    X = X.rename(columns={"noise3": "strong", "noise7": "other"})
+    return X, 2 * X["strong"] - 1.5 * X["other"] + 0.3 * rng.normal(size=n)
+
+
+def test_what_is_planted_is_kept():
+    X, y = planted()
+    for target in (y, np.where(y > 0, "yes", "no")):
+        found = bf.Auto().fit(X, target)
+        assert {"strong", "other"} <= set(found.selected_features_) and len(found.selected_features_) <= 4
+        assert found.verdict_["sentence"].startswith(f"Keep these {len(found.selected_features_)} of 10 features: ")
+
+
+def test_no_feature_is_an_answer():
+    X, y = planted()
+    target = np.random.default_rng(5).permutation(y)
+    found = bf.Auto(max_candidates=20).fit(X, target)
+    assert len(found.selected_features_) <= 1
+    if not found.selected_features_:
+        assert found.verdict_["sentence"].startswith("No feature helps: ")
+
+
+def test_all_features_is_an_answer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    found = bf.Auto().fit(X, X.sum(axis=1))
+    assert len(found.selected_features_) == 4
+    assert found.verdict_["sentence"].startswith("Keep all 4 features: ")
+
+
+def test_held_out_rows_take_no_part_in_the_ranking():
+    """Of 300 columns of noise the best on 60 rows look informative; held-out rows say that they are not."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 300)), np.repeat(["a", "b"], 30)
+    judged = judge(as_table(X), column_from_array("y", y), 0, 5, 60, lambda: None)
+    accuracy = 1 - judged.losses[:, 0].mean(axis=1)
+    assert accuracy[judged.sizes > 0].mean() < 0.6
+    # Ranked on all rows, the same models find far more than there is.
+    order = rankings(Rows(as_table(X), column_from_array("y", y), 0), ["linear"])["linear"][:10]
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_score
+
+    assert cross_val_score(LogisticRegression(), X[:, order], y).mean() > 0.8
+
+
+def test_the_losses_are_those_of_models_fitted_by_hand():
+    X, y = planted(n=210, d=4)
+    target = (y > 0).map({True: "yes", False: "no"}).to_numpy()
+    judged = judge(as_table(X), column_from_array("y", target), 1, 5, 1, lambda: None)
+    whole, none = judged.candidates.index((ALL, 4)), judged.candidates.index((NONE, 0))
+    share = np.mean(target == "yes")
+    assert judged.losses[none, 0].mean() == pytest.approx(min(share, 1 - share), abs=1e-9)
+    assert judged.losses[none, 1].mean() == pytest.approx(share * (1 - share), abs=0.002)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_score
+
+    by_hand = 1 - cross_val_score(LogisticRegression(), X, target).mean()
+    assert judged.by_model["linear"][whole] == pytest.approx(by_hand, abs=0.03)
+
+
+def test_rankings_hold_every_feature_once_and_only_what_is_asked():
+    X, y = planted(d=9)
+    rows = Rows(as_table(X), column_from_array("y", (y > 0).to_numpy().astype(str)), 0)
+    found = rankings(rows)
+    assert list(found) == [*RANKINGS, CONSENSUS]
+    assert all(sorted(order) == list(range(9)) for order in found.values())
+    assert all({3, 7} == set(order[:2]) for order in found.values())
+    for name in RANKINGS:
+        assert (rankings(rows, [name])[name] == found[name]).all()
+
+
+@pytest.mark.parametrize(("d", "most"), [(1, 0), (2, 1), (200, 128), (201, 100), (7129, 3200)])
+def test_sizes_stay_below_all_features(d, most):
+    assert max(sizes_of(d), default=0) == most
+
+
+def test_fewer_candidates_leave_rankings_out():
+    X, y = planted()
+    few, many = (bf.Auto(max_candidates=n).fit(X, y).verdict_["left_out"] for n in (8, 1000))
+    assert len(few) == len(RANKINGS) and not many
+
+
+def test_a_time_limit_decides_by_what_was_judged(monkeypatch):
+    X, y = planted()
+    calls = iter(range(10**9))
+
+    def late():
+        from blanketflow.core.limits import LimitReached
+
+        if next(calls) > 150:
+            raise LimitReached("the time is over")
+
+    monkeypatch.setattr("blanketflow.selectors.base.Problem.check_time", lambda self: late())
+    found = bf.Auto().fit(X, y)
+    assert found.status_ == "timeout" and "rounds only: the time is over" in found.reason_
+    assert found.selected_features_ and found.verdict_["rounds"] < 5
+
+
+def test_what_can_stand_in_is_said():
+    X, y = planted()
+    X["copy"] = 3 * X["strong"] + 1e-3 * X["noise0"]
+    found = bf.Auto(max_candidates=20).fit(X, y)
+    assert found.verdict_["stand_ins"] in ({"strong": "copy"}, {"copy": "strong"})
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(DataError, match="at least 4 rows"):
+        bf.Auto().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0])
