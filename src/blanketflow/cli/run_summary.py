@@ -23,7 +23,7 @@ def show_blankets(folder: Path) -> None:
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in results.rows("blankets", "dataset", "selector", "feature"):
         found.setdefault((dataset, selector), []).append(feature)
-    ended = results.rows("statuses", "dataset", "selector", "split", "stage", "status", "reason")
+    ended = results.rows("statuses", "dataset", "selector", "split", "stage", "status", "reason", "verdict")
     asked = results.config()
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
@@ -33,7 +33,8 @@ def show_blankets(folder: Path) -> None:
             if pair in skipped:
                 show(f"  {selector}: skipped, {skipped[pair]}")
                 continue
-            status, reason = next((row[4:] for row in ended if row[:4] == (*pair, FINAL, "select")), ("", ""))
+            said = (row[4:] for row in ended if row[:4] == (*pair, FINAL, "select"))
+            status, reason, verdict = next(said, ("", "", ""))
             if not status:
                 show(f"  {selector}: no final blanket was asked for")
             elif pair not in found and not results.final_search(*pair).usable:
@@ -47,6 +48,8 @@ def show_blankets(folder: Path) -> None:
                     if features
                     else f"  {selector}: no feature{careful}"
                 )
+                if verdict:
+                    show(f"    {verdict}")
     _show_failures([row for row in ended if row[2] not in ("", FINAL) and row[4] in ("error", "timeout")])
     show(f"\nReport: {results.at('report')}")
 

@@ -82,7 +82,8 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
         provenance = read_provenance(path)
         ids = parse(path, ["blanket"]).ids
         dataset, split, selector = ids["dataset"], ids["split"], ids["selector"]
-        rows.append((dataset, selector, split, "select", provenance.status, provenance.reason))
+        verdict = provenance.extra.get("verdict", {}).get("sentence", "")
+        rows.append((dataset, selector, split, "select", provenance.status, provenance.reason, verdict))
         if not provenance.usable:
             failed.add((dataset, selector, split))
     for path in evaluate:
@@ -96,7 +97,7 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
             ended = (status, reason) if status == "error" else ("ok", "")  # an undefined metric is no failure
             if (dataset, selector, split) not in failed:
                 found.setdefault((split, model), ended)
-        rows += [(dataset, selector, split, f"evaluate {model}", *ended) for (split, model), ended in found.items()]
+        rows += [(dataset, selector, split, f"evaluate {model}", *ended, "") for (split, model), ended in found.items()]
     return pd.DataFrame(rows, columns=list(TABLES["statuses"].rows.columns))
 
 

@@ -71,6 +71,7 @@ class BlanketSection:
     first: str
     table: Table | None = None
     more: list[str] = field(default_factory=list)
+    verdict: str = ""
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
@@ -82,8 +83,9 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     found = run.blanket(dataset, selector)
     names = list(found["feature"])
     first = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    verdict = run.verdict(dataset, selector)
     if not names:
-        return BlanketSection(selector, 0, "no feature was kept")
+        return BlanketSection(selector, 0, "no feature was kept", verdict=verdict)
     n_folds = int(found["n_folds"].max())
     top = found["importance"].max()
     rows = [
@@ -96,7 +98,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         for row in found[:MAX_FEATURES].itertuples()
     ]
     table = Table(["feature", "importance", "folds", "role"], rows, text_columns=(3,))
-    return BlanketSection(selector, len(names), first, table, names[MAX_FEATURES:])
+    return BlanketSection(selector, len(names), first, table, names[MAX_FEATURES:], verdict)
 
 
 def _bar(value: float | None, top: float) -> float | None:

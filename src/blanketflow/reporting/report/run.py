@@ -73,6 +73,11 @@ class Run:
         """Return the rows of the final blanket, most important feature first."""
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
 
+    def verdict(self, dataset: str, selector: str) -> str:
+        """Return what a method says of its final answer; empty for most."""
+        ended = self.rows(self.tables["statuses"], dataset=dataset, selector=selector, split=FINAL, stage="select")
+        return next(iter(ended["verdict"]), "")
+
     def main_metric(self, dataset: str) -> str | None:
         """Return the metric that is shown first for a data set; None if there is no score."""
         known = set(self.scores(dataset).dropna(subset=["mean"])["metric"])

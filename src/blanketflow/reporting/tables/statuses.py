@@ -15,19 +15,20 @@ if TYPE_CHECKING:
 
 STATUSES = rows_of(
     "search on a split, and model there: how it ended; and pair that was skipped",
-    "dataset selector split stage status reason",
+    "dataset selector split stage status reason verdict",
     stage=Column("string", "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped"),
     status=Column(
         "string",
         f"one of {', '.join(provenance.STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",
     ),
+    verdict=Column("string", "what the method says of its answer; empty for most"),
 )
 
 
 def statuses(ended: pd.DataFrame, skipped: Iterable[Sequence[str]]) -> pd.DataFrame:
     """List every search and every model that was requested, with how it ended; skipped pairs last, without a split."""
     not_run = [
-        {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why}
+        {"dataset": d, "selector": s, "split": "", "stage": "plan", "status": "skipped", "reason": why, "verdict": ""}
         for d, s, why in skipped
     ]
     return frame(STATUSES, [*ended[list(STATUSES.columns)].to_dict("records"), *not_run])

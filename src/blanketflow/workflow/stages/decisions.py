@@ -79,6 +79,7 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
         require(earlier)
         problem = _without_memory(problem) if problem else open_problem(fold, marginal)
         problem.say(earlier.status, earlier.reason)
+        problem.verdict = earlier.extra.get("verdict", {})
         before = problem.n_tests
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
