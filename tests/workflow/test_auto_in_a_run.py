@@ -1,4 +1,4 @@
-"""`method: auto` in a run: its verdict reaches the tables and the report, and nothing but its spec decides the answer."""
+"""`method: auto` in a run: its verdict reaches the tables and the report, and only its spec decides the answer."""
 
 import pyarrow.parquet as pq
 import pytest
