@@ -28,8 +28,8 @@ def one_thread():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put the files that run the workflow first: they take longest, and a process that has one left ends last."""
-    items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+    """Put the files first that take longest: a process that has one left ends last."""
+    items.sort(key=lambda item: (item.get_closest_marker("workflow") is None, "contract" not in item.path.parts))
 
 
 @pytest.fixture(scope="session")

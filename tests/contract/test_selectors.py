@@ -42,6 +42,10 @@ TEST_GRIDS = {
 SEVERAL = {"tie-star", "kiamb"}
 RULES = ["best-blanket", "union", "intersection", {"frequency": 0.6}]
 every_method = pytest.mark.parametrize("name", METHODS)
+#: Where there are many fits: `auto` trains three models on each of many sets.
+every_quick_method = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.extended if name == "auto" else ()) for name in METHODS]
+)
 #: One method of each family and default test: for what the selector class does, and no method.
 ONE_OF_EACH_KIND = list({(method.card.family, method.default_test): name for name, method in METHODS.items()}.values())
 one_of_each_kind = pytest.mark.parametrize(
@@ -94,7 +98,7 @@ def conformity_options(name):
     return {} if name == "true-blanket" else OPTIONS.get(name, {})
 
 
-@every_method
+@every_quick_method
 def test_scikit_learn_conformity(name):
     checks = check_estimator(bf.get_selector(name, **conformity_options(name)), on_fail=None, on_skip=None)
     assert len(checks) > 40
@@ -213,7 +217,7 @@ def test_more_jobs_change_nothing(name):
     assert outcome(parallel) == outcome(selector(name, n_folds=3).fit(X, y))
 
 
-@every_method
+@every_quick_method
 def test_a_seed_fixes_the_result(name):
     X, y = table(n=60)
     for seed in (0, 5, np.int64(5)):
@@ -347,7 +351,7 @@ def test_mixed_frames_are_read_by_their_dtypes(name):
     assert fitted.n_features_in_ == X.shape[1]
 
 
-@every_method
+@every_quick_method
 def test_sparse_equals_dense(name):
     rng = np.random.default_rng(0)
     X = (rng.random((150, 6)) < 0.4).astype(float)

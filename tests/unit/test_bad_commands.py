@@ -23,8 +23,11 @@ FAIL = {
         ["select", *STUDY, "--ci-test", "fisher"],
         "unknown CI test 'fisher'. Did you mean 'fisher-z'?",
     ),
-    "an option out of range": (["select", *STUDY, "--set", "alpha=2"], OUT_OF_RANGE),
-    "an option out of range, in JSON": (["select", *STUDY, "--json", "--set", "alpha=2"], OUT_OF_RANGE),
+    "an option out of range": (["select", *STUDY, "--method", "gs", "--set", "alpha=2"], OUT_OF_RANGE),
+    "an option out of range, in JSON": (
+        ["select", *STUDY, "--json", "--method", "gs", "--set", "alpha=2"],
+        OUT_OF_RANGE,
+    ),
     "no setting": (["select", *STUDY, "--set", "alpha"], "'alpha' is not a setting: write key=value"),
     "a setting that is no YAML": (["select", *STUDY, "--set", "alpha=[1"], "'alpha=[1': the value is not YAML"),
     "a setting with a tag": (["select", *STUDY, "--set", "a=!!python/name:os.system"], "the value is not YAML"),

@@ -28,7 +28,7 @@ def found():
     data = {"wine": wine(), "sick": (sick, np.where(np.arange(100) % 7 > 3, "yes <b>", "no"))}
     selectors = [
         "mrmr",
-        {"strict": {"method": "gs", "alpha": 0.001}, "linear": {"method": "gs", "ci_test": "fisher-z"}},
+        {"strict": {"method": "mrmr", "n_features": 1}, "linear": {"method": "gs", "ci_test": "fisher-z"}},
         SelectKBest(k=-1),
     ]
     return bf.compare(data, selectors=selectors, **QUICK)

@@ -28,7 +28,7 @@ def folder(tmp_path):
     results.at("report").write_text("")
     texts = dict.fromkeys(BLANKETS, "string")
     write_rows(results.at("result_table", table="blankets"), [], texts, Provenance())
-    names = ("dataset", "selector", "split", "stage", "status", "reason")
+    names = ("dataset", "selector", "split", "stage", "status", "reason", "verdict")
     write_rows(results.at("result_table", table="statuses"), [], dict.fromkeys(names, "string"), Provenance())
     return tmp_path
 

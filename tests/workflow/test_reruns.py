@@ -28,6 +28,7 @@ def after_selection(selector, splits=3):
     }
 
 
+@pytest.mark.extended
 def test_a_changed_alpha_reruns_that_selector_without_ci_tests(finished, tmp_path):
     folder = copied(finished, tmp_path, lambda c: c["selectors"]["ppfs"].update(alpha=0.2))
     assert counts(planned(folder), "selector") == after_selection("ppfs")

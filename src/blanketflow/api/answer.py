@@ -33,6 +33,14 @@ class Selected:
         Selection and the best model of the panel, fitted on all rows; None if no feature was kept.
     selector : Auto
         The fitted selector, with `frequencies_`, `trace_` and `status_`.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> x = [[i % 7, i % 5, i] for i in range(60)]
+    >>> found = bf.select(x, [row[2] > 30 for row in x])
+    >>> found.features, found.estimator.predict([[0, 0, 50]]).tolist()
+    (['x2'], [True])
     """
 
     features: list[str]

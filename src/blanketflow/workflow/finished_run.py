@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import __version__
 from ..core.registry import discover
+from ..data.splits import FINAL
 from ..reporting.tables import unclean
 from . import collect
 
@@ -64,7 +65,13 @@ def finished_run(
             "packages": collect.versions(PACKAGES),
             "config": asked,
         },
+        verdicts=_verdicts(tables["statuses"]),
     )
+
+
+def _verdicts(statuses: pd.DataFrame) -> dict[tuple[str, str], str]:
+    final = statuses[(statuses["split"] == FINAL) & (statuses["stage"] == "select") & (statuses["verdict"] != "")]
+    return {(row.dataset, row.selector): row.verdict for row in final.itertuples()}
 
 
 def _selectors(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

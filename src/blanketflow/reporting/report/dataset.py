@@ -83,7 +83,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     found = run.blanket(dataset, selector)
     names = list(found["feature"])
     first = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-    verdict = run.verdict(dataset, selector)
+    verdict = run.verdicts.get((dataset, selector), "")
     if not names:
         return BlanketSection(selector, 0, "no feature was kept", verdict=verdict)
     n_folds = int(found["n_folds"].max())

@@ -23,7 +23,7 @@ class Run:
     `outcomes` (stage, status and reason of all that is not ``ok``) the column split; `skipped` has the reason why a
     pair was not run. `cards` are those of the data sets and `selectors` their specs, both in the order to show.
     `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
-    platform and the config.
+    platform and the config. `verdicts` are what methods say of their final answers, by data set and selector.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -35,6 +35,7 @@ class Run:
     selectors: Mapping[str, Mapping[str, Any]]
     method_cards: Mapping[str, Card] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str:
@@ -72,11 +73,6 @@ class Run:
     def blanket(self, dataset: str, selector: str) -> pd.DataFrame:
         """Return the rows of the final blanket, most important feature first."""
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
-
-    def verdict(self, dataset: str, selector: str) -> str:
-        """Return what a method says of its final answer; empty for most."""
-        ended = self.rows(self.tables["statuses"], dataset=dataset, selector=selector, split=FINAL, stage="select")
-        return next(iter(ended["verdict"]), "")
 
     def main_metric(self, dataset: str) -> str | None:
         """Return the metric that is shown first for a data set; None if there is no score."""

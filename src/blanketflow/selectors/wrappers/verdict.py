@@ -48,7 +48,8 @@ def verdict(
     }
     alternatives = []
     for size in sorted(set(judged.sizes.tolist())):
-        at = max(np.flatnonzero(judged.sizes == size), key=lambda i: (round(scores[i], 12), -i))
+        of_size = np.flatnonzero(judged.sizes == size)
+        at = chosen if chosen in of_size else max(of_size, key=lambda i: (round(scores[i], 12), -i))
         ranking = judged.candidates[at][0]
         alternatives.append(
             {
