@@ -65,6 +65,7 @@ def test_a_copied_folder_as_it_was_runs_nothing(forgotten):
     assert planned(forgotten) == []
 
 
+@pytest.mark.extended
 def test_another_folds_file_is_not_read_as_this_folds(forgotten, finished):
     one, other = (forgotten / SEARCH / f"fold-{k}of2/shrink.parquet" for k in (1, 2))
     shutil.copy2(other, one)

@@ -15,7 +15,12 @@ COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) 
 
 
 #: What a config asks for at full size, and a smaller one that takes the same way.
-SMALLER = {r"n_repeats: 30": "n_repeats: 5", r"evaluation: 5": "evaluation: 2", r"^folds: 5": "folds: 2"}
+SMALLER = {
+    r"n_repeats: 30": "n_repeats: 5",
+    r"evaluation: 5": "evaluation: 2",
+    r"^folds: 5": "folds: 2",
+    r"^models: .*": "models: [tree]",
+}
 
 
 @pytest.fixture(scope="module", params=["smaller", pytest.param("as written", marks=pytest.mark.extended)])
