@@ -115,7 +115,7 @@ def test_a_search_of_ours_with_a_limit_finds_what_it_finds_without():
 def test_the_others_of_a_comparison_are_what_they_are_without(monkeypatch):
     monkeypatch.setattr(isolation, "GRACE", 0.3)
     X, y = data()
-    good = {"gs": bf.GS()}
+    good = {"gs": bf.GS(ci_test=bf.get_ci_test("g2", unreliable="use"))}
     zoo_of = {
         "crash": {"method": "zoo:Animal", "act": "crash"},
         "hang": {"method": "zoo:Animal", "act": "hang_in_c", "time_limit": 0.1},

@@ -123,7 +123,8 @@ def test_the_cards_of_parquet_and_npz(run):
 def test_every_selector_ends_well(run, dataset):
     for selector in SELECTORS:
         said = provenance(run / f"results/select/{dataset}/full/{selector}/blanket.parquet")
-        assert (said["status"], said["reason"]) == ("ok", "")
+        # With 240 rows some tests of gs cannot be made.
+        assert said["status"] == "ok" or "there are too few rows" in said["reason"]
     assert len(chosen(run / "results", dataset, "full", "mrmr")) == 2
 
 
