@@ -36,7 +36,7 @@ class Auto(Method):
     Notes
     -----
     The answer depends on the rows, the options and the seed alone. A time limit ends judging early, with status
-    ``timeout``, if the first round was complete. Of more than 3,000 rows so many are judged by. Importance is the
+    ``timeout``, if the first round was complete. Of more than 2,000 rows so many are judged by. Importance is the
     share of rounds that chose the feature.
 
     Examples

@@ -21,9 +21,9 @@ from .portfolio import Rows, boosted_model, linear_model, rankings
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
 #: Rows that are judged; of more rows so many are drawn.
-MOST_ROWS = 3000
-#: Rounds after which only the best rankings go on.
-FIRST_ROUNDS = 2
+MOST_ROWS = 2000
+#: Rounds in which all rankings are judged, at every third size. Then the best are judged at all sizes, there too.
+FIRST_ROUNDS, COARSE = 2, 3
 #: All features, and none: the references, beside each ranking with its numbers of features.
 ALL, NONE = "all", "none"
 #: A ranking and a number of features.
@@ -79,8 +79,9 @@ def judge(
 
     Every part of the rows is held out in turn. Features are ranked on the other rows, as if the part did not exist, and
     a linear model, nearest neighbours and boosted trees learn from the beginnings of the rankings there. All rankings
-    take part in the first rounds, then the best, so that `max_candidates` go on. Below 200 rows this is repeated with
-    other parts. If `check_time` raises `LimitReached` after the first round, what was judged until then counts.
+    take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
+    to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
+    round, what was judged until then counts.
 
     Raises
     ------
@@ -92,15 +93,19 @@ def judge(
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     sizes = sizes_of(len(features))
-    tally = _Tally(features, target, sizes)
-    n_kept = max(1, max_candidates // max(1, len(sizes)))
+    tally = _Tally(features, target)
     stopped = ""
     try:
+        first: list[_Round] = []
         for number, (train, held_out) in enumerate(_rounds(target, seed, n_parts)):
-            own = derive_seed(seed, "auto", number)
-            tally.add(Rows(features.take(train), target.take(train), own, check_time), train, held_out)
+            own = Rows(features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time)
+            this = _Round(own, train, held_out, rankings(own, tally.alive))
+            tally.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
+            first += [this] if number < FIRST_ROUNDS else []
             if number == FIRST_ROUNDS - 1:
-                tally.keep_best(n_kept)
+                tally.keep_best(max(1, max_candidates // max(1, len(sizes))))
+                for earlier in first:
+                    tally.judge(earlier, sizes)
     except LimitReached as limit:
         if not tally.n_rounds:
             raise
@@ -142,57 +147,78 @@ def _rounds(target: Column, seed: int, n_parts: int) -> Iterator[tuple[np.ndarra
             yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
 
 
+@dataclass
+class _Round:
+    """Some rows, the rankings of them, and the rows that are held out."""
+
+    rows: Rows
+    train: np.ndarray
+    held_out: np.ndarray
+    orders: dict[str, np.ndarray]
+    known: dict[bytes, np.ndarray] = field(default_factory=dict)  # losses by set, since rankings agree on many
+    done: set[Candidate] = field(default_factory=set)
+
+
 class _Tally:
     """The losses of all candidates, round by round."""
 
-    def __init__(self, features: Table, target: Column, sizes: Sequence[int]) -> None:
-        self.whole, self.sizes, self.panel = Rows(features, target, 0), sizes, panel_of(target)
+    def __init__(self, features: Table, target: Column) -> None:
+        self.whole, self.panel = Rows(features, target, 0), panel_of(target)
         self.alive: list[str] = []
         self.left_out: list[str] = []
-        self.n_rounds = 0
+        self.n_seen = np.zeros(target.n_rows)
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
-        self.n_seen = np.zeros(target.n_rows)
+        self.rounds: dict[Candidate, int] = {}
         is_class = task_of(target) == CLASSIFICATION
         self.classes = np.arange(len(target.levels)) if is_class else None
         self.scale = 1.0 if is_class else float(np.var(self.whole.y)) or 1.0
 
-    def add(self, rows: Rows, train: np.ndarray, held_out: np.ndarray) -> None:
-        """Rank on some rows, and judge the candidates on others."""
-        orders = rankings(rows, self.alive)
-        self.alive = self.alive or list(orders)
-        d = len(rows.features)
-        asked = {(name, size): orders[name][:size] for name in self.alive for size in self.sizes}
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds are complete."""
+        return max(self.rounds.values(), default=0)
+
+    def judge(self, this: _Round, sizes: Sequence[int]) -> None:
+        """Judge the candidates of a round that were not judged in it."""
+        d = len(this.rows.features)
+        self.alive = self.alive or list(this.orders)
+        asked = {(name, size): this.orders[name][:size] for name in self.alive for size in sizes}
         asked |= {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
-        known: dict[bytes, np.ndarray] = {}
         found = {}
         for candidate, chosen in asked.items():
             key = np.sort(chosen).tobytes()
-            if key not in known:
-                known[key] = self._losses(np.sort(chosen), train, held_out, rows)
-            found[candidate] = known[key]
+            if candidate not in this.done:
+                if key not in this.known:
+                    this.known[key] = self._losses(np.sort(chosen), this.train, this.held_out, this.rows)
+                found[candidate] = this.known[key]
+        if not this.done:
+            self.n_seen[this.held_out] += 1
         for candidate, losses in found.items():  # only whole rounds count
             whole = (len(self.panel), losses.shape[1], len(self.n_seen))
-            self.losses.setdefault(candidate, np.zeros(whole))[:, :, held_out] += losses
+            self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
             self.counts.setdefault(candidate, np.zeros(d))[asked[candidate]] += 1
-        self.n_seen[held_out] += 1
-        self.n_rounds += 1
+            self.rounds[candidate] = self.rounds.get(candidate, 0) + 1
+            this.done.add(candidate)
 
     def keep_best(self, n: int) -> None:
         """Go on with the rankings of least loss, the mean over their numbers of features."""
-        loss = {name: np.mean([self.losses[name, size].sum() for size in self.sizes]) for name in self.alive}
-        best = sorted(self.alive, key=lambda name: round(loss[name], 9))[:n] if self.sizes else []
+        loss = {
+            name: np.mean([losses.sum() for (ranking, _), losses in self.losses.items() if ranking == name] or [0.0])
+            for name in self.alive
+        }
+        best = sorted(self.alive, key=lambda name: round(float(loss[name]), 9))[:n]
         self.left_out = [name for name in self.alive if name not in best]
         self.alive = best
 
     def judged(self, stopped: str) -> Judged:
-        """Return what was found of the candidates that were in all rounds."""
-        candidates = [c for c in self.losses if c[0] in (*self.alive, ALL, NONE)]
-        seen = self.n_seen > 0
+        """Return what was found of the candidates that were judged in all rounds."""
+        n_rounds, seen = self.n_rounds, self.n_seen > 0
+        candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
         by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
-        frequency = np.stack([self.counts[c] for c in candidates]) / self.n_rounds
-        return Judged(candidates, losses.mean(axis=1), by_model, frequency, self.n_rounds, self.left_out, stopped)
+        frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
+        return Judged(candidates, losses.mean(axis=1), by_model, frequency, n_rounds, self.left_out, stopped)
 
     def _losses(self, chosen: np.ndarray, train: np.ndarray, held_out: np.ndarray, rows: Rows) -> np.ndarray:
         """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
