@@ -40,6 +40,7 @@ def copy(tmp_path):
         files = {
             "gs": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "causal" / "gs.py", ours / "ci" / "g2.py"],
             "relief": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "filters" / "relief.py"],
+            "auto": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "wrappers" / "auto.py"],
             "report": [tmp_path / "scripts" / "report.py"],
         }
         return {name: module.code_digest(*found) for name, found in files.items()}
@@ -70,6 +71,22 @@ def test_a_constant_of_a_kernel_changes_the_digests_of_what_uses_it_and_no_other
     after = digests()
     assert after["gs"] != before["gs"]
     assert (after["relief"], after["report"]) == (before["relief"], before["report"])
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("selectors/filters/jmi.py", "known.mean(", "2 * known.mean("),
+        ("models/lightgbm.py", "0.1", "0.2"),
+        ("models/knn.py", "1e-12", "1e-9"),
+        ("search/smallest.py", "0.01", "0.02"),
+    ],
+)
+def test_auto_is_made_of_the_rankings_and_models_that_it_asks(copy, file, before, after):
+    ours, digests = copy
+    was = digests()
+    replace(ours / file, before, after)
+    assert digests()["auto"] != was["auto"] and digests()["relief"] == was["relief"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng, derive_seed, seed_32
 from ...core.table import Column, Table
+from ...models.base import Model
+from ...models.knn import KNN
 from ...models.predictions import predicted, probabilities
 from ..learning import estimator_for, task_of
 from .portfolio import Rows, boosted_model, linear_model, rankings
@@ -113,9 +115,9 @@ def judge(
     return tally.judged(stopped)
 
 
-def panel_of(target: Column) -> dict[str, Any]:
+def panel_of(target: Column) -> dict[str, Model]:
     """Return the models that judge, by name."""
-    return {"linear": linear_model(target), "neighbours": "knn", "boosted": boosted_model(target)}
+    return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
 
 
 def sizes_of(n_features: int) -> list[int]:

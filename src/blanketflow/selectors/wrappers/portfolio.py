@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ...ci import get_ci_test
+from ...ci.g2 import G2
 from ...core.cards import CLASSIFICATION
 from ...core.seeds import seed_32
 from ...core.table import Column, Table
+from ...models.base import Model
 from ...models.encode import Design, design, moderate, moderated
+from ...models.forest import Forest
+from ...models.lightgbm import LightGBM
+from ...models.logistic import Logistic
+from ...models.ridge import Ridge
+from ..filters.jmi import JMI
+from ..filters.mim import MIM
 from ..learning import estimator_for, task_of
+from ..ranking import RankingMethod
 from ..run_fold import run_fold
 from .importances import own_weights
 
@@ -73,7 +80,7 @@ def rankings(rows: Rows, wanted: Collection[str] = ()) -> dict[str, np.ndarray]:
     {'mim': 1, 'jmi': 1, 'forest': 1, 'linear': 1, 'boosted': 1, 'consensus': 1}
     """
     asked = {*RANKINGS} if not wanted or CONSENSUS in wanted else {*wanted}
-    by_information = _by_criterion(rows, "mim", len(rows.features))
+    by_information = _by_criterion(rows, MIM, len(rows.features))
     first = np.sort(by_information[:MOST_RANKED])
     few = Rows(rows.features.select([rows.features.names[j] for j in first]), rows.target, rows.seed, rows.check_time)
     found = {}
@@ -86,12 +93,11 @@ def rankings(rows: Rows, wanted: Collection[str] = ()) -> dict[str, np.ndarray]:
     return found
 
 
-def _by_criterion(rows: Rows, method: str, n_features: int) -> np.ndarray:
+def _by_criterion(rows: Rows, method: type[RankingMethod], n_features: int) -> np.ndarray:
     """Return the first features of an information ranking, on numbers in five bins."""
-    from .. import get_method
-
-    options = {"n_features": min(n_features, len(rows.features))}
-    outcome = run_fold(get_method(method, "auto", options), get_ci_test("g2"), rows.features, rows.target, rows.seed)
+    outcome = run_fold(
+        method(n_features=min(n_features, len(rows.features))), G2(), rows.features, rows.target, rows.seed
+    )
     rows.check_time()
     return np.array([rows.features.position(step.feature) for step in outcome.candidates], dtype=np.int64)
 
@@ -102,11 +108,11 @@ def _followed(first: np.ndarray, by_information: np.ndarray) -> np.ndarray:
 
 
 def _by_forest(rows: Rows) -> np.ndarray:
-    weights = _weights(rows, {"type": "forest", "n_estimators": 50, "min_samples_leaf": 3}, rows.design.blocks)
+    weights = _weights(rows, Forest(n_estimators=50, min_samples_leaf=3), rows.design.blocks)
     return np.argsort(-np.round(weights, 12), kind="stable")
 
 
-def _by_elimination(rows: Rows, model: Any, share: float) -> np.ndarray:
+def _by_elimination(rows: Rows, model: Model, share: float) -> np.ndarray:
     """Rank by recursive elimination: the features that matter least to the model leave, and it is fitted again.
 
     Of more than 200 features half leave at a time. Guyon, Weston, Barnhill and Vapnik (2002),
@@ -122,7 +128,7 @@ def _by_elimination(rows: Rows, model: Any, share: float) -> np.ndarray:
     return np.array([*left.tolist(), *reversed(last)], dtype=np.int64)
 
 
-def _weights(rows: Rows, model: Any, blocks: list[slice]) -> np.ndarray:
+def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
     """Return what a model fitted to some features says of each, shape (number of blocks,)."""
     rows.check_time()
     widths = [block.stop - block.start for block in blocks]
@@ -134,21 +140,21 @@ def _weights(rows: Rows, model: Any, blocks: list[slice]) -> np.ndarray:
     return np.add.reduceat(weights, np.cumsum([0, *widths[:-1]]))
 
 
-def linear_model(target: Column) -> Any:
+def linear_model(target: Column) -> Model:
     """Return the linear model of a target."""
-    return {"type": "logistic", "max_iter": 100} if task_of(target) == CLASSIFICATION else "ridge"
+    return Logistic(max_iter=100) if task_of(target) == CLASSIFICATION else Ridge()
 
 
-def boosted_model(target: Column) -> Any:
+def boosted_model(target: Column) -> Model:
     """Return boosted trees of a target: fewer rounds for many classes, each of which needs a tree in every round."""
     n_classes = len(target.levels) if task_of(target) == CLASSIFICATION else 2
-    return {"type": "lightgbm", "n_estimators": max(10, 100 // max(2, n_classes)), "num_leaves": 15}
+    return LightGBM(n_estimators=max(10, 100 // max(2, n_classes)), num_leaves=15)
 
 
 #: The rankings, without the consensus of all; that by mutual information is where each of the others begins.
 RANKINGS: dict[str, Callable[[Rows], np.ndarray] | None] = {
     "mim": None,
-    "jmi": lambda rows: _by_criterion(rows, "jmi", MOST_BY_CRITERION),
+    "jmi": lambda rows: _by_criterion(rows, JMI, MOST_BY_CRITERION),
     "forest": _by_forest,
     "linear": lambda rows: _by_elimination(rows, linear_model(rows.target), 0.1),
     "boosted": lambda rows: _by_elimination(rows, boosted_model(rows.target), 0.25),
