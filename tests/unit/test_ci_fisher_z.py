@@ -107,8 +107,10 @@ def test_a_perfect_relation_is_finite_and_the_strongest():
 
 def test_too_few_rows_for_the_conditioning_set_say_nothing():
     X = np.random.default_rng(5).normal(size=(6, 6))
-    assert bind(X).test(0, 1, [2, 3, 4]).p_value == 1.0
-    assert bind(X).test(0, 1, [2, 3]).dof == 1.0
+    nothing = bind(X).test(0, 1, [2, 3, 4])
+    assert nothing.p_value == 1.0 and not nothing.reliable
+    enough = bind(X).test(0, 1, [2, 3])
+    assert enough.dof == 1.0 and enough.reliable
 
 
 def test_scale_and_offset_do_not_matter():

@@ -32,7 +32,7 @@ def test_an_empty_set_for_want_of_rows_is_not_ok(method):
     """A target of 2 levels and features of 5 make 10 cells: tests need 50 rows."""
     found = fitted(method, 48)
     assert found.selected_features_ == [] and found.status_ == "unreliable"
-    assert found.reason_ == "4 of 4 features have too few rows per cell to be tested"
+    assert found.reason_ == "4 of 4 features could not be tested: there are too few rows"
 
 
 @pytest.mark.parametrize("method", CAUSAL)

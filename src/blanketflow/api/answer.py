@@ -32,7 +32,8 @@ class Selected:
     estimator : Pipeline or None
         Selection and the best model of the panel, fitted on all rows; None if no feature was kept.
     selector : Auto
-        The fitted selector, with `frequencies_`, `trace_` and `status_`.
+        The fitted selector, with `trace_`, `status_`, and `importances_`: the share of the resamples that
+        chose each feature, 0 to 1.
 
     Examples
     --------

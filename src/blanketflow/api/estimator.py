@@ -101,7 +101,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     n_tests_ : int
         Number of CI tests computed.
     verdict_ : dict
-        What the method says of its answer beside the features; empty for most.
+        What the method says of its answer beside the features; empty for most, and where folds' sets are combined
+        into one that no fold found.
     task_ : str
         ``classification`` or ``regression``.
     n_features_in_ : int
@@ -277,7 +278,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             self.blankets_ = [list(answer.features) for answer in outcomes[0].answers]
             self.blanket_counts_ = [answer.count for answer in outcomes[0].answers]
         self.candidates_ = [s.feature for s in outcomes[combined.best or 0].candidates]
-        self.verdict_ = outcomes[combined.best or 0].verdict
+        self.verdict_ = outcomes[combined.best].verdict if combined.best is not None else {}
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
         self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
         if self.status_ == "unreliable":

@@ -147,7 +147,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         found = run_fold(chosen.method, test, impute(features, features), target, fold_seed(seed, fold), limits)
         outcomes.append(found)
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
-    blanket, blankets = _combined(outcomes, chosen.aggregate)
+    blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
         target=source.target.name,
         task=source.task.name,
@@ -164,12 +164,12 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         seconds=time.perf_counter() - begin,
         seed=seed,
         notes=[*filter(None, [markers_told(source.markers)])],
-        verdict=outcomes[0].verdict,
+        verdict=outcomes[best].verdict if best is not None else {},
     )
 
 
-def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """Return the blanket's rows, and all blankets."""
+def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
+    """Return the blanket's rows, all blankets, and the fold whose set is the answer, if it is that of one fold."""
     sets = [members(outcome.decisions) for outcome in outcomes]
     combined = aggregate([[Member(m.feature, m.importance, m.role, m.group) for m in fold] for fold in sets], rule)
     in_order = [*([sets[combined.best]] if combined.best is not None else []), *sets]
@@ -185,8 +185,8 @@ def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str
         if row["chosen"]
     ]
     if len(outcomes) == 1 and outcomes[0].answers:
-        return blanket, [list(answer.features) for answer in outcomes[0].answers]
-    return blanket, [[member.feature for member in fold] for fold in sets]
+        return blanket, [list(answer.features) for answer in outcomes[0].answers], combined.best
+    return blanket, [[member.feature for member in fold] for fold in sets], combined.best
 
 
 def settings(pairs: Sequence[str]) -> dict[str, Any]:

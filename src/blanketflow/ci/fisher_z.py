@@ -110,7 +110,7 @@ class _FisherZEngine:
         dof = self.n_rows - rank - 3
         if dof <= 0:
             nothing = constant_results(len(columns), self.n_rows)
-            nothing.reliable[:] = self._are_reliable(columns[:, np.newaxis], target, given)
+            nothing.reliable[:] = False
             return nothing
         # arctanh |r|, with all digits of 1 - r^2
         z = np.copysign((np.log1p(np.abs(partial)) - 0.5 * log_unexplained) * math.sqrt(dof), partial)
@@ -186,7 +186,7 @@ class _FisherZEngine:
         rest = self.n_rows - 1.0 - len(basis) - dof
         dof[rest <= 0] = 0.0  # nothing left to compare with
         f = np.where(dof > 0, np.expm1(-log_unexplained) * rest / np.maximum(dof, 1.0), 0.0)
-        n, reliable = np.full(len(f), self.n_rows), self._are_reliable(candidates, target, given)
+        n, reliable = np.full(len(f), self.n_rows), self._are_reliable(candidates, target, given) & (rest > 0)
         return CIResults(f, *f_greater(f, dof, np.maximum(rest, 1.0)), dof, n, reliable)
 
 

@@ -39,7 +39,7 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
     n_features, n_untested = len(problem.marginal), int((~problem.marginal.reliable).sum())
     if n_untested and (not kept or n_untested > MOST_NOT_MADE * n_features):
-        yield f"{n_untested} of {n_features} features have too few rows per cell to be tested"
+        yield f"{n_untested} of {n_features} features could not be tested: there are too few rows"
     tally = problem.test.tally if "test" in vars(problem) else Tally()
     n_asked = tally.n_made + tally.n_not_made
     if tally.n_not_made > MOST_NOT_MADE * n_asked:

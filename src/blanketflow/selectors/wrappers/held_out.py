@@ -95,24 +95,24 @@ def judge(
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     sizes = sizes_of(len(features))
-    tally = _Tally(features, target)
+    judging = _Judging(features, target)
     stopped = ""
     try:
         first: list[_Round] = []
         for number, (train, held_out) in enumerate(_rounds(target, seed, n_parts)):
             own = Rows(features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time)
-            this = _Round(own, train, held_out, rankings(own, tally.alive))
-            tally.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
+            this = _Round(own, train, held_out, rankings(own, judging.alive))
+            judging.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
             first += [this] if number < FIRST_ROUNDS else []
             if number == FIRST_ROUNDS - 1:
-                tally.keep_best(max(1, max_candidates // max(1, len(sizes))))
+                judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
                 for earlier in first:
-                    tally.judge(earlier, sizes)
+                    judging.judge(earlier, sizes)
     except LimitReached as limit:
-        if not tally.n_rounds:
+        if not judging.n_rounds:
             raise
         stopped = str(limit)
-    return tally.judged(stopped)
+    return judging.judged(stopped)
 
 
 def panel_of(target: Column) -> dict[str, Model]:
@@ -161,7 +161,7 @@ class _Round:
     done: set[Candidate] = field(default_factory=set)
 
 
-class _Tally:
+class _Judging:
     """The losses of all candidates, round by round."""
 
     def __init__(self, features: Table, target: Column) -> None:

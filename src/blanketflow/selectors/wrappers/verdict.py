@@ -93,8 +93,8 @@ def _sentence(
         return f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
     named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
     found = [f"Keep these {len(kept)} of {n} features: {named}.", f"Models {_how(score)} with all: {numbers}."]
-    times = judged.stability[chosen] * judged.n_rounds
-    found.append(f"On average each was chosen in {times:.1f} of {judged.n_rounds} resamples.")
+    times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
+    found.append(f"On average each was chosen in {times} of {judged.n_rounds} resamples.")
     found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
     return " ".join(found)
 

@@ -70,8 +70,9 @@ def _aggregate_split(
         kept = [_members(columns) for columns in decisions]
         combined = aggregate(kept, asked["aggregate"])
         features = combined.features
-        said = stages[-1][counted[combined.best or 0]].extra.get("verdict")
-        total.extra |= {"verdict": said} if said else {}
+        if combined.best is not None:  # a union of folds is not what any fold's verdict is about
+            said = stages[-1][counted[combined.best]].extra.get("verdict")
+            total.extra |= {"verdict": said} if said else {}
         found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
         for at, fold in enumerate(counted):
             own = [stage[fold] for stage in stages]
