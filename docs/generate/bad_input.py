@@ -30,7 +30,8 @@ def bad_input_page(path: Path) -> str:
     """
     import yaml
 
-    sections = yaml.safe_load(path.read_text(encoding="utf-8"))["sections"]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C it takes a tenth of the time
+    sections = yaml.load(path.read_text(encoding="utf-8"), loader)["sections"]  # noqa: S506 - either is safe
     cases = [case for section in sections for case in section["cases"]]
     parts = [
         "# Bad input",

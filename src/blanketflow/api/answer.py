@@ -38,9 +38,9 @@ class Selected:
     Examples
     --------
     >>> import blanketflow as bf
-    >>> x = [[i % 7, i % 5, i] for i in range(60)]
-    >>> found = bf.select(x, [row[2] > 30 for row in x])
-    >>> found.features, found.estimator.predict([[0, 0, 50]]).tolist()
+    >>> x = [[i % 7, i % 5, i] for i in range(200)]
+    >>> found = bf.select(x, [row[2] > 100 for row in x])
+    >>> found.features, found.estimator.predict([[0, 0, 150]]).tolist()
     (['x2'], [True])
     """
 
@@ -88,8 +88,8 @@ def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto",
     >>> import blanketflow as bf
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> found = bf.select(X, y)
-    >>> len(found.features) <= 4, found.alternatives["chosen"].sum()
+    >>> found = bf.select(X[["petal length (cm)", "petal width (cm)"]], y)
+    >>> len(found.features) <= 2, found.alternatives["chosen"].sum()
     (True, np.int64(1))
     """
     import pandas as pd

@@ -80,11 +80,13 @@ class WeakestTest:
 
     def __init__(self, result: CIResult, given: Sequence[str] = ()) -> None:
         self.result, self.given = result, tuple(given)
+        self._strength = strength_of(result)
 
     def see(self, result: CIResult, given: Sequence[str]) -> None:
         """Take a further result into account."""
-        if strength_of(result) < strength_of(self.result):
-            self.result, self.given = result, tuple(given)
+        strength = strength_of(result)
+        if strength < self._strength:
+            self.result, self.given, self._strength = result, tuple(given), strength
 
     def step(self, feature: str, role: str = PARENT_OR_CHILD) -> Step:
         """Return the admission of a feature with this test."""
