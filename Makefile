@@ -60,9 +60,8 @@ test: setup-test lint ## style, unit and contract tests, and a run of the workfl
 test-extended: setup-test ## what make test leaves out: some twenty minutes on two cores
 	$(PYTEST) -m "extended and not cluster"
 
-test-all: ## every check there is, but for the cluster's
-	$(MAKE) test
-	$(MAKE) test-extended
+test-all: setup-test lint ## every check there is, but for the cluster's
+	$(PYTEST) -m "not cluster"
 
 papers: setup ## the papers' experiments beside what they printed; data from the folder BLANKETFLOW_DATA
 	$(BIN)/python benchmarks/paper_data.py

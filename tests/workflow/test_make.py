@@ -40,4 +40,4 @@ def test_github_does_what_ci_run_does_on_every_python():
 
 def test_make_test_and_make_test_extended_share_all_tests_out():
     asked = re.findall(r'\$\(PYTEST\) -m "(.*)"', (PROJECT / "Makefile").read_text("utf-8"))
-    assert asked == ["not extended and not cluster", "extended and not cluster"]
+    assert asked == ["not extended and not cluster", "extended and not cluster", "not cluster"]
