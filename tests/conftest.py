@@ -51,17 +51,29 @@ def base_config():
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, base_config, worker_id):
+def made_once(tmp_path_factory, worker_id):
+    """Return a folder that is filled once for all processes of xdist, by the first that asks for it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = Path(base if worker_id == "master" else base.parent)
+
+    def folder_of(name, fill):
+        folder, done = shared / name, shared / f"{name}.done"
+        with open(shared / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                fill(folder)
+                done.touch()
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="session")
+def finished(made_once, base_config):
     """The folder of an undisturbed run on two cores. Tests that change something work on a copy."""
     from workflow_runs import configure, snakemake
 
-    base = tmp_path_factory.getbasetemp()
-    folder = Path(base if worker_id == "master" else base.parent) / "finished"  # one run for all processes of xdist
-    with open(folder.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "results/report.html").exists():
-            snakemake(configure(folder, base_config), "--cores", "2")
-    return folder
+    return made_once("finished", lambda folder: snakemake(configure(folder, base_config), "--cores", "2"))
 
 
 @pytest.fixture(scope="session")

@@ -21,10 +21,12 @@ def run():
 
 
 @pytest.fixture(scope="session")
-def report(run, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(run), "utf-8")
-    return path
+def report(run, made_once):
+    def write(folder):
+        folder.mkdir(exist_ok=True)
+        (folder / "report.html").write_text(render(run), "utf-8")
+
+    return made_once("report", write) / "report.html"
 
 
 @pytest.fixture(scope="session")

@@ -175,10 +175,10 @@ def test_what_is_kept_of_a_wide_table_changes_nothing(monkeypatch):
 
 
 def test_many_columns_of_a_sparse_table():
-    n, d = 120, 100_000
+    n, d = 120, 20_000
     X = sparse.random(n, d, density=0.02, format="csc", random_state=0)
-    dense = X[:, [3, 50_000, 99_999]].toarray()
-    results = bind(X).test_many([j for j in range(d) if j not in (3, 50_000)], 3, [50_000])
+    dense = X[:, [3, 10_000, 19_999]].toarray()
+    results = bind(X).test_many([j for j in range(d) if j not in (3, 10_000)], 3, [10_000])
     assert len(results) == d - 2
     assert not np.isnan(results.p_value).any()
     assert results[len(results) - 1].statistic == pytest.approx(bind(dense).test(2, 0, [1]).statistic, rel=1e-12)

@@ -144,7 +144,7 @@ def test_the_smaller_p_value_counts_twice_and_the_larger_is_the_limit():
 def test_swapping_x_and_y_changes_no_bit():
     X = mixed(200, 3)
     X = X.assign(copy=X["v"], near=X["a"] + 1e-6 * X["e"], constant=2.0, separated=np.where(X["a"] > 0, "m", "n"))
-    for given in ([], ["b"], ["w", "i"], ["copy"]):
+    for given in ([], ["w", "i"]):
         others = [c for c in X if c not in given]
         there = {(x, y): bind(X).test(x, y, given) for x in others for y in others if x != y}
         assert all(there[x, y] == there[y, x] for x, y in there)

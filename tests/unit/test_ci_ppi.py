@@ -77,7 +77,7 @@ def test_p_equals_algorithm_1_with_any_model(name):
     repeats = draw_repeats(len(y), B, TEST_SIZE, SEED)
     task = "classification" if n_classes else "regression"
     bound = {how: bind(X, y, model=model, significance=how) for how in ("wilcoxon", "corrected-t")}
-    for tested, given in [(0, []), (2, []), (0, [1]), (3, [0, 1]), (1, [0, 2, 3])]:
+    for tested, given in [(2, []), (0, [1]), (1, [0, 2, 3])]:
         differences = literal_differences(X, y, tested, given, repeats, lambda: clone(model), task)
         for how, test in bound.items():
             wanted = significance_of(differences, how, repeats.test_share)

@@ -84,7 +84,7 @@ def trees_of_a_shrinking_set_equal_trees_grown_from_nothing(seed, n_classes):
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.extended) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2, 3))])
 def test_risks_equal_those_of_the_literal_tree(seed, is_sparse, n_classes):
     X, y = random_table(seed, n_classes, n=40)
     y = y if n_classes else y.astype(float)

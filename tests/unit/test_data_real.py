@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,11 @@ def spec_of(name, suffix):
     return {"path": str(ROOT / name / f"{name}.{suffix}"), "target": "target"}
 
 
+@cache
+def read_once(name):
+    return read_source(name, spec_of(name, "csv"), 0)
+
+
 @pytest.mark.parametrize("name", CSV_SETS)
 def test_peek_agrees_with_reading(name):
     spec = spec_of(name, "csv")
@@ -32,7 +38,7 @@ def test_peek_agrees_with_reading(name):
     if name in LARGE:
         assert facts.n_rows == pytest.approx(67_557, rel=0.01) and not facts.exact
         return
-    raw = read_source(name, spec, 0)
+    raw = read_once(name)
     assert facts.kinds == tuple(sorted({c.kind for c in raw.features.columns}))
     assert facts.task == raw.task.name and tuple(facts.feature_names) == tuple(raw.features.names)
     if facts.exact:
@@ -49,7 +55,7 @@ def test_types_equal_an_independent_reader(name):
     import pandas as pd
 
     frame = pd.read_csv(spec_of(name, "csv")["path"], keep_default_na=False, na_values=["", "NA", "?"])
-    raw = read_source(name, spec_of(name, "csv"), 0)
+    raw = read_once(name)
     for column in raw.features.columns:
         theirs = frame[column.name]
         if column.kind == "categorical":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from blanketflow.workflow.digest import syntax
+from blanketflow.workflow.digest import files_of, syntax
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "blanketflow"
@@ -40,7 +40,6 @@ def copy(tmp_path):
         files = {
             "gs": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "causal" / "gs.py", ours / "ci" / "g2.py"],
             "relief": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "filters" / "relief.py"],
-            "auto": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "wrappers" / "auto.py"],
             "report": [tmp_path / "scripts" / "report.py"],
         }
         return {name: module.code_digest(*found) for name, found in files.items()}
@@ -73,20 +72,38 @@ def test_a_constant_of_a_kernel_changes_the_digests_of_what_uses_it_and_no_other
     assert (after["relief"], after["report"]) == (before["relief"], before["report"])
 
 
-@pytest.mark.parametrize(
-    ("file", "before", "after"),
-    [
-        ("selectors/filters/jmi.py", "known.mean(", "2 * known.mean("),
-        ("models/lightgbm.py", "0.1", "0.2"),
-        ("models/knn.py", "1e-12", "1e-9"),
-        ("search/smallest.py", "0.01", "0.02"),
-    ],
-)
-def test_auto_is_made_of_the_rankings_and_models_that_it_asks(copy, file, before, after):
-    ours, digests = copy
-    was = digests()
-    replace(ours / file, before, after)
-    assert digests()["auto"] != was["auto"] and digests()["relief"] == was["relief"]
+def test_auto_is_made_of_the_rankings_and_models_that_it_asks():
+    auto, relief = (files_of(SOURCE / "selectors" / name) for name in ("wrappers/auto.py", "filters/relief.py"))
+    asked = ("selectors/filters/jmi.py", "models/lightgbm.py", "models/knn.py", "search/smallest.py")
+    assert {SOURCE / name for name in asked} <= auto and not {SOURCE / name for name in asked} & relief
+
+
+def test_imports_are_found_wherever_a_statement_may_stand(tmp_path):
+    source = """
+class One:
+    from blanketflow.core import @
+    async def inner(self):
+        with open("x"): from blanketflow.core.@ import y
+        for i in self:
+            import numpy, blanketflow.core.@ as z
+        else: import blanketflow.core.@
+        while i:
+            if i: import numpy
+            else: import blanketflow.core.@
+try: import blanketflow.core.@
+except ImportError: import blanketflow.core.@
+finally: import blanketflow.core.@
+match 1:
+    case 1: import blanketflow.core.@
+"""
+    path = tmp_path / "one.py"
+    # Modules that import nothing of ours.
+    names = ["answer_bytes", "cards", "formats", "parts", "printable", "redaction", "results", "seeds", "ties"]
+    for name in names:
+        source = source.replace("@", name, 1)
+    assert "@" not in source
+    path.write_text(source, encoding="utf-8")
+    assert files_of(path) == {path, *(SOURCE / "core" / f"{name}.py" for name in ["__init__", *names])}
 
 
 @pytest.mark.parametrize(

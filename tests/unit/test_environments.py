@@ -188,6 +188,7 @@ def image(tmp_path_factory):
 
 
 @pytest.mark.workflow
+@pytest.mark.extended
 def test_the_image_holds_what_the_workflow_needs_and_the_workflow_finds_its_package(image):
     """Snakemake plans the default config where blanketflow is not installed, as where conda installs the rest."""
     program = (

@@ -40,7 +40,7 @@ def equal(found, known):
 
 
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4), st.booleans())
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 def test_equal_to_scipys_reader(variables, packed):
     written = io.BytesIO()
     scipy.io.savemat(written, variables, do_compression=packed)

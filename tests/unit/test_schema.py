@@ -11,6 +11,7 @@ from blanketflow.config.keys import SELECTOR, SPLITS, TOP
 from blanketflow.config.reading import read_config
 
 REPO = Path(__file__).parents[2]
+VALIDATOR = jsonschema.Draft202012Validator(schema.json_schema())
 CONFIGS = [REPO / "config.yaml", *sorted((REPO / "config").rglob("*.yaml"))]
 
 
@@ -23,14 +24,18 @@ def test_committed_schema_and_docs_are_what_the_declarations_say():
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
 def test_example_configs_are_valid_by_schema_and_by_the_reader(path):
     raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    jsonschema.validate(raw, schema.json_schema(), cls=jsonschema.Draft202012Validator)
+    VALIDATOR.validate(raw)
     read_config(raw)
 
 
 def test_the_schema_refuses_what_the_reader_refuses():
     raw = {"datasets": {"a": {"source": "sklearn:wine"}}, "selectors": {"p": {"method": "ppfs", "alpha": 2}}}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(raw, schema.json_schema(), cls=jsonschema.Draft202012Validator)
+        VALIDATOR.validate(raw)
+
+
+def test_the_schema_is_one():
+    VALIDATOR.check_schema(VALIDATOR.schema)
 
 
 def test_the_worked_example_explains_every_key():

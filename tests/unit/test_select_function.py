@@ -13,9 +13,13 @@ from blanketflow.cli import main
 
 @pytest.fixture(scope="module")
 def wine():
-    X, y = load_wine(return_X_y=True, as_frame=True)
-    X = X[["alcohol", "flavanoids", "proline", "ash", "hue"]].copy()
-    X["cellar"] = np.where(X["hue"] > X["hue"].median(), "north", "south")
+    """Of 200 rows each is held out once; of fewer, several times."""
+    X, y = (
+        part.sample(200, replace=True, random_state=0, ignore_index=True)
+        for part in load_wine(return_X_y=True, as_frame=True)
+    )
+    X = X[["flavanoids", "proline", "ash"]].copy()
+    X["cellar"] = np.where(X["ash"] > X["ash"].median(), "north", "south")
     return X, y.map({0: "barolo", 1: "grignolino", 2: "barbera"})
 
 
@@ -25,10 +29,10 @@ def selected(wine):
 
 
 def test_features_verdict_and_alternatives_say_the_same(wine, selected):
-    assert 2 <= len(selected.features) <= 6 and set(selected.features) <= set(wine[0].columns)
+    assert 2 <= len(selected.features) <= 4 and set(selected.features) <= set(wine[0].columns)
     (chosen,) = selected.alternatives.query("chosen").itertuples()
     assert chosen.n_features == len(selected.features)
-    assert list(selected.alternatives["n_features"]) == [0, 1, 2, 3, 4, 5, 6]
+    assert list(selected.alternatives["n_features"]) == [0, 1, 2, 3, 4]
     assert f"{len(selected.features)} " in selected.verdict and "95 % interval" in selected.verdict
     assert repr(selected) == f"Selected({selected.verdict})"
 
@@ -53,22 +57,22 @@ def test_the_pipeline_predicts_new_rows(wine, selected):
 
 def test_arrays_and_a_target_of_numbers():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 4))
-    found = bf.select(X, X[:, 1] + 0.1 * rng.normal(size=150), time_limit=None)
+    X = rng.normal(size=(200, 3))
+    found = bf.select(X, X[:, 1] + 0.1 * rng.normal(size=200), time_limit=None)
     assert found.features == ["x1"] and found.scores["metric"].eq("r2").all()
     assert found.estimator.predict(X[:2]).shape == (2,)
 
 
 def test_nothing_to_keep_has_no_pipeline():
     rng = np.random.default_rng(1)
-    found = bf.select(pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc")), rng.normal(size=120))
+    found = bf.select(pd.DataFrame(rng.normal(size=(200, 2)), columns=list("ab")), rng.normal(size=200))
     assert found.features == [] and found.estimator is None
 
 
 def test_the_command_answers_without_a_method(tmp_path, capsys):
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
-    table["outcome"] = np.where(table["b"] + 0.3 * rng.normal(size=150) > 0, "ill", "well")
+    table = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    table["outcome"] = np.where(table["b"] + 0.3 * rng.normal(size=200) > 0, "ill", "well")
     table.to_csv(tmp_path / "my.csv", index=False)
     assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome"]) == 0
     said = capsys.readouterr().out

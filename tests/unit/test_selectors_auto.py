@@ -22,11 +22,12 @@ def planted(n=240, d=10, seed=0):
 
 
 def test_what_is_planted_is_kept():
-    X, y = planted()
+    X, y = planted(n=400, d=7)
     for target in (y, np.where(y > 0, "yes", "no")):
         found = bf.Auto().fit(X, target)
-        assert {"strong", "other"} <= set(found.selected_features_) and len(found.selected_features_) <= 4
-        assert found.verdict_["sentence"].startswith(f"Keep these {len(found.selected_features_)} of 10 features: ")
+        assert {"strong", "other"} <= set(found.selected_features_) and len(found.selected_features_) <= 3
+        assert found.verdict_["sentence"].startswith(f"Keep these {len(found.selected_features_)} of 7 features: ")
+        assert not found.verdict_["left_out"]
 
 
 def test_no_feature_is_an_answer():
@@ -50,7 +51,7 @@ def test_held_out_rows_take_no_part_in_the_ranking():
     """Of 120 columns of noise the best on 40 rows look informative; held-out rows say that they are not."""
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 120)), np.repeat(["a", "b"], 20)
-    judged = judge(as_table(X), column_from_array("y", y), 0, 3, 1, lambda: None)
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, lambda: None)
     accuracy = 1 - judged.losses[:, 0].mean(axis=1)
     assert accuracy[judged.sizes > 0].mean() < 0.6
     # Ranked on all rows, the same models find far more than there is.
@@ -94,8 +95,7 @@ def test_sizes_stay_below_all_features(d, most):
 
 def test_fewer_candidates_leave_rankings_out():
     X, y = planted()
-    few, many = (bf.Auto(max_candidates=n).fit(X, y).verdict_["left_out"] for n in (8, 1000))
-    assert len(few) == len(RANKINGS) and not many
+    assert len(bf.Auto(max_candidates=8).fit(X, y).verdict_["left_out"]) == len(RANKINGS)
 
 
 def test_a_time_limit_decides_by_what_was_judged(monkeypatch):

@@ -32,10 +32,10 @@ def test_separation_by_hand():
         assert (chain_and_collider(x, y, frozenset(given)) == 1.0) is (query in separated)
 
 
-def test_gs_returns_the_true_blanket_of_every_node_of_200_random_graphs():
+def test_gs_returns_the_true_blanket_of_every_node_of_80_random_graphs():
     rng = random.Random(0)
     nodes_seen = spouses_seen = 0
-    for _ in range(200):
+    for _ in range(80):
         names = [f"v{i}" for i in range(rng.randint(5, 12))]
         density = rng.uniform(0.1, 0.5)
         arcs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rng.random() < density]
@@ -44,8 +44,8 @@ def test_gs_returns_the_true_blanket_of_every_node_of_200_random_graphs():
             assert blanket_by_separation(arcs, names, target, separation) == dag.markov_blanket(target)["blanket"]
             nodes_seen += 1
             spouses_seen += len(dag.spouses(target)) > 0
-    assert nodes_seen > 1500
-    assert spouses_seen > 300
+    assert nodes_seen > 500
+    assert spouses_seen > 100
 
 
 RECORDED = [("alarm_500", "mi"), ("alarm_500", "mi-adf"), ("alarm_5000", "mi"), ("alarm_5000", "mi-adf")]

@@ -51,7 +51,7 @@ def discrete_table(seed, n=40, d=6):
 
 
 @every_criterion
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_equals_the_formula_evaluated_from_scratch(case, seed):
     options, criterion = CRITERIA[case]
@@ -117,7 +117,7 @@ def test_if_takes_what_cmim_cannot_see():
     np.testing.assert_allclose(scores, 0, atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_identities(seed):
     X, y = discrete_table(seed, n=60, d=8)
@@ -133,7 +133,7 @@ def test_identities(seed):
         assert rank("cmim", X, y, 2)[1][1] == pytest.approx(min(scores[1], relevance), abs=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), balance=st.sampled_from([0.1, 0.5, 0.9]))
 def test_mimr_from_the_best_pair(seed, balance):
     X, y = discrete_table(seed)

@@ -57,7 +57,7 @@ def kiamb(answer, names, alpha, k, seed, number):
 @pytest.mark.parametrize("k", [0.0, 0.3, 0.8, 1.0])
 def test_is_the_algorithm_word_for_word_with_the_same_draws(k):
     names, sizes, distinct = list("abcdefgh"), set(), 0
-    for seed in range(40):
+    for seed in range(12):
         answer = arbitrary_answers(seed, share_dependent=0.4)
         outcome = run(KIAMB(k=k, n_runs=6), answer, names, seed)
         literal = [kiamb(answer, names, 0.05, k, seed, number) for number in range(6)]
@@ -71,7 +71,7 @@ def test_is_the_algorithm_word_for_word_with_the_same_draws(k):
         sizes.update(map(len, counts))
         distinct += len(counts) > 1
     assert len(sizes) > 2
-    assert (distinct > 10) == (k < 1)
+    assert (distinct > 3) == (k < 1)
 
 
 def test_with_k_1_every_run_is_iamb():

@@ -75,7 +75,7 @@ def literal(X, y, alpha):
                     break
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2, 5))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2,))])
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_equals_a_literal_rendering_with_statsmodels(seed, task):
     X, score, label = mixed(seed)
@@ -110,10 +110,10 @@ def test_the_default_test_regresses_the_target_only():
     assert not bf.get_ci_test("lr-mixed", **MixedMB.default_test_options).is_symmetric
 
 
-def test_the_true_blanket_of_every_node_of_150_random_graphs():
+def test_the_true_blanket_of_every_node_of_60_random_graphs():
     rng = random.Random(0)
     spouses_seen = 0
-    for _ in range(150):
+    for _ in range(60):
         names = [f"v{i}" for i in range(rng.randint(4, 10))]
         density = rng.uniform(0.1, 0.5)
         arcs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if rng.random() < density]
@@ -124,4 +124,4 @@ def test_the_true_blanket_of_every_node_of_150_random_graphs():
             found = sorted(d.feature for d in run_fold(MixedMB(), test, table, column, 0).decisions if d.kept)
             assert found == dag.markov_blanket(target)["blanket"]
             spouses_seen += bool(dag.spouses(target))
-    assert spouses_seen > 100
+    assert spouses_seen > 40

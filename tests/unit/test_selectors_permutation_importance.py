@@ -204,7 +204,7 @@ def test_asking_a_few_features_at_a_time_is_asking_all_at_once(most_cells, monke
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize(("importance", "n_samples"), [("model", 60), ("permutation", 20)])
+@pytest.mark.parametrize(("importance", "n_samples"), [("model", 30), ("permutation", 12)])
 def test_false_positives_where_nothing_depends_on_the_target(importance, n_samples):
     # Of 19 nulls and the observed importance each is the largest with the same probability.
     p = []
@@ -220,7 +220,7 @@ def test_false_positives_where_nothing_depends_on_the_target(importance, n_sampl
 @pytest.mark.extended
 def test_false_positives_of_a_forest_on_columns_of_all_kinds():
     n_found = n_all = 0
-    for seed in range(25):
+    for seed in range(15):
         rng = np.random.default_rng(seed)
         X = pd.DataFrame({"x": rng.normal(size=40), "many": rng.integers(0, 20, 40).astype(str)})
         X = X.assign(rare=rng.random(40) < 0.1, few=rng.integers(0, 2, 40), constant=1)

@@ -76,9 +76,9 @@ def random_graphs(count):
 @pytest.mark.parametrize(
     "symmetry", ["and", *(pytest.param(name, marks=pytest.mark.extended) for name in ("none", "or"))]
 )
-def test_a_superset_of_the_blanket_of_every_node_of_100_random_graphs(symmetry):
+def test_a_superset_of_the_blanket_of_every_node_of_40_random_graphs(symmetry):
     larger = spouses_seen = 0
-    for names, arcs in random_graphs(100):
+    for names, arcs in random_graphs(40):
         dag, separation = DAG(arcs, nodes=names), Separation(arcs)
         for target in names:
             found = {d.feature for d in decide(separation, names, target, symmetry=symmetry)}
@@ -86,8 +86,8 @@ def test_a_superset_of_the_blanket_of_every_node_of_100_random_graphs(symmetry):
             assert found >= blanket
             larger += found > blanket
             spouses_seen += bool(dag.spouses(target))
-    assert larger > 100
-    assert spouses_seen > 100
+    assert larger > 40
+    assert spouses_seen > 40
 
 
 def test_with_exact_neighbours_the_sets_are_those_of_the_graph():

@@ -92,7 +92,7 @@ def test_by_hand_where_the_second_feature_must_wait():
     assert correlations == pytest.approx([24 / 25, 14 / 25])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 4, "regression"]))
 def test_equals_a_path_of_slow_steps(seed, task):
     rng = np.random.default_rng(seed)

@@ -145,7 +145,7 @@ def test_the_last_check_removes_from_any_candidates():
     assert sorted(signed(decided)[:2]) == ["-x0", "-x2"] and signed(decided)[2:] == ["+x1"]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_set_is_met_twice(seed):
     # Any scores at all, and any tolerance: what a set is worth rises, or stays while the set shrinks.
     rng = np.random.default_rng(seed)
@@ -195,8 +195,7 @@ def literal(X, y, model, prior, scoring, tolerance, max_features=None, seed=0):
     return made, sorted(members)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+@pytest.mark.parametrize(("seed", "tolerance"), [(0, 0.0), (1, 0.02)])
 def test_the_loop_written_out_for_numbers(seed, tolerance):
     X, y = suppressed(seed)
     fitted = stepwise(model=LINEAR, tolerance=tolerance, random_state=seed).fit(X, y)
@@ -206,9 +205,11 @@ def test_the_loop_written_out_for_numbers(seed, tolerance):
     assert "-x2" in made
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.extended)])
-@pytest.mark.parametrize("scoring", ["auto", "accuracy", "neg_log_loss", "balanced_accuracy"])
-def test_the_loop_written_out_for_classes(seed, scoring):
+@pytest.mark.parametrize(
+    "scoring",
+    ["auto", "neg_log_loss", *(pytest.param(s, marks=pytest.mark.extended) for s in ("accuracy", "balanced_accuracy"))],
+)
+def test_the_loop_written_out_for_classes(scoring, seed=0):
     X, y = suppressed(seed)
     y = np.digitize(y, [-0.8, 0.8])
     fitted = stepwise(model=BAYES, scoring=scoring, random_state=seed).fit(X, y)
@@ -218,8 +219,7 @@ def test_the_loop_written_out_for_classes(seed, scoring):
     assert fitted.get_support(indices=True).tolist() == members
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("max_features", [1, 2, 3])
+@pytest.mark.parametrize(("seed", "max_features"), [(0, 1), (1, 2), (2, 3)])
 def test_scikit_learn_selects_the_same_where_nothing_leaves(seed, max_features):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 7))
@@ -240,10 +240,10 @@ def test_mlxtend_s_floating_selection_makes_the_same_sets():
     # while every admission pays, as it does wherever ours reaches k features.
     mlxtend = pytest.importorskip("mlxtend.feature_selection")
     compared = removed = 0
-    for seed in range(5):
+    for seed in range(2):
         X, y = suppressed(seed, d=6)
         y = y + 0.4 * X[:, 3] - 0.3 * X[:, 4]
-        for k in range(1, 5):
+        for k in range(2, 5):
             fitted = stepwise(model=LINEAR, tolerance=0.0, max_features=k, random_state=seed).fit(X, y)
             if len(fitted.selected_features_) < k:
                 continue
@@ -254,7 +254,7 @@ def test_mlxtend_s_floating_selection_makes_the_same_sets():
             assert set(fitted.trace_.query("stage == 'shrink'")["statistic"].round(9)) == {round(floating.k_score_, 9)}
             compared += 1
             removed += "-x2" in moves(fitted, "grow")
-    assert compared == 20 and removed >= 5
+    assert compared == 6 and removed >= 2
 
 
 def test_importance_is_what_the_score_would_lose():

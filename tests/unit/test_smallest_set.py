@@ -77,12 +77,12 @@ def test_the_score_is_corrected_for_the_choice_among_many():
 @pytest.mark.parametrize("n_rows", [60, pytest.param(400, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("truth", [[0.3] * 12, [0.25, 0.27, 0.3, 0.3, 0.35]])
 def test_the_interval_covers_the_true_difference(n_rows, truth):
-    """At least nine times in ten, where 95 % are claimed and 100 are tried."""
-    rng, covered, n = np.random.default_rng(2), 0, 100
+    """At least nine times in ten, where 95 % are claimed and 50 are tried."""
+    rng, covered, n = np.random.default_rng(2), 0, 50
     sizes = np.arange(len(truth)) + 1
     for _ in range(n):
         losses = simulated(rng, n_rows, truth)
         found = corrected_loss(losses, sizes, 5, len(truth) - 1, 0, rng)
         own = truth[smallest_set(losses, sizes, 5)] - truth[-1]
         covered += found.low <= own <= found.high
-    assert covered >= 90
+    assert covered >= 45

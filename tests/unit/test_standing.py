@@ -126,7 +126,9 @@ def changed(rng, choices):
     return (*choices[:place], rng.choice(options), *choices[place + 1 :])
 
 
-@pytest.mark.parametrize("number", range(SEQUENCES))
+@pytest.mark.parametrize(
+    "number", [*range(8), *(pytest.param(number, marks=pytest.mark.extended) for number in range(8, SEQUENCES))]
+)
 def test_any_history_then_a_run_gives_what_a_fresh_run_gives(tmp_path, number):
     rng = random.Random(f"history {number}")
     output, choices = tmp_path / "results", (0.05, 2, 2, True, 1)

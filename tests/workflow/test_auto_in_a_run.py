@@ -12,7 +12,7 @@ CONFIG = {
     "datasets": {"wine": {"source": "sklearn:wine"}},
     "splits": {"evaluation": 2},
     "folds": 2,
-    "selectors": {"auto": {"method": "auto", "folds": 0, "max_candidates": 12}, "all": {"method": "all"}},
+    "selectors": {"auto": {"method": "auto", "folds": 0, "max_candidates": 4, "n_parts": 2}, "all": {"method": "all"}},
     "models": ["tree"],
 }
 

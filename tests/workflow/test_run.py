@@ -187,12 +187,12 @@ def test_a_search_sees_the_training_rows_of_its_fold_and_no_others(finished, sel
 WITHOUT = ("sklearn", "lightgbm", "pandas", "scipy.stats")
 
 
-@pytest.mark.parametrize(("selector", "test", "method"), [("ppfs", "quick", "ppfs"), ("mrmr", "g2", "mrmr")])
-def test_a_grow_job_imports_only_what_it_needs(finished, tmp_path, selector, test, method):
+def test_a_grow_job_imports_only_what_it_needs(finished, tmp_path, selector="ppfs", test="quick"):
+    """Those of the other jobs: tests/unit/test_startup.py."""
     results, place = finished / "results", f"select/wine/full/{selector}/fold-1of2/grow.parquet"
     grown, said = tmp_path / place, provenance(results / place)
     spec = said["spec"]
-    assert json.loads(spec)["method"] == method
+    assert json.loads(spec)["method"] == selector
     marginal = results / f"ci_test/wine/full/fold-1of2/{test}.parquet"
     paths = [results / "data/wine/table.parquet", results / "data/wine/splits-2.parquet", marginal, grown]
     program = """

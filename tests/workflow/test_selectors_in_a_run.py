@@ -62,6 +62,7 @@ def mixed_run(tmp_path_factory):
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 2, "final": False},
         "folds": 0,
+        "grain": "dataset",
         "selectors": {
             "broken": {"method": "plug_in:Broken"},
             "outside": {"method": "sklearn.feature_selection:SelectKBest", "k": 2},
