@@ -249,9 +249,11 @@ class Comparison:
         Examples
         --------
         >>> import blanketflow as bf
-        >>> X = {"a": [1.0, 2, 3, 4] * 9, "b": [1.0, 3, 2, 5] * 9, "y": [0, 0, 1, 1] * 9}
-        >>> bf.compare(pd.DataFrame(X), "y", ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
-        []
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> leaking = X.assign(label=y + 1)
+        >>> bf.compare(leaking, y, ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
+        ['table: look at the table first: suspected leakage (label). blanketflow inspect says why']
         """
         told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
         lines = [f"{name}: {markers}" for name, markers in told.items() if markers]
