@@ -36,8 +36,9 @@ def suspected_leaks(raw: RawTable) -> list[Finding]:
         found.append(Finding("leakage", tuple(rest), message, _ADVICE))
     named = [name for name in _named_after(raw) if name not in leaks]
     if named:
-        message = f"{listed(named)} {'is' if len(named) == 1 else 'are'} named after the target"
-        found.append(Finding("leakage", tuple(named), message, "Drop what was made from the target."))
+        are, them = ("is", "it if it was") if len(named) == 1 else ("are", "those that were")
+        message = f"{listed(named)} {are} named after the target"
+        found.append(Finding("leakage", tuple(named), message, f"Drop {them} made from the target."))
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.cards import CLASSIFICATION
 from ...core.printable import printable
 from ..raw import RawTable
-from .finding import SHOWN, Finding, listed
+from .finding import Finding, listed
 
 #: A class with fewer rows is small: with five outer folds a test part has one or two of them.
 FEW_OF_A_CLASS = 10
@@ -35,8 +35,8 @@ def of_table(raw: RawTable) -> list[Finding]:
         message = f"{listed(raw.constant)} never vary"
         found.append(Finding("constant", raw.constant, message, "They are never chosen, so nothing needs to be done."))
     if raw.duplicates:
-        pairs = ", ".join(f"{later} (= {first})" for first, later in raw.duplicates[:SHOWN])
-        message = f"{len(raw.duplicates)} columns repeat an earlier one: {printable(pairs)}"
+        pairs = listed([f"{later} (= {first})" for first, later in raw.duplicates])
+        message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
         advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
     if n_features > n_rows:

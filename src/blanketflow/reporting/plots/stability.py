@@ -96,7 +96,7 @@ def selection_frequency(
     x = alt.X(
         "fold:N",
         title="parts of the rows (folds)" + (", ▼ its set is the blanket" if len(winners) else ""),
-        axis=alt.Axis(labelAngle=0, orient="top"),
+        axis=alt.Axis(labelAngle=0, orient="top", labelPadding=10 if len(winners) else 2),
         scale=alt.Scale(domain=[fold_label(fold) for fold in order], paddingInner=0.06),
     )
     y = alt.Y("feature:N", title=None, scale=alt.Scale(domain=shown, paddingInner=0.08))
