@@ -43,7 +43,7 @@ def found(scores, sizes, methods=None, statuses=None, verdicts=None, classes=Non
     )
     ended = pd.DataFrame(
         [
-            {"dataset": "d", "selector": name, "split": "full", "stage": "select", "reason": ""}
+            {"dataset": "d", "selector": name, "split": "full", "stage": "select", "reason": "too few rows"}
             | {"status": (statuses or {}).get(name, "ok"), "verdict": (verdicts or {}).get(name, "")}
             for name in sizes
         ]
@@ -82,7 +82,7 @@ def test_without_auto_it_is_the_smallest_set_that_loses_nothing():
     assert said.selector == "small"
     assert said.answer == (
         "Keep these 3 of 10 features: x0, x1, x2. Of 3 selectors small keeps the smallest set that loses nothing "
-        "against the best score."
+        "against the best score. Having been chosen by its score, it looks a little better than it is."
     )
 
 
@@ -100,6 +100,8 @@ def test_a_search_that_could_not_make_its_tests_is_not_the_answer():
     sizes = {"empty": 0, "big": 6, "all": 10}
     said = answer({"empty": 0.9, "big": 0.9, "all": 0.9}, sizes, statuses={"empty": "unreliable"})
     assert said.selector == "big"
+    alone = answer({"empty": 0.6, "all": 0.9}, {"empty": 0, "all": 10}, statuses={"empty": "unreliable"})
+    assert alone.answer == "empty keeps none of 10 features. But it is unreliable: too few rows."
 
 
 def test_without_scores_it_is_the_first_selector():

@@ -92,7 +92,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "model": run.main_model(name),
         "metric": run.main_metric(name),
         "is_imbalanced": is_imbalanced(run.cards[name]),
-        "scores": [dataset.score_table(run, name, metric) for metric in leading],
+        "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,

@@ -66,10 +66,18 @@ def _answer(found: Found, dataset: str) -> dict[str, Any]:
         return row | {"answer": f"No selector has a result on its {n}."}
     row |= {"selector": selector, "n_features": sizes.get(selector, 0)}
     row["answer"] = " ".join(filter(None, (_words(found, dataset, selector, sizes, scores), why)))
+    row["answer"] += _doubt(found, dataset, selector)
     if metrics and selector in set(shown["selector"]):
         row["scores"] = _scored(found, shown, selector, metrics)
         row["learned"], row["evidence"] = _learned(found, shown, selector, metrics[0])
     return row
+
+
+def _doubt(found: Found, dataset: str, selector: str) -> str:
+    """Return how the final search ended if that was not well, after a blank."""
+    ended = found.ended[found.ended["stage"] == "select"]
+    own = ended[(ended["dataset"] == dataset) & (ended["selector"] == selector) & (ended["split"] == FINAL)]
+    return "".join(f" But it is {row.status}: {row.reason}." for row in own.itertuples() if row.status != "ok")
 
 
 def _sizes(found: Found, dataset: str) -> dict[str, int]:
@@ -100,13 +108,14 @@ def _chosen(
     losing_nothing = [name for name in scored if name in lost and lost[name] <= 0]
     if not losing_nothing:
         best = min(scored, key=lambda name: lost.get(name, float("inf")))
-        return best, _why(found, best, scored, "loses the least, but loses something, against the best score")
+        return best, _why(best, scored, "loses the least, but loses something, against the best score")
     smallest = min(losing_nothing, key=lambda name: (mean_sizes[name], lost[name]))
-    return smallest, _why(found, smallest, scored, "keeps the smallest set that loses nothing against the best score")
+    return smallest, _why(smallest, scored, "keeps the smallest set that loses nothing against the best score")
 
 
-def _why(found: Found, selector: str, scored: Sequence[str], what: str) -> str:
-    return f"Of {len(scored)} selectors {selector} {what}." if len(scored) > 1 else ""
+def _why(selector: str, scored: Sequence[str], what: str) -> str:
+    flattered = "Having been chosen by its score, it looks a little better than it is."
+    return f"Of {len(scored)} selectors {selector} {what}. {flattered}" if len(scored) > 1 else ""
 
 
 def _lost(found: Found, dataset: str, shown: pd.DataFrame, metric: str) -> dict[str, float]:
