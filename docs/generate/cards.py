@@ -109,6 +109,7 @@ def _card_facts(card: Card, any_kind: str, guarantee: str = "Guarantee") -> dict
     return {
         "Family": card.family if card.family in FAMILIES else "",
         "Ranks by": f"`{card.formula}`" if card.formula else "",
+        "Importance": card.means_by_importance if card.family in FAMILIES else "",
         guarantee: card.guarantee if card.family != "model" else "",
         "Cost": card.cost,
         "Columns": _kinds(card, any_kind),

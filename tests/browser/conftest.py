@@ -71,8 +71,10 @@ def unfold():
             document.querySelectorAll("details").forEach((details) => (details.open = true));
             const drawn = (figure) => figure.querySelector("svg, .notice");
             for (const figure of document.querySelectorAll("figure.chart:not(.unchosen)")) {
-                figure.scrollIntoView();
-                while (!drawn(figure)) await new Promise((go) => setTimeout(go, 10));
+                while (!drawn(figure)) {
+                    figure.scrollIntoView();  // again and again: a chart that is drawn above it moves it away
+                    await new Promise((go) => setTimeout(go, 10));
+                }
             }
         }""")
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from blanketflow.reporting.report import charts
+from blanketflow.reporting.report.figures import narrow_charts
 
 pytestmark = pytest.mark.extended
 
@@ -43,6 +44,16 @@ def test_a_chart_that_cannot_be_drawn_says_so(opened, unfold, report, tmp_path):
         said = page.locator("figure .notice")
         assert said.count() == 1 and said.inner_text().startswith("This chart could not be drawn: ")
         assert page.locator("figure svg").count() == page.locator("figure.chart:not(.unchosen)").count() - 1
+
+
+def test_the_graph_of_a_blanket_fits_a_phone(opened, unfold, run):
+    with opened(viewport={"width": 360, "height": 780}, is_mobile=True) as page:
+        unfold(page)
+        graphs = page.get_by_role("img", name=re.compile("^Blanket of .* around the target"))
+        assert graphs.count() == len(narrow_charts(run)) > 0
+        for graph in graphs.all():
+            assert graph.evaluate("box => box.scrollWidth <= box.clientWidth")
+            assert graph.evaluate("box => box.getBoundingClientRect().right <= innerWidth")
 
 
 def hovered(page, figure, mark):

@@ -41,13 +41,22 @@ TEST_GRIDS = {
 #: Methods that say of themselves that they found several Markov blankets.
 SEVERAL = {"tie-star", "kiamb"}
 RULES = ["best-blanket", "union", "intersection", {"frequency": 0.6}]
+#: All but the reference that keeps no feature.
+CHOOSING = [name for name in METHODS if name != "none"]
 every_method = pytest.mark.parametrize("name", METHODS)
-#: Where there are many fits: `auto` trains three models on each of many sets.
-every_quick_method = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.extended if name == "auto" else ()) for name in METHODS]
-)
+every_choosing_method = pytest.mark.parametrize("name", CHOOSING)
+
+
+def quick(names):
+    """Methods where there are many fits: `auto` trains three models on each of many sets."""
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=pytest.mark.extended if name == "auto" else ()) for name in names]
+    )
+
+
+every_quick_method, every_quick_choosing_method = quick(METHODS), quick(CHOOSING)
 #: One method of each family and default test: for what the selector class does, and no method.
-ONE_OF_EACH_KIND = list({(method.card.family, method.default_test): name for name, method in METHODS.items()}.values())
+ONE_OF_EACH_KIND = list({(METHODS[name].card.family, METHODS[name].default_test): name for name in CHOOSING}.values())
 one_of_each_kind = pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
 
 
@@ -152,7 +161,7 @@ def test_the_docstring_names_every_parameter(name):
         assert f"\n{parameter} : " in type(selector(name)).__doc__
 
 
-@every_method
+@every_choosing_method
 @pytest.mark.parametrize("n_folds", [0, 3])
 def test_what_is_learnt_is_consistent(name, n_folds):
     X, y = table()
@@ -186,7 +195,7 @@ def test_what_is_learnt_is_consistent(name, n_folds):
     assert [kept.get(fold, set()) for fold in trace["fold"].unique()] == (found[:1] if is_several else found)
 
 
-@every_method
+@every_choosing_method
 def test_finds_what_determines_the_target(name):
     X, y = table(n=900)
     assert {"signal", "code"} <= set(selector(name).fit(X, y).selected_features_)
@@ -357,7 +366,7 @@ def test_clone_and_pickle_keep_everything(name):
     assert repr(fresh).startswith(type(fitted).__name__ + "(")
 
 
-@every_method
+@every_choosing_method
 def test_pandas_output_keeps_names_and_dtypes(name):
     X, y = mixed_table()
     options = {"blanket": ["colour", "signal"]} if name == "true-blanket" else {}
@@ -367,7 +376,7 @@ def test_pandas_output_keeps_names_and_dtypes(name):
     assert {"signal", "flag"} & set(out)  # flag is the sign of signal: hsmb keeps it alone
 
 
-@every_quick_method
+@every_quick_choosing_method
 def test_mixed_frames_are_read_by_their_dtypes(name):
     X, y = mixed_table()
     options = {"blanket": {"colour": "spouse", "signal": "member"}} if name == "true-blanket" else {"n_folds": 2}
@@ -376,7 +385,7 @@ def test_mixed_frames_are_read_by_their_dtypes(name):
     assert fitted.n_features_in_ == X.shape[1]
 
 
-@every_quick_method
+@every_quick_choosing_method
 def test_sparse_equals_dense(name):
     rng = np.random.default_rng(0)
     X = (rng.random((150, 6)) < 0.4).astype(float)
@@ -390,7 +399,7 @@ def test_sparse_equals_dense(name):
     assert dense.selected_features_
 
 
-@every_method
+@every_choosing_method
 def test_arrays_frames_and_unnamed_frames_agree(name):
     X, y = table()
     options = {"blanket": ["x1"]} if name == "true-blanket" else {}
@@ -432,7 +441,7 @@ def test_a_missing_target_is_refused(name):
             selector(name).fit(X, labels)
 
 
-@every_method
+@every_choosing_method
 def test_regression_and_a_task_that_is_asked_for(name):
     X, _ = table()
     y = 3 * X["signal"] + X["code"] + 0.1 * X["junk"]
@@ -444,7 +453,7 @@ def test_regression_and_a_task_that_is_asked_for(name):
         selector(name, task="regression").fit(X, table()[1])
 
 
-@every_method
+@every_choosing_method
 def test_a_feature_may_be_called_like_the_target(name):
     X, y = table()
     X = X.rename(columns={"noise": "target", "junk": "_target"})

@@ -29,7 +29,7 @@ def test_it_finds_what_the_library_finds(wine, capsys):
     same = bf.compare(wine, "target", selectors, models=["tree"], evaluation=2, folds=2, name="wine")
     assert [row["feature"] for row in found["blankets"]] == same.blankets["feature"].tolist()
     assert [row["mean"] for row in found["scores"]] == pytest.approx(same.scores["mean"].tolist(), nan_ok=True)
-    assert set(pd.DataFrame(found["scores"])["selector"]) == {"gs", "iamb-lr-mixed", "all"}
+    assert set(pd.DataFrame(found["scores"])["selector"]) == {"gs", "iamb-lr-mixed", "all", "none"}
 
 
 @pytest.mark.extended

@@ -53,7 +53,7 @@ def test_a_failure_is_told_and_the_others_go_on(found):
     assert set(doubted["status"]) == {"unreliable"} and doubted["reason"].str.contains("too few rows").all()
     assert found.skipped[["dataset", "selector"]].values.tolist() == [["wine", "linear"], ["sick", "linear"]]
     scores = found.scores.query("dataset == 'wine'")
-    assert set(scores.query("status == 'ok'")["selector"]) == {"mrmr", "strict", "all"}
+    assert set(scores.query("status == 'ok'")["selector"]) == {"mrmr", "strict", "all", "none"}
     failed = scores.query("status == 'error'")
     assert set(failed["selector"]) == {"select-k-best"} and failed["mean"].isna().all()
     with pytest.raises(ConfigError, match=r"select-k-best has no final blanket on wine: .*k"):
@@ -138,7 +138,7 @@ def test_results_do_not_depend_on_the_number_of_jobs_nor_on_the_other_selectors(
     many = bf.compare(X, y, ["mim", bf.PPFS(n_repeats=5), "gs"], n_jobs=2, **QUICK)
     one = bf.compare(X, y, [bf.PPFS(n_repeats=5)], n_jobs=1, **QUICK)
     for table in ("scores", "blankets", "stability"):
-        shared = many.tables[table].query("selector in ['ppfs', 'all']").reset_index(drop=True)
+        shared = many.tables[table].query("selector in ['ppfs', 'all', 'none']").reset_index(drop=True)
         columns = [column for column in shared if column != "best"]
         pd.testing.assert_frame_equal(shared[columns], one.tables[table][columns], check_exact=True)
 

@@ -28,6 +28,8 @@ def folder(tmp_path):
     results.at("report").write_text("")
     texts = dict.fromkeys(BLANKETS, "string")
     write_rows(results.at("result_table", table="blankets"), [], texts, Provenance())
+    names = ("dataset", "warning", "answer", "scores", "evidence")
+    write_rows(results.at("result_table", table="answers"), [], dict.fromkeys(names, "string"), Provenance())
     names = ("dataset", "selector", "split", "stage", "status", "reason", "verdict")
     write_rows(results.at("result_table", table="statuses"), [], dict.fromkeys(names, "string"), Provenance())
     return tmp_path

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from blanketflow.api.inspection import inspect_columns, inspect_table, suggest_targets
-from blanketflow.api.inspection.leakage import told_by
 from blanketflow.api.inspection.suitable import Suitability, suggested_method
 from blanketflow.core.table import Column
+from blanketflow.data.findings.leakage import told_by
 from blanketflow.workflow.plan import make_plan
 
 RNG = np.random.default_rng(5)

@@ -18,6 +18,8 @@ SAID = (
     "texts were read as missing cells: 'NA' 3 times in a, b. "
     'If one of them is a value, set missing_values to the others, [] if there are none; ["NA"] is as now.'
 )
+#: The column a counts the rows.
+FOUND = "look at the table first: suspected identifiers (a). blanketflow inspect says why"
 
 
 @pytest.fixture
@@ -93,9 +95,9 @@ def test_select_says_it_on_stderr_and_in_json(table, capsys):
     main([*arguments, "--json"])
     said = capsys.readouterr()
     assert SAID in said.err
-    assert json.loads(said.out)["notes"] == [SAID]
+    assert json.loads(said.out)["notes"] == [SAID, FOUND]
     main([*arguments, "missing_values=[NA]"])
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == f"{FOUND}\n"
 
 
 def test_a_comparison_says_it(table):
@@ -108,7 +110,7 @@ def test_a_comparison_says_it(table):
             "models": [],
         }
     )
-    assert found.notes() == [f"study: {SAID}"]
+    assert found.notes() == [f"study: {SAID}", f"study: {FOUND}"]
 
 
 def test_a_starting_config_keeps_an_empty_list_and_says_what_was_read_as_missing(table, tmp_path, monkeypatch):

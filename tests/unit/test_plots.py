@@ -41,16 +41,17 @@ def texts(svg):
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
-def test_scores_are_drawn_as_mean_and_one_sd_each_side(scores):
+def test_scores_are_drawn_with_their_intervals_and_both_references(scores):
     chart = plots.score_by_selector(scores, "accuracy")
     drawn = {(row["selector"], row["model"]): row for row in rows_of(chart, "low")}
     known = scores[scores["metric"] == "accuracy"].set_index(["selector", "model"])
-    assert len(drawn) == len(known) == 9
-    for key, row in known.iterrows():
+    assert len(drawn) == len(known) - 3 == 9  # no feature is a line, not a row
+    for key, row in known.drop("none", level="selector").iterrows():
         assert drawn[key]["mean"] == pytest.approx(row["mean"], rel=1e-5)
-        assert drawn[key]["low"] == pytest.approx(row["mean"] - row["sd"], rel=1e-5)
-        assert drawn[key]["high"] == pytest.approx(row["mean"] + row["sd"], rel=1e-5)
+        assert drawn[key]["low"] == pytest.approx(row["low"], rel=1e-5)
+        assert drawn[key]["high"] == pytest.approx(row["high"], rel=1e-5)
         assert drawn[key]["baseline"] == pytest.approx(known.loc[("all", key[1]), "mean"], rel=1e-5)
+        assert drawn[key]["nothing"] == pytest.approx(0.627)
 
 
 def test_scores_have_a_panel_for_each_model_and_a_row_for_each_selector(scores):
@@ -58,15 +59,25 @@ def test_scores_have_a_panel_for_each_model_and_a_row_for_each_selector(scores):
     assert spec["facet"]["field"] == "model"
     drawn = texts(plots.svg(plots.score_by_selector(scores, "accuracy")))
     assert [text for text in drawn if text in ("tree", "svm", "knn")] == ["tree", "svm", "knn"]
-    assert spec["spec"]["layer"][1]["encoding"]["y"]["scale"]["domain"] == ["ppfs", "hiton-mb", "all"]
+    assert spec["spec"]["layer"][2]["encoding"]["y"]["scale"]["domain"] == ["ppfs", "hiton-mb", "all"]
     assert {"ppfs", "hiton-mb", "all"} <= set(drawn)
 
 
 def test_one_split_has_a_point_without_a_spread(scores):
-    single = scores.assign(sd=float("nan"))
-    assert all(
-        row["low"] == row["mean"] == row["high"] for row in rows_of(plots.score_by_selector(single, "accuracy"), "low")
+    single = scores.assign(sd=float("nan"), low=float("nan"), high=float("nan"))
+    rows = rows_of(plots.score_by_selector(single, "accuracy"), "low")
+    assert rows and all(row["low"] is row["high"] is None for row in rows)
+
+
+def test_an_axis_shows_no_feature_and_an_interval_does_not_hide_the_rest(scores):
+    svm = scores.query("metric == 'accuracy' and model == 'svm'")
+    wild = svm.assign(low=svm["low"].where(svm["selector"] != "ppfs", -40.0))
+    chart = plots.size_against_score(wild, "accuracy", "svm").to_dict()
+    low, high = next(
+        node["encoding"]["y"]["scale"]["domain"] for node in chart["layer"] if node["mark"].get("type") == "point"
     )
+    assert -0.5 < low < 0.627 and high > svm["mean"].max()  # the references are on it, and -40 is not
+    assert "no feature" in texts(plots.svg(plots.size_against_score(wild, "accuracy", "svm")))
 
 
 def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
@@ -76,7 +87,7 @@ def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
         zip(members["fold"], members["feature"], strict=True)
     )
     assert all(row["share"] == f"{len(row['folds'])} of 5" for row in drawn)
-    inside = {row["feature"] for row in drawn if row["kind"] == "in the final blanket"}
+    inside = {row["feature"] for row in drawn if row["kind"] == "chosen, and in the final blanket"}
     assert inside == set(final["feature"])
     spec = chart.to_dict()["layer"][0]["encoding"]
     assert spec["x"]["scale"]["domain"] == ["1", "2", "3", "4", "5"]
@@ -121,7 +132,7 @@ def test_names_without_room_are_left_out_and_counted(scores):
     crowd = one.iloc[[0] * 60].assign(
         selector=[f"selector-{i}" for i in range(60)], mean=[0.9 + i / 1e5 for i in range(60)], n_features=5.0
     )
-    crowd = pd.concat([crowd, one.assign(mean=[0.1, 0.2, 0.99])])
+    crowd = pd.concat([crowd, one[:3].assign(mean=[0.1, 0.2, 0.99])])
     chart = plots.size_against_score(crowd, "accuracy", "svm")
     hidden = [row for row in rows_of(chart, "label_y") if not row["side"]]
     assert hidden and chart.to_dict()["title"]["text"].startswith(f"{len(hidden)} of 63 names do not fit")
@@ -130,7 +141,8 @@ def test_names_without_room_are_left_out_and_counted(scores):
 def test_wide_ranges_of_size_get_a_logarithmic_axis(scores):
     def kind(largest):
         wide = scores.assign(n_features=scores["selector"].map({"ppfs": 4, "hiton-mb": 5, "all": largest}))
-        return plots.size_against_score(wide, "accuracy", "svm").to_dict()["layer"][0]["encoding"]["x"]["scale"]["type"]
+        layers = plots.size_against_score(wide, "accuracy", "svm").to_dict()["layer"]
+        return next(layer["encoding"]["x"]["scale"]["type"] for layer in layers if layer["mark"]["type"] == "point")
 
     assert (kind(30), kind(3000)) == ("linear", "log")
 

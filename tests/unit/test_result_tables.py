@@ -53,14 +53,20 @@ def only(frame):
 
 
 def test_scores_are_mean_sd_and_paired_difference():
-    table = result_tables.scores(evaluations({"a": [0.8, 0.9], "all": [0.7, 0.9]})).set_index("selector")
+    table = result_tables.scores(evaluations({"a": [0.8, 0.9], "all": [0.7, 0.9]}), n_parts=2).set_index("selector")
     assert table.loc["a", "mean"] == pytest.approx(0.85)
     assert table.loc["a", "sd"] == pytest.approx(np.sqrt(0.005))  # deviations +-0.05, one degree of freedom
     assert table.loc["a", "difference"] == pytest.approx(0.05)
     assert table.loc["all", "difference"] == 0
     assert table.loc["a", "n_splits"] == 2
     assert table.loc["a", "n_features"] == 3.5
-    assert list(table["best"]) == [True, False]
+    # The differences 0.1 and 0 have variance 0.005, and their mean that times 1/2 + 1/(2 - 1): Nadeau and Bengio.
+    half = 12.7062 * np.sqrt(0.005 * 1.5)  # Student's 97.5 % point of one degree of freedom
+    assert table.loc["a", ["difference_low", "difference_high"]].tolist() == pytest.approx(
+        [0.05 - half, 0.05 + half], rel=1e-5
+    )
+    assert table.loc["a", ["low", "high"]].tolist() == pytest.approx([0.85 - half, 1.0], rel=1e-5)  # accuracy ends at 1
+    assert not table["best"].any()  # which of them is better cannot be told from this
 
 
 def test_difference_uses_only_the_splits_that_both_have():

@@ -52,7 +52,7 @@ COLUMNS = {
     "select/wine/full/ppfs/fold-2of2/shrink": ["feature", "kept", *STEP_COLUMNS[1:], "step"],
     "select/wine/full/mrmr/blanket": ["feature", "chosen", "frequency", "importance", "role"],
     "select/wine/full/mrmr/folds": ["fold", "size", "z", "chosen", "n_tests", "seconds"],
-    "evaluate/wine/ppfs": ["split", "model", "metric", "value", "n_features", "seconds"],
+    "evaluate/wine/ppfs": ["split", "model", "metric", "value", "prior", "n_features", "seconds"],
 }
 
 
@@ -111,7 +111,7 @@ def test_the_run_ends_with_tables_report_figures_and_provenance(finished):
         found = columns(results / f"tables/{name}.parquet")
         assert lines[0].split(",") == list(found)
         assert len(lines) - 1 == len(next(iter(found.values())))
-    assert set(columns(results / "tables/scores.parquet")["selector"]) == {"ppfs", "mrmr", "all"}
+    assert set(columns(results / "tables/scores.parquet")["selector"]) == {"ppfs", "mrmr", "all", "none"}
     report = (results / "report.html").read_text(encoding="utf-8")
     assert all(word in report for word in ("wine", "ppfs", "mrmr", "proline", 'class="chart"'))
     figures = list((results / "figures").glob("*.svg"))

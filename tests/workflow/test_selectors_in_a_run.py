@@ -136,7 +136,7 @@ def test_a_crash_leaves_its_reason_in_the_artefacts_and_the_rest_complete(mixed_
     assert set(scores["status"]) == {"error"} and set(scores["reason"]) == {reason}
     table = columns(results / "tables/scores.parquet")
     statuses = dict(zip(table["selector"], table["status"], strict=True))
-    assert statuses == {"all": "ok", "outside": "ok", "broken": "error"}
+    assert statuses == {"all": "ok", "none": "ok", "outside": "ok", "broken": "error"}
     report = (results / "report.html").read_text(encoding="utf-8")
     assert "broken" in report and "the matrix is singular" in report
 

@@ -12,6 +12,7 @@ from ..config.reading import read_config
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
+from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
 from ..data.sources import read_source
@@ -163,7 +164,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=[*filter(None, [markers_told(source.markers)])],
+        notes=[*filter(None, [markers_told(source.markers), in_one_line(map(Finding.as_dict, findings(source)))])],
         verdict=outcomes[best].verdict if best is not None else {},
     )
 

@@ -18,8 +18,8 @@ from .estimator import MarkovBlanketSelector
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
     "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
-    "InterIAMBnPC", "KollerSahami", "MixedMB", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved",
-    "Stepwise", "TIEStar", "TrueBlanket"]
+    "InterIAMBnPC", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief",
+    "Relieved", "Stepwise", "TIEStar", "TrueBlanket"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -314,6 +314,12 @@ class MixedMB(MarkovBlanketSelector):
     ci_test: str | CITest = "lr-mixed"
     alpha: float = 0.05
     max_k: int | None = None
+
+
+class NoFeatures(MarkovBlanketSelector):
+    """Keep no feature. Every model then predicts the majority class with the shares of the classes, or the mean."""
+
+    method_class = _METHODS["none"]
 
 
 class PCMB(MarkovBlanketSelector):

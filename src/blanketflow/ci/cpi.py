@@ -15,9 +15,10 @@ from ..core.cards import NUMERIC, RESAMPLED, Card
 from ..core.parameters import anything, choice, integer
 from ..core.results import CIResults
 from ..core.seeds import derive_rng, seed_32
+from ..core.spread import standardised
 from ..core.table import Column, Table
 from .base import CITest, constant_results
-from .least_squares import COLLINEAR, orthonormal_basis, standardised
+from .least_squares import COLLINEAR, orthonormal_basis
 from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..core.cards import ASYMPTOTIC, BOOLEAN, INTEGER, NUMERIC, Card
 from ..core.results import CIResults
+from ..core.spread import is_rounded_away, standardised
 from ..core.table import Table
 from .base import CITest, constant_results
-from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals, standardised
-from .rounding import is_rounded_away, reason, rounded_away
+from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals
+from .rounding import reason, rounded_away
 from .tails import f_greater, normal_two_sided
 
 #: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.

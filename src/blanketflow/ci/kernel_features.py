@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..core.spread import standardised
 from ..core.table import Column
-from .least_squares import standardised
 
 #: A landmark is left out if the others span it up to this share of k(x, x) = 1.
 SPANNED = 1e-10

@@ -12,21 +12,6 @@ import numpy as np
 COLLINEAR = 1e-10
 #: The unexplained share of a perfect relation, which keeps statistics finite.
 SMALLEST_SHARE = 2e-15
-#: A column whose standard deviation is below this share of its largest value, or up to twice of it, counts as constant:
-#: rounding has left too little of what it was.
-SMALLEST_SPREAD = 1e-14
-
-
-def standardised(columns: np.ndarray) -> np.ndarray:
-    """Return columns, shape (m, n), with mean 0 and length 1; zeros if a column is constant but for rounding."""
-    _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
-    # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range.
-    centred = columns * np.ldexp(1.0, -np.maximum(exponents, -1000))[:, np.newaxis]
-    for _ in range(2):  # the second pass removes the rounding error of a mean that is much larger than the spread
-        centred -= centred.mean(axis=1, keepdims=True)
-    length = np.sqrt(np.vecdot(centred, centred))
-    varies = length > SMALLEST_SPREAD * np.sqrt(columns.shape[1])
-    return centred / np.where(varies, length, np.inf)[:, np.newaxis]
 
 
 def residuals(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -44,6 +29,7 @@ def orthonormal_basis(columns: np.ndarray) -> np.ndarray:
 
     Examples
     --------
+    >>> from blanketflow.core.spread import standardised
     >>> a, b = standardised(np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]]))
     >>> orthonormal_basis(np.array([a, b, -a, (a + b) / 2])).shape
     (2, 4)

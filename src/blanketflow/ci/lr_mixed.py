@@ -11,11 +11,12 @@ import numpy as np
 from ..core.cards import ASYMPTOTIC, Card
 from ..core.parameters import choice, number
 from ..core.results import CIResults
+from ..core.spread import is_rounded_away, standardised
 from ..core.table import Column, Table
 from .base import CITest, unreliable_rule
 from .binning import ranks
-from .least_squares import log_unexplained_share, orthonormal_basis, residuals, standardised
-from .rounding import is_rounded_away, reason, rounded_away
+from .least_squares import log_unexplained_share, orthonormal_basis, residuals
+from .rounding import reason, rounded_away
 from .tails import chi2_tail, f_greater
 
 

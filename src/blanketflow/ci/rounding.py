@@ -1,4 +1,4 @@
-"""Columns whose variation rounding has destroyed, such as 1e15 + noise: tests that centre columns fail on them."""
+"""What tests that centre columns say of those whose variation rounding has destroyed."""
 
 from __future__ import annotations
 
@@ -8,37 +8,10 @@ import numpy as np
 
 from ..core.printable import printable
 from ..core.results import CIResults
-from ..core.table import Column, Table
-from .least_squares import SMALLEST_SPREAD, standardised
+from ..core.spread import is_rounded_away
+from ..core.table import Table
 
 _SHOWN = 5
-
-
-def is_rounded_away(column: Column) -> bool:
-    """Whether a column without missing cells varies, but by too little for the floats of its size.
-
-    The standard deviation is then below about 90 times the distance between neighbouring floats. Above that, p-values
-    are those of exact numbers: at an offset of 1e13, 500 times the distance, log p differs by less than 0.02.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=50)
-    >>> [is_rounded_away(Column("a", "numeric", noise + offset)) for offset in (0.0, 1e13, 1e15)]
-    [False, False, True]
-    >>> is_rounded_away(Column("a", "numeric", np.full(50, 0.1)))
-    False
-    """
-    if column.is_discrete:
-        return False
-    cells = column.cells()
-    if not len(cells) or cells.min() == cells.max():
-        return False
-    values = column.numbers()
-    low, high = float(values.min()), float(values.max())
-    # The standard deviation is at least the range / sqrt(2 n).
-    if high / 2 - low / 2 > 2 * SMALLEST_SPREAD * np.sqrt(len(values)) * max(abs(low), abs(high)):
-        return False
-    return not standardised(values[np.newaxis]).any()
 
 
 def rounded_away(table: Table, target: str, results: CIResults) -> list[str]:

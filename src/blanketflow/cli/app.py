@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import check, compare, export, init, inspect, list_and_explain, run, select
+from . import check, compare, diff, export, init, inspect, list_and_explain, run, select
 from .options import Repeated
 from .terminal import is_terminal
 
@@ -34,6 +34,7 @@ def make_app() -> typer.Typer:
     app.command("compare", cls=Repeated)(compare.compare)
     app.command("run", cls=run.PassedOn)(run.run)
     app.command("check")(check.check)
+    app.command("diff")(diff.diff)
     app.command("export")(export.export)
     app.command("list")(list_and_explain.list_all)
     app.command("explain")(list_and_explain.explain)

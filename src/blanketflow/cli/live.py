@@ -40,8 +40,13 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
         events.touch()
         # A file instead of a pipe: if this process dies, Snakemake is not disturbed.
         command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
-        with open(output, "wb") as out, open(errors, "wb") as err, open(events, encoding="utf-8") as lines:
-            follow = _Follow(lines, progress)
+        with (
+            open(output, "wb") as out,
+            open(errors, "wb") as err,
+            open(events, encoding="utf-8") as lines,
+            open(errors, encoding="utf-8", errors="replace") as told,
+        ):
+            follow = _Follow(lines, told, progress)
             with Live(console=console(sys.stderr), refresh_per_second=8, transient=True) as live:
                 ended = run_to_end(
                     command,
@@ -64,16 +69,21 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
 
 
 class _Follow:
-    """Reads the events written since the last call."""
+    """Reads the events, and the messages of our jobs, written since the last call."""
 
-    def __init__(self, lines: Any, progress: Progress) -> None:
-        self._lines, self._progress, self._rest = lines, progress, ""
+    def __init__(self, events: Any, told: Any, progress: Progress) -> None:
+        self._files, self._rests, self._progress = (events, told), ["", ""], progress
 
     def __call__(self) -> Progress:
-        *whole, self._rest = (self._rest + self._lines.read()).split("\n")
-        for line in whole:
+        events, told = (self._whole_lines(at) for at in range(2))
+        for line in events:
             self._progress.see(json.loads(line))
+        self._progress.notes += [line.removeprefix(_OURS) for line in told if line.startswith(_OURS)]
         return self._progress
+
+    def _whole_lines(self, at: int) -> list[str]:
+        *whole, self._rests[at] = (self._rests[at] + self._files[at].read()).split("\n")
+        return whole
 
 
 def _drawn(progress: Progress, begin: float) -> Table:

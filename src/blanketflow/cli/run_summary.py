@@ -1,19 +1,23 @@
-"""A short summary of a finished run: the blanket of every pair, the failures, and where the report is."""
+"""A short summary of a finished run: the answer, the blanket of every pair, the failures, and where the report is."""
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from .terminal import heading, show
+from .terminal import heading, note, show, width
 
 #: How many failures on evaluation splits are listed; the report has them all.
 _MOST = 5
 
 
 def show_blankets(folder: Path) -> None:
-    """Print the final blanket of every pair, or why there is none, in the order of the config; then other failures."""
+    """Print the answer and the final blanket of every pair, or why there is none; then other failures.
+
+    What to look at in a table first is said on stderr.
+    """
     from ..data.splits import FINAL
     from ..workflow.read_results import Results
 
@@ -23,11 +27,18 @@ def show_blankets(folder: Path) -> None:
     found: dict[tuple[str, str], list[str]] = {}
     for dataset, selector, feature in results.rows("blankets", "dataset", "selector", "feature"):
         found.setdefault((dataset, selector), []).append(feature)
+    said = results.rows("answers", "dataset", "warning", "answer", "scores", "evidence")
+    answers = {dataset: texts for dataset, *texts in said}
     ended = results.rows("statuses", "dataset", "selector", "split", "stage", "status", "reason", "verdict")
     asked = results.config()
     skipped = {(dataset, selector): reason for dataset, selector, reason in asked["skipped"]}
     for dataset in asked["order"]["datasets"]:
         heading(f"\n{dataset}")
+        warning, *answer = answers.get(dataset, [""])
+        if warning:
+            note(f"{dataset}: {warning}")
+        for text in filter(None, answer):
+            show(textwrap.fill(text, width(), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
         for selector in asked["order"]["selectors"]:
             pair = (dataset, selector)
             if pair in skipped:
@@ -48,7 +59,7 @@ def show_blankets(folder: Path) -> None:
                     if features
                     else f"  {selector}: no feature{careful}"
                 )
-                if verdict:
+                if verdict and verdict not in answer:
                     show(f"    {verdict}")
     _show_failures([row for row in ended if row[2] not in ("", FINAL) and row[4] in ("error", "timeout")])
     show(f"\nReport: {results.at('report')}")

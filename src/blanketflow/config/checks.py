@@ -120,6 +120,14 @@ def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) 
             )
 
 
+def check_references(selectors: Mapping[str, Selector]) -> None:
+    """Refuse another selector under the name of a reference that every evaluation has."""
+    for name, what in (("all", "the baseline of all features"), ("none", "the reference without any feature")):
+        methods = {selector.method.card.id for selector in selectors.values()}
+        if name in selectors and name not in methods:
+            raise ConfigError(f"config: selector {name!r} is {what}, which every evaluation has. Rename yours.")
+
+
 def check_aggregate(rule: Any, where: str) -> None:
     """Refuse what is no aggregation rule."""
     try:

@@ -20,6 +20,7 @@ from .checks import (
     check_aggregate,
     check_folds,
     check_names,
+    check_references,
     check_size,
     check_splits,
     checked_metrics,
@@ -66,12 +67,10 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     check_splits(splits, datasets)
     check_names(selectors, datasets)
     check_folds(top, selectors)
-    if splits["evaluation"] and not any(s.method.card.id == "all" for s in selectors.values()):
-        if "all" in selectors:
-            raise ConfigError(
-                "config: selector 'all' is the baseline of all features, which every evaluation has. Rename yours."
-            )
-        selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
+    if splits["evaluation"]:
+        check_references(selectors)
+        if not any(s.method.card.id == "all" for s in selectors.values()):
+            selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
     for name, stage in checked_supplied(top["supplied"], selectors).items():
         selectors[name] = replace(selectors[name], supplied=stage)
     types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}

@@ -11,6 +11,11 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
 #: What a test's p-values are.
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
+#: What importance is in most methods of a family.
+IMPORTANCES = {
+    "causal": "ln(1/p) of the test that admitted it, in nats: 3.0 for p = 0.05, 6.9 for p = 0.001",
+    "filter": "the score of its formula when it was ranked, in nats",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Card:
         most methods of its family.
     formula : str
         For methods that rank features: the formula that they rank by.
+    importance : str
+        For methods: what the importance of a feature is, with its unit. Empty: see `means_by_importance`.
     symmetric : bool
         For tests: swapping X and T changes nothing.
     measures : tuple of str
@@ -75,9 +82,21 @@ class Card:
     cost: str = ""
     work: str = ""
     formula: str = ""
+    importance: str = ""
     symmetric: bool = False
     measures: tuple[str, ...] = ()
     p_values: str = ""
     column_sets: bool = False
     column_by_column: bool = True
     max_classes: int | None = None
+
+    @property
+    def means_by_importance(self) -> str:
+        """What the importance of a feature is: the card's own words, or what it is in most methods of the family.
+
+        Examples
+        --------
+        >>> Card("mine", "my method", "filter", "Ranks by what I like.", "unpublished").means_by_importance
+        'the score of its formula when it was ranked, in nats'
+        """
+        return self.importance or IMPORTANCES.get(self.family, "")

@@ -82,6 +82,9 @@ COLUMNS = {
     "model": Column("string", "id of the model"),
     "metric": Column("string", "name of the metric"),
     "value": Column("double", "score on the test rows; null where there is none", "the metric's"),
+    "prior": Column(
+        "double", "score on the same rows of the majority class or the mean, without any feature", "the metric's"
+    ),
     "n_features": Column("int64", "features that the model saw"),
     "status": Column("string", "one of " + ", ".join(STATUSES)),
     "reason": Column("string", "why the status is not ok"),
@@ -138,7 +141,7 @@ ARTEFACTS = {
     "blankets": rows_of("member of each Markov blanket that was found", "blanket feature rank count"),
     "evaluate": rows_of(
         "split, model and metric",
-        "split model metric value n_features seconds status reason",
+        "split model metric value prior n_features seconds status reason",
         status=Column(
             "string",
             "ok; undefined: the metric has no value on these rows; error: the model failed; else that of the search, "

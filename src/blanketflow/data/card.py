@@ -14,33 +14,21 @@ from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import blocks_of, content_keys, is_constant, missing_by_column
+from .findings import findings
 from .missing_markers import markers_told
 from .raw import RawTable
 from .secrets import redacted_spec
 
 _MOST_COLUMNS = 50
-#: A text column with at least this many levels, most of them seen once, looks like an identifier.
-_MIN_IDENTIFIER_LEVELS = 50
-_SHOWN = 5
 
 
 def with_findings(raw: RawTable, number_texts: Sequence[tuple[str, str]] = ()) -> RawTable:
-    """Return a raw table with its constant and duplicate columns, and notes on them and on `number_texts`."""
+    """Return a raw table with its constant and duplicate columns, and with `number_texts`; the findings say them."""
     features = raw.features
     varies = ~is_constant(features.columns)  # constants are reported as such, not as copies of each other
     constant = tuple(features.names[at] for at in np.flatnonzero(~varies).tolist())
     duplicates = tuple(_duplicates(features.columns, varies))
-    meant, n_rows = {name for name, _ in number_texts}, features.n_rows
-    identifiers = [c.name for c in features.one_of_each() if c.name not in meant and _is_identifier(c, n_rows)]
-    notes = [*raw.notes, *(f"column {name!r} {what}" for name, what in number_texts[:_SHOWN])]
-    if constant:
-        notes.append(f"{len(constant)} constant columns: {_some(constant)}")
-    if duplicates:
-        pairs = [f"{later} (= {first})" for first, later in duplicates]
-        notes.append(f"{len(duplicates)} columns repeat an earlier one: {_some(pairs)}")
-    if identifiers:
-        notes.append(f"{_some(identifiers)}: nearly every row has its own text; an identifier belongs under drop")
-    return replace(raw, constant=constant, duplicates=duplicates, notes=notes, number_texts=tuple(number_texts))
+    return replace(raw, constant=constant, duplicates=duplicates, number_texts=tuple(number_texts))
 
 
 def content_digest(column: Column) -> bytes:
@@ -84,6 +72,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
         },
         "constant": list(raw.constant),
         "duplicates": [{"kept": kept, "duplicate": duplicate} for kept, duplicate in raw.duplicates],
+        "findings": [finding.as_dict() for finding in findings(raw)],
         "notes": list(raw.notes),
         "truth": raw.truth,
     }
@@ -153,11 +142,3 @@ def _duplicates(columns: Sequence[Column], of_these: np.ndarray) -> Iterator[tup
         kept = seen.setdefault(content_digest(column), column.name)
         if kept != column.name:
             yield kept, column.name
-
-
-def _is_identifier(column: Column, n_rows: int) -> bool:
-    return column.kind == CATEGORICAL and len(column.levels) >= max(_MIN_IDENTIFIER_LEVELS, 0.9 * n_rows)
-
-
-def _some(names: tuple[str, ...] | list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")

@@ -62,9 +62,10 @@ def evaluate_split(
     Returns
     -------
     list of dict
-        Rows with ``model, metric, value, n_features, seconds, status, reason``. `seconds` is the time of fit and
-        predictions. `status` is ``ok``, ``undefined`` (the metric has no value on these rows) or ``error`` (the model
-        failed). For the last two, `value` is None and `reason` says why.
+        Rows with ``model, metric, value, prior, n_features, seconds, status, reason``. `prior` is the value of the
+        prior (or the mean) on the same rows, None if it has none. `seconds` is the time of fit and predictions.
+        `status` is ``ok``, ``undefined`` (the metric has no value on these rows) or ``error`` (the model failed). For
+        the last two, `value` is None and `reason` says why.
 
     Raises
     ------
@@ -79,29 +80,36 @@ def evaluate_split(
     # If one model is not ours, all run in processes of their own: a child process cannot use threads that another
     # model has started here.
     apart = any(is_foreign(model) for model in models)
+
+    def tried(model: Model | None, name: str, apart: bool) -> tuple[dict[str, tuple[str, Score]], float]:
+        """Return each metric's status and value for a model, or for the prior, and the seconds."""
+        started = time.perf_counter()
+        try:
+            own = partial(_predict, model, train, train_y, test, test_y, task, seed_32(*seed_identity, name), n_jobs)
+            predictions = Predictions(*in_child(lambda: astuple(own()))) if apart else own()
+            seconds = time.perf_counter() - started
+            return {metric: ("undefined", score(metric, predictions)) for metric in names}, seconds
+        except MemoryError:  # not the model's fault: the job may be repeated with more memory
+            raise
+        except Exception as error:  # one model's failure must not cost the others their results
+            seconds = time.perf_counter() - started
+            logger.warning("model %r failed in the evaluation of %r", name, seed_identity, exc_info=True)
+            return {metric: ("error", Score(None, reason_of(error))) for metric in names}, seconds
+
+    priors, _ = tried(None, "prior", apart=False)
     rows = []
     for asked in models:
         model = get_model(asked)
         if task not in model.card.tasks:
             continue
-        started = time.perf_counter()
-        try:
-            own = partial(_predict, model, train, train_y, test, test_y, task, seed_32(*seed_identity, asked), n_jobs)
-            predictions = Predictions(*in_child(lambda work=own: astuple(work()))) if apart else own()
-            seconds = time.perf_counter() - started
-            scores = {name: ("undefined", score(name, predictions)) for name in names}
-        except MemoryError:  # not the model's fault: the job may be repeated with more memory
-            raise
-        except Exception as error:  # one model's failure must not cost the others their results
-            seconds = time.perf_counter() - started
-            logger.warning("model %r failed in the evaluation of %r", asked, seed_identity, exc_info=True)
-            scores = {name: ("error", Score(None, reason_of(error))) for name in names}
+        scores, seconds = tried(model, asked, apart)
         for name, (status, outcome) in scores.items():
             rows.append(
                 {
                     "model": asked,
                     "metric": name,
                     "value": outcome.value,
+                    "prior": priors[name][1].value,
                     "n_features": len(train),
                     "seconds": seconds,
                     "status": status if outcome.value is None else "ok",
@@ -115,7 +123,7 @@ def not_scored(
     models: Sequence[str], metrics: str | Sequence[str], task: str, status: str, reason: str
 ) -> list[dict[str, Any]]:
     """Return the rows of `evaluate_split` for a split without a blanket: no values, but the reason."""
-    failed = {"value": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
+    failed = {"value": None, "prior": None, "n_features": 0, "seconds": 0.0, "status": status, "reason": reason}
     return [
         {"model": model, "metric": metric, **failed}
         for model in models
@@ -125,11 +133,12 @@ def not_scored(
 
 
 def _predict(
-    model: Model, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
+    model: Model | None, train: Table, train_y: Column, test: Table, test_y: Column, task: str, seed: int, n_jobs: int
 ) -> Predictions:
+    """Return the predictions of a fitted model, or of the prior where there is nothing to learn from."""
     is_classification = task == CLASSIFICATION
     y_train, y_test = (np.asarray(column.values) for column in (train_y, test_y))
-    if len(train) == 0 or (is_classification and len(np.unique(y_train)) == 1):
+    if model is None or len(train) == 0 or (is_classification and len(np.unique(y_train)) == 1):
         estimator = build_prior(task)
         X_train, X_test = np.zeros((len(y_train), 1)), np.zeros((len(y_test), 1))
     else:

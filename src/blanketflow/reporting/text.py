@@ -88,6 +88,28 @@ def mean_sd(mean: Any, sd: Any, form: Callable[[Any], str] = fixed) -> str:
     return form(mean) if sd is None or sd != sd else f"{form(mean)} ± {form(sd)}"
 
 
+def interval(low: Any, high: Any, form: Callable[[Any], str] = fixed) -> str:
+    """Return a 95 % interval in parentheses after a space; nothing if it is not known.
+
+    Examples
+    --------
+    >>> interval(0.5, 0.75), interval(float("nan"), float("nan"))
+    (' (95 % interval 0.500 to 0.750)', '')
+    """
+    return "" if low != low or high != high else f" (95 % interval {form(low)} to {form(high)})"
+
+
+def metric_name(metric: str) -> str:
+    """Return the name of a metric in a sentence.
+
+    Examples
+    --------
+    >>> metric_name("balanced-accuracy"), metric_name("roc-auc"), metric_name("log-loss")
+    ('balanced accuracy', 'ROC AUC', 'log-loss')
+    """
+    return {"balanced-accuracy": "balanced accuracy", "roc-auc": "ROC AUC", "r2": "R²"}.get(metric, metric)
+
+
 def count(n: int, thing: str) -> str:
     """Return a number with its noun, in the plural unless the number is 1."""
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

@@ -34,7 +34,12 @@ class External(Method):
         self.path = path
         self._options = dict(options)
         self.card = Card(
-            id=path, name=path, family="external", summary="A selector named in the config.", reference="its own"
+            id=path,
+            name=path,
+            family="external",
+            summary="A selector named in the config.",
+            reference="its own",
+            importance="what the selector says of it: feature_importances_, scores_, or minus ranking_",
         )
 
     def options(self) -> dict[str, Any]:

@@ -125,10 +125,15 @@ def run_script(main: Callable[..., None], job: Any) -> None:
         _end_job(printable(f"{type(error).__name__}: {error}"))
 
 
+def say(line: str, level: int = logging.WARNING) -> None:
+    """Say something in one line, in the job's log and where Snakemake runs."""
+    logger.log(level, line)
+    print(f"blanketflow: {line}", file=sys.__stderr__)
+
+
 def _end_job(why: str) -> NoReturn:
-    """Say in one line why a job fails, in its log and where Snakemake runs, and end it."""
-    logger.error(why)
-    print(f"blanketflow: {why}", file=sys.__stderr__)
+    """Say in one line why a job fails, and end it."""
+    say(why, logging.ERROR)
     sys.exit(1)
 
 

@@ -31,7 +31,7 @@ def tabulate(
         and those of its final blanket.
     """
     asked = json.loads(spec)
-    scored = collect.evaluations(evaluations)
+    scored, n_parts = collect.evaluations(evaluations), asked["splits"]["evaluation"]
     found = Found(
         cards=collect.cards(cards),
         blankets=collect.blankets(blankets),
@@ -41,6 +41,7 @@ def tabulate(
         ended=collect.outcomes(blankets, evaluations),
         skipped=asked["skipped"],
         selectors=asked["selectors"],
-        scores=scores(scored),
+        n_parts=n_parts,
+        scores=scores(scored, asked["selectors"], n_parts),
     )
     return {name: table.make(found) for name, table in TABLES.items()}

@@ -60,8 +60,8 @@ def compare(
     selectors : sequence or mapping
         Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings
         ``{id: spec}`` with a spec as in config.yaml; or one mapping of ids to any of these. The baseline ``all``
-        is added if there is an evaluation. If `n_folds`, `fold_rows` or `aggregate` of a blanketflow selector have
-        their defaults, the values given here apply.
+        is added if there is an evaluation, and scores have a row ``none``, without any feature. If `n_folds`,
+        `fold_rows` or `aggregate` of a blanketflow selector have their defaults, the values given here apply.
     models : sequence of str
         Models that score the blankets on the test rows.
     metrics : "auto" or sequence of str
@@ -117,7 +117,7 @@ def compare(
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> found = bf.compare(X, y, ["mrmr", bf.GS(alpha=0.01)], models=["tree"], evaluation=2, folds=2)
     >>> found.scores["selector"].unique().tolist()
-    ['mrmr', 'gs', 'all']
+    ['mrmr', 'gs', 'all', 'none']
     >>> "proline" in found.blanket("mrmr")
     True
     """

@@ -30,13 +30,13 @@ class Charts:
     def score_by_selector(self, dataset: str | None = None, metric: str | None = None) -> Any:
         """Draw the score of each selector and that of all features, for each model."""
         scores, metric, _ = self._scores(dataset, metric)
-        return plots.score_by_selector(scores, metric, self.run.baseline)
+        return plots.score_by_selector(scores, metric, self.run.baseline, self.run.nothing)
 
     def size_against_score(
         self, dataset: str | None = None, metric: str | None = None, model: str | None = None
     ) -> Any:
         """Draw the size of the blankets against how well a model predicts from them."""
-        return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline)
+        return plots.size_against_score(*self._scores(dataset, metric, model), self.run.baseline, self.run.nothing)
 
     def cost_against_score(
         self,
@@ -48,7 +48,7 @@ class Charts:
         """Draw the cost of selection, seconds or ``n_tests``, against how well a model predicts from it."""
         scores, metric, model = self._scores(dataset, metric, model)
         runtime = self.run.rows(self.run.tables["runtime"], dataset=dataset_of(self.run, dataset))
-        return plots.cost_against_score(scores, runtime, metric, model, cost, self.run.baseline)
+        return plots.cost_against_score(scores, runtime, metric, model, cost, self.run.baseline, self.run.nothing)
 
     def selection_frequency(self, selector: str, dataset: str | None = None) -> Any:
         """Draw which fold of the final split chose which feature."""

@@ -29,8 +29,8 @@ class Comparison:
     run : blanketflow.reporting.report.Run
         Everything that the report shows.
     tables : dict of str to DataFrame
-        Every result table by name; the attributes scores, blankets, stability, agreement, ranks, wins, friedman,
-        runtime, truth and statuses are these.
+        Every result table by name; the attributes answers, scores, blankets, stability, agreement, ranks, wins,
+        friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         What each fold cost; what did not end with ``ok``; which pairs do not suit each other, and why.
     plot : blanketflow.api.compare.charts.Charts
@@ -57,6 +57,11 @@ class Comparison:
     def scores(self) -> pd.DataFrame:
         """Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."""
         return self.run.tables["scores"]
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """Which features to keep on each data set, in words, and whether models learned anything."""
+        return self.run.tables["answers"]
 
     @property
     def blankets(self) -> pd.DataFrame:
@@ -208,16 +213,17 @@ class Comparison:
         >>> X, y = load_wine(return_X_y=True, as_frame=True)
         >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=2, folds=0)
         >>> found.summary().index.tolist(), found.summary().columns.tolist()
-        ([('table', 'gs'), ('table', 'all')], ['features', 'tree, accuracy'])
+        ([('table', 'gs'), ('table', 'all'), ('table', 'none')], ['features', 'tree, balanced-accuracy'])
         """
         rows = []
         for dataset in self.run.cards:
             metric = self.run.main_metric(dataset)
             scores = self.run.rows(self.run.scores(dataset), metric=metric) if metric else self.scores[:0]
             final = set(self.run.ran(dataset))
-            for selector in self.run.selectors:
+            for selector in self.run.shown:
                 own = scores[scores["selector"] == selector]
-                size = len(self.run.blanket(dataset, selector)) if selector in final else ""
+                size: Any = len(self.run.blanket(dataset, selector)) if selector in final else ""
+                size = 0 if selector == self.run.nothing else size
                 shown = {f"{s.model}, {s.metric}": _score(s.mean, s.sd) for s in own.itertuples()}
                 rows.append({"dataset": dataset, "selector": selector, "features": size, **shown})
         return pd.DataFrame(rows).fillna("").set_index(["dataset", "selector"])
@@ -232,7 +238,8 @@ class Comparison:
     def notes(self) -> list[str]:
         """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status.
 
-        The lines before these name the texts that were taken for missing cells, if a file of text held some.
+        The lines before these name the texts that were taken for missing cells, if a file of text held some, and say
+        what to look at in the table first, such as a column that alone tells the target.
 
         Returns
         -------
@@ -242,12 +249,15 @@ class Comparison:
         Examples
         --------
         >>> import blanketflow as bf
-        >>> X = {"a": [1.0, 2, 3, 4] * 9, "b": [1.0, 3, 2, 5] * 9, "y": [0, 0, 1, 1] * 9}
-        >>> bf.compare(pd.DataFrame(X), "y", ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
-        []
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> leaking = X.assign(label=y + 1)
+        >>> bf.compare(leaking, y, ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
+        ['table: look at the table first: suspected leakage (label). blanketflow inspect says why']
         """
         told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
         lines = [f"{name}: {markers}" for name, markers in told.items() if markers]
+        lines += [f"{row.dataset}: {row.warning}" for row in self.answers.itertuples() if row.warning]
         lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.
         unselected = {(o.dataset, o.selector) for o in self.outcomes.itertuples() if o.stage == "select"}

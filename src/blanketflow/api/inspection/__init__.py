@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
+from ...data.findings import Finding, findings
+from ...data.findings.columns import ColumnSummary, summarise, tokens
+from ...data.findings.looked_at import MOST_COLUMNS
+from ...data.findings.of_table import class_counts
 from ...data.sources import read_columns, read_source
-from .columns import ColumnSummary, summarise, tokens
-from .findings import Finding, class_counts, of_columns, of_markers, of_numbers, of_table, of_texts, suspected_leaks
 from .suitable import Suitability, suggested_method, suggested_test, what_suits
 
 __all__ = [
@@ -21,9 +23,6 @@ __all__ = [
     "inspect_table",
     "suggest_targets",
 ]
-
-#: At most this many columns are inspected one by one.
-MOST_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
@@ -69,16 +68,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     []
     """
     raw = read_source("table", spec, seed)
-    columns = list(islice(raw.features.columns, MOST_COLUMNS))
-    summaries = [summarise(column) for column in columns]
-    findings = [*suspected_leaks(raw, columns), *of_texts(raw, columns), *of_numbers(raw, columns)]
-    findings += [*of_columns(summaries, raw.features.n_rows), *of_markers(raw), *of_table(raw)]
-    n_without = next((note for note in raw.notes if "have no target" in note), None)
-    if n_without:
-        findings.append(Finding("note", (raw.target.name,), n_without, "Fill them in the file if they are known."))
-    if len(raw.features) > MOST_COLUMNS:
-        message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were inspected one by one"
-        findings.append(Finding("note", (), message, "Leave out columns with drop to see others."))
+    summaries = [summarise(column) for column in islice(raw.features.columns, MOST_COLUMNS)]
     facts, tests, methods = what_suits(spec)
     test = suggested_test(facts, summaries)
     return Inspection(
@@ -89,7 +79,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         n_features=len(raw.features),
         classes=class_counts(raw) if raw.target.levels else None,
         columns=summaries,
-        findings=findings,
+        findings=findings(raw),
         tests=tests,
         methods=methods,
         suggested_test=test,

@@ -10,12 +10,12 @@ from typing import Any
 from ...ci import get_ci_test
 from ...core.cards import CLASSIFICATION, INTEGER, NUMERIC
 from ...core.registry import discover
+from ...data.findings.columns import MOST_CODES, ColumnSummary
 from ...workflow.estimates.cost import marginal_seconds
 from ...workflow.peek import Facts
 from ...workflow.plan import make_plan
 from ...workflow.specs import Plan
 from ...workflow.suitability import why_not_test
-from .columns import MOST_CODES, ColumnSummary
 
 #: A first search should take at most this many CPU seconds.
 SOON = 60.0

@@ -1,6 +1,7 @@
 """Charts: each function takes a frame and returns an Altair chart. Only jobs that draw import this package."""
 
 from .blanket_graph import blanket_graph
+from .blanket_tree import blanket_tree
 from .critical_difference import critical_difference
 from .heatmaps import agreement, wins
 from .render import spec, svg
@@ -12,6 +13,7 @@ __all__ = [
     "CONFIG",
     "agreement",
     "blanket_graph",
+    "blanket_tree",
     "cost_against_score",
     "critical_difference",
     "score_by_selector",

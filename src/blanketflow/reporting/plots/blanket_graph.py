@@ -16,14 +16,14 @@ _WIDTH = 700
 #: The largest number of features shown.
 MAX_FEATURES = 24
 #: The label, ring, colour and shape of each role.
-_ROLES = {
+ROLES = {
     "parent_or_child": ("parent or child", "inner", BLUE, "circle"),
     "member": ("member, role not known", "inner", GREEN, "square"),
     "spouse": ("spouse: shares a child with the target", "outer", ORANGE, "diamond"),
 }
 #: A grey on which white text is legible and which is visible on light and dark pages.
-_TARGET = "#5A5F66"
-_TARGET_CHARACTERS = 26
+TARGET = "#5A5F66"
+TARGET_CHARACTERS = 26
 #: Areas of a node in square pixels: the least important, the most important, and of unknown importance.
 _SMALL, _LARGE, _UNKNOWN = 70, 330, 130
 #: Smallest and largest distance of two names, and the height that the names of one side share, in pixels.
@@ -46,8 +46,8 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-_WIDTH // 2, _WIDTH // 2], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-height // 2, height // 2], nice=False, zero=False))
-    present = [role for role in _ROLES if role in set(blanket["role"][:limit])]
-    names, _, colours, shapes = zip(*(_ROLES[role] for role in present), strict=True) if present else ((),) * 4
+    present = [role for role in ROLES if role in set(blanket["role"][:limit])]
+    names, _, colours, shapes = zip(*(ROLES[role] for role in present), strict=True) if present else ((),) * 4
     legend = alt.Legend(title=None, orient="bottom", direction="horizontal", labelLimit=0) if present else None
     base = alt.Chart().encode(
         x=x,
@@ -57,7 +57,7 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     lines = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(
         x2=alt.datum(0),
         y2=alt.datum(0),
-        strokeDash=alt.condition(f"datum.role == '{_ROLES['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
+        strokeDash=alt.condition(f"datum.role == '{ROLES['spouse'][0]}'", alt.value([4, 4]), alt.value([1, 0])),
     )
     points = base.mark_point(filled=True, opacity=1).encode(
         color=alt.Color("role:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
@@ -72,30 +72,36 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     ]
     chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes)
     chart = chart.properties(width=_WIDTH, height=height)
-    return noted(chart, _note(blanket, limit))
+    return noted(chart, note_on(blanket, limit))
 
 
 def _nodes(blanket: pd.DataFrame) -> pd.DataFrame:
-    rank = {role: at for at, role in enumerate(_ROLES)}
-    shown = blanket.sort_values("role", key=lambda role: role.map(rank), kind="stable")
-    outer = sum(_ROLES[role][1] == "outer" for role in shown["role"])
+    shown = by_role(blanket)
+    outer = sum(ROLES[role][1] == "outer" for role in shown["role"])
     places = ring_places(len(shown) - outer, outer)
     room = [int((_WIDTH / 2 - abs(x) - 13) / CHARACTER) for x, _ in places]
     return pd.DataFrame(
         {
             "feature": shown["feature"],
             "label": [shortened(name, width) for name, width in zip(shown["feature"], room, strict=True)],
-            "role": [_ROLES[role][0] for role in shown["role"]],
+            "role": [ROLES[role][0] for role in shown["role"]],
             "importance": [number(value) for value in shown["importance"]],
-            "folds": [_folds(value) for value in shown["frequency"]],
-            "size": _sizes(shown["importance"]),
+            "folds": [in_folds(value) for value in shown["frequency"]],
+            "size": node_sizes(shown["importance"]),
             "x": [x for x, _ in places],
             "y": [y for _, y in places],
         }
     )
 
 
-def _sizes(importance: pd.Series) -> list[int]:
+def by_role(blanket: pd.DataFrame) -> pd.DataFrame:
+    """Return the features of a blanket, spouses last."""
+    rank = {role: at for at, role in enumerate(ROLES)}
+    return blanket.sort_values("role", key=lambda role: role.map(rank), kind="stable")
+
+
+def node_sizes(importance: pd.Series) -> list[int]:
+    """Return the area of each node in square pixels: the larger, the more important."""
     values = importance.astype("float64").where(lambda v: v.abs() < math.inf)
     low, high = min(values.min(), 0.0), values.max()
     if not high > low:
@@ -104,23 +110,25 @@ def _sizes(importance: pd.Series) -> list[int]:
     return [_UNKNOWN if s != s else round(_SMALL + (_LARGE - _SMALL) * s) for s in share]
 
 
-def _folds(frequency: float | None) -> str:
+def in_folds(frequency: float | None) -> str:
+    """Return in which share of the folds a feature was chosen, in words."""
     return "not known" if frequency is None or frequency != frequency else f"{frequency:.0%} of folds"
 
 
 def _centre(target: str) -> list[alt.Chart]:
-    label = shortened(target, _TARGET_CHARACTERS)
+    label = shortened(target, TARGET_CHARACTERS)
     half = max(len(label) * CHARACTER / 2 + 10, 30)
     base = alt.Chart(pd.DataFrame({"target": [target], "label": [label]})).encode(
         x=alt.datum(0), y=alt.datum(0), tooltip=tooltip({"target": "target"})
     )
     return [
-        base.mark_rect(color=_TARGET, cornerRadius=6, width=2 * half, height=28),
+        base.mark_rect(color=TARGET, cornerRadius=6, width=2 * half, height=28),
         base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(text="label:N"),
     ]
 
 
-def _note(blanket: pd.DataFrame, limit: int) -> str:
+def note_on(blanket: pd.DataFrame, limit: int) -> str:
+    """Return what is said above the graph of a blanket."""
     if blanket.empty:
         return "no feature was selected"
     size = "larger: more important" if blanket["importance"].notna().any() else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import altair as alt
 import pandas as pd
@@ -12,29 +12,36 @@ from ..text import mean_sd, number, seconds, signed
 from .labels import GAP, Place, place_labels
 from .scales import Scale, in_order, linear, wide
 from .theme import BLUE, INK, ORANGE, STEP, WIDTH, noted, rounded, themed, tooltip
+from .window import window
 
 _COLUMNS = 3
 #: Width of the names on the y axis and of the gaps between panels, in pixels.
 _MARGIN = 220
+#: The lines of the references: column of the data, name, dashes.
+_LINES = (("baseline", "all features", [4, 3]), ("nothing", "no feature", [1, 3]))
 
 
-def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") -> alt.FacetChart:
-    """Draw the mean and standard deviation over the splits of one data set, one panel per model.
+def score_by_selector(
+    scores: pd.DataFrame, metric: str, baseline: str = "all", nothing: str = "none"
+) -> alt.FacetChart:
+    """Draw the mean of each selector with its 95 % interval on one data set, one panel per model.
 
-    `scores` is the result table of that name for one data set, in the order to show; its columns sd, n_splits,
-    n_features and difference may be missing. A dashed line marks `baseline`, the selector that keeps all features.
-    Pointing at a selector highlights it in every panel.
+    `scores` is the result table of that name for one data set, in the order to show; its columns sd, low, high,
+    n_splits, n_features and difference may be missing. A dashed line marks `baseline`, the selector that keeps all
+    features, and a dotted one `nothing`, the one that keeps none; both are on the axis, and so are the intervals as far
+    as `window` lets them. Pointing at a selector highlights it in every panel.
     """
-    shown = scores[(scores["metric"] == metric) & scores["mean"].notna()]
-    spread = shown["sd"].fillna(0.0)
-    reference = shown[shown["selector"] == baseline].set_index("model")["mean"]
+    known = scores[(scores["metric"] == metric) & scores["mean"].notna()]
+    means = known.set_index(["selector", "model"])["mean"]
+    shown = known[known["selector"] != nothing]
     data = _described(shown).drop(columns="n_features")
     data = data.assign(
         mean=rounded(shown["mean"]),
-        low=rounded(shown["mean"] - spread),
-        high=rounded(shown["mean"] + spread),
-        baseline=rounded(shown["model"].map(reference)),
+        baseline=rounded(shown["model"].map(lambda model: means.get((baseline, model)))),
+        nothing=rounded(shown["model"].map(lambda model: means.get((nothing, model)))),
     )
+    panels = [panel for _, panel in data.groupby("model", sort=False)]
+    data = pd.concat([data[:0], *(_cut(panel, panel[["baseline", "nothing"]].iloc[0]) for panel in panels)])
     models = list(dict.fromkeys(data["model"]))
     data = data.assign(panel=data["model"].map(models.index))
     columns = max(1, min(_COLUMNS, len(models)))
@@ -45,17 +52,19 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
     # Selections and views are named here, because Altair counts up its own names and equal charts would differ.
     pointed = alt.selection_point(name="pointed", fields=["selector"], on="pointerover", clear="pointerout", empty=True)
     base = alt.Chart().properties(width=(WIDTH - _MARGIN) // columns, height=alt.Step(STEP))
-    reference_line = base.mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3])
     spreads = base.mark_rule(color=BLUE, strokeWidth=2)
-    means = base.mark_point(color=BLUE, filled=True, size=60).properties(name="means").add_params(pointed)
+    marks = base.mark_point(color=BLUE, filled=True, size=60).properties(name="means").add_params(pointed)
     emphasis = alt.condition(pointed, alt.value(1), alt.value(0.25))
     layers = alt.layer(
-        reference_line.encode(
-            x=alt.X("mean(baseline):Q", scale=scale),
-            tooltip=[alt.Tooltip("mean(baseline):Q", title="all features", format=".4~g")],
+        *(
+            base.mark_rule(color=INK, opacity=0.6, strokeDash=dash).encode(
+                x=alt.X(f"mean({column}):Q", scale=scale),
+                tooltip=[alt.Tooltip(f"mean({column}):Q", title=title, format=".4~g")],
+            )
+            for column, title, dash in _LINES
         ),
         spreads.encode(x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2="high:Q", y=y, tooltip=shown_as),
-        means.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
+        marks.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
         data=data,
     )
     by_panel = alt.EncodingSortField("panel", op="min")
@@ -63,26 +72,35 @@ def score_by_selector(scores: pd.DataFrame, metric: str, baseline: str = "all") 
     return themed(facets.resolve_scale(x="independent"))
 
 
+def _cut(rows: pd.DataFrame, references: Iterable[float]) -> pd.DataFrame:
+    """Return rows with their intervals (low, high) cut to the part of the axis that is shown."""
+    start, end = window(rows["mean"].tolist(), references, rows["low"], rows["high"])
+    return rows.assign(low=rounded(rows["low"].clip(lower=start)), high=rounded(rows["high"].clip(upper=end)))
+
+
 _WIDTH, _HEIGHT = WIDTH - 90, 320
 #: Largest length of a label in pixels.
 _LONGEST = 260
 #: Columns of texts that every tooltip shows, with their titles.
-_SHOWN = {"difference": "difference to all features", "features": "features kept"}
+_SHOWN = {"interval": "95 % interval", "difference": "difference to all features", "features": "features kept"}
 #: The title of the axis of each cost.
 _AXES = {"n_tests": "tests, all splits and folds", "selection_seconds": "seconds of selection, all splits and folds"}
 
 
-def size_against_score(scores: pd.DataFrame, metric: str, model: str, baseline: str = "all") -> alt.LayerChart:
-    """Draw the mean score of each selector on one data set against its mean blanket size.
+def size_against_score(
+    scores: pd.DataFrame, metric: str, model: str, baseline: str = "all", nothing: str = "none"
+) -> alt.LayerChart:
+    """Draw the mean score of each selector on one data set against its mean blanket size, with its 95 % interval.
 
-    Selectors at the same point share one label; `baseline` has its own colour.
+    Selectors at the same point share one label; `baseline` has its own colour and a dashed line, and `nothing`, the
+    selector that keeps no feature, a dotted line.
     """
     shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
     points = shown.assign(x=shown["n_features"].round(2), y=shown["mean"]).dropna(subset=["x", "y"])
     titles = {"score": f"{metric} ({model})", **_SHOWN}
-    return _scatter(
-        points, wide(points["x"]), "features kept, mean over splits", f"{metric} ({model})", titles, baseline
-    )
+    kept = points.loc[points["selector"] != nothing, "x"]
+    across, up = "features kept, mean over splits", f"{metric} ({model})"
+    return _scatter(points, wide(kept), across, up, titles, (baseline, nothing))
 
 
 def cost_against_score(
@@ -92,6 +110,7 @@ def cost_against_score(
     model: str,
     cost: str = "selection_seconds",
     baseline: str = "all",
+    nothing: str = "none",
 ) -> alt.LayerChart:
     """Draw the mean score of each selector on one data set against the cost of selection, on a logarithmic axis.
 
@@ -101,29 +120,42 @@ def cost_against_score(
     if cost not in _AXES:
         raise UnknownNameError(f"no cost {cost!r} to draw. {did_you_mean(cost, _AXES)}")
     shown = _described(scores[(scores["metric"] == metric) & (scores["model"] == model)])
-    shown = shown.merge(runtime[["selector", "n_tests", "selection_seconds"]], on="selector")
+    shown = shown.merge(runtime[["selector", "n_tests", "selection_seconds"]], on="selector", how="left")
     points = shown.assign(
-        x=shown[cost],
+        x=shown[cost].fillna(0.0),  # what was not run, as no feature
         y=shown["mean"],
         tests=[number(n) for n in shown["n_tests"]],
         time=[seconds(value) for value in shown["selection_seconds"]],
     ).dropna(subset=["x", "y"])
     titles = {"score": f"{metric} ({model})", **_SHOWN, "tests": "tests", "time": "time to select"}
-    return _scatter(points, wide(points["x"], always=True), _AXES[cost], f"{metric} ({model})", titles, baseline)
+    of_selectors = points.loc[points["selector"] != nothing, "x"]
+    up = f"{metric} ({model})"
+    return _scatter(points, wide(of_selectors, always=True), _AXES[cost], up, titles, (baseline, nothing))
 
 
 def _scatter(
-    points: pd.DataFrame, x_scale: Scale, across: str, up: str, titles: Mapping[str, str], baseline: str
+    points: pd.DataFrame,
+    x_scale: Scale,
+    across: str,
+    up: str,
+    titles: Mapping[str, str],
+    references: tuple[str, str],
 ) -> alt.LayerChart:
-    """Draw one point per position, with the names of its selectors next to it.
+    """Draw one point per position, with its interval and the names of its selectors next to it, and two lines.
 
-    `points` has the columns selector, x, y, and the texts of the tooltip, which are the keys of `titles`; no value is
-    missing. `across` and `up` are the titles of the axes.
+    `points` has the columns selector, x, y, low, high, and the texts of the tooltip, which are the keys of `titles`; no
+    x or y is missing. `across` and `up` are the titles of the axes. `references` are the selectors of all features and
+    of none.
     """
-    shown = points.assign(x=rounded(points["x"]), y=rounded(points["y"]), is_baseline=points["selector"] == baseline)
+    at = dict(zip(points["selector"], points["y"], strict=True))
+    lines = [(at[name], title, dash) for name, (_, title, dash) in zip(references, _LINES, strict=True) if name in at]
+    points = _cut(points.assign(mean=points["y"]), [y for y, *_ in lines])
+    shown = points[points["selector"] != references[1]]
+    shown = shown.assign(x=rounded(shown["x"]), y=rounded(shown["y"]), is_baseline=shown["selector"] == references[0])
     texts = dict.fromkeys(titles, _each_once)
-    shown = shown.groupby(["x", "y"], as_index=False).agg({"selector": ", ".join, "is_baseline": "any", **texts})
-    y_scale = linear(shown["y"])
+    how = {"selector": ", ".join, "is_baseline": "any", "low": "min", "high": "max", **texts}
+    shown = shown.groupby(["x", "y"], as_index=False).agg(how)
+    y_scale = linear(pd.concat([shown["y"], shown["low"], shown["high"], pd.Series([y for y, *_ in lines])]).dropna())
     places = _places(shown, x_scale, y_scale)
     shown = shown.assign(
         side=[place.side if place else "" for place in places],
@@ -132,9 +164,11 @@ def _scatter(
     title = across + ("" if x_scale.kind == "linear" else " (logarithmic)")
     x = alt.X("x:Q", title=title, scale=x_scale.of_chart(), axis=x_scale.axis())
     base = alt.Chart().encode(x=x, tooltip=tooltip({"selector": "selector", **titles}))
-    dots = base.mark_point(filled=True, size=70, opacity=1).encode(
-        y=alt.Y("y:Q", title=up, scale=y_scale.of_chart(), axis=y_scale.axis()),
-        color=alt.condition("datum.is_baseline", alt.value(ORANGE), alt.value(BLUE)),
+    colour = alt.condition("datum.is_baseline", alt.value(ORANGE), alt.value(BLUE))
+    up_axis = alt.Y("y:Q", title=up, scale=y_scale.of_chart(), axis=y_scale.axis())
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=up_axis, color=colour)
+    spreads = base.mark_rule(strokeWidth=2, opacity=0.4).encode(
+        y=alt.Y("low:Q", scale=y_scale.of_chart()), y2="high:Q", color=colour
     )
     labels = [
         base.transform_filter(f"datum.side == '{side}'")
@@ -142,10 +176,25 @@ def _scatter(
         .encode(y=alt.Y("label_y:Q", scale=y_scale.of_chart()), text="selector:N")
         for side, align, dx in (("right", "left", GAP), ("left", "right", -GAP))
     ]
-    chart = alt.layer(dots, *labels, data=shown).properties(width=_WIDTH, height=_HEIGHT)
+    layers = [*_reference_lines(lines, y_scale), spreads, dots, *labels]
+    chart = alt.layer(*layers, data=shown).properties(width=_WIDTH, height=_HEIGHT)
     hidden = places.count(None)
     note = f"{hidden} of {len(places)} names do not fit: point at the dots to read them"
     return noted(chart, note if hidden else "")
+
+
+def _reference_lines(lines: Sequence[tuple[float, str, list[int]]], y_scale: Scale) -> list[alt.Chart]:
+    """Return horizontal lines; a point says which is that of all features, and a text at the right end the other."""
+    layers = []
+    for y, title, dash in lines:
+        base = alt.Chart(pd.DataFrame({"y": [y], "title": [title]})).encode(
+            y=alt.Y("y:Q", scale=y_scale.of_chart()), tooltip=tooltip({"title": "reference"})
+        )
+        layers.append(base.mark_rule(color=INK, opacity=0.45, strokeDash=dash))
+        if title == _LINES[1][1]:
+            text = base.mark_text(align="right", color=INK, opacity=0.75, fontSize=11, dy=-7)
+            layers.append(text.encode(x=alt.value(_WIDTH), text="title:N"))
+    return layers
 
 
 def _each_once(texts: Iterable[str]) -> str:
@@ -165,12 +214,17 @@ def _value(place: Place | None, scale: Scale) -> float:
 
 
 def _described(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns selector, model, mean and n_features, and the texts score, difference and features."""
-    full = scores.reindex(columns=["selector", "model", "mean", "sd", "n_splits", "n_features", "difference"])
-    return pd.DataFrame(full[["selector", "model", "mean", "n_features"]]).assign(
+    """Return the columns selector, model, mean, low, high and n_features, and the texts of the tooltips."""
+    numbers = ["mean", "sd", "low", "high", "n_splits", "n_features", "difference"]
+    full = scores.reindex(columns=["selector", "model", *numbers])
+    return pd.DataFrame(full[["selector", "model", "mean", "low", "high", "n_features"]]).assign(
         score=[
             mean_sd(mean, sd, number) + (f" over {int(n)} splits" if n > 1 else "")
             for mean, sd, n in zip(full["mean"], full["sd"], full["n_splits"], strict=True)
+        ],
+        interval=[
+            "not known" if low != low else f"{number(low)} to {number(high)}"
+            for low, high in zip(full["low"], full["high"], strict=True)
         ],
         difference=[signed(value) for value in full["difference"]],
         features=[number(value, 1) for value in full["n_features"]],

@@ -43,7 +43,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     }
     x = alt.X(
         "lower:Q",
-        title="stability: 1 means the same set on every split, 0 means random sets",
+        title="stability; 1: the same set each time",
         scale=alt.Scale(domain=[min(0.0, *(data["lower"] - _AIR), 0.0), 1.0], nice=False),
         axis=alt.Axis(tickCount=6, format="~g"),
     )
@@ -66,7 +66,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
 #: The largest number of features shown.
 MAX_FEATURES = 30
 _CELL = 34
-_KINDS = ("in the final blanket", "not in the final blanket")
+_KINDS = ("chosen, and in the final blanket", "chosen here, but not in the final blanket")
 
 
 def selection_frequency(
@@ -95,15 +95,15 @@ def selection_frequency(
     winners = folds[folds["chosen"].astype(bool)] if "chosen" in folds else folds[:0]
     x = alt.X(
         "fold:N",
-        title="fold (marked: its set is the blanket)" if len(winners) else "fold",
-        axis=alt.Axis(labelAngle=0, orient="top"),
+        title="parts of the rows (folds)" + (", ▼ its set is the blanket" if len(winners) else ""),
+        axis=alt.Axis(labelAngle=0, orient="top", labelPadding=10 if len(winners) else 2),
         scale=alt.Scale(domain=[fold_label(fold) for fold in order], paddingInner=0.06),
     )
     y = alt.Y("feature:N", title=None, scale=alt.Scale(domain=shown, paddingInner=0.08))
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=list(_KINDS), range=[BLUE, ORANGE]),
-        legend=alt.Legend(title=None, orient="bottom", direction="horizontal"),
+        legend=alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=0),
     )
     titles = {"feature": "feature", "fold": "fold", "share": "folds that chose it", "kind": "this feature is"}
     cells = alt.Chart(data).transform_flatten(["folds"], ["fold"]).mark_rect()

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...data.splits import FINAL
 from ..text import NONE, count, fixed, mean_sd, number, plain, seconds, signed, some
+from .headline import ROLES
 from .run import Run
 from .table import Cell, Table, cells
 
@@ -32,13 +33,8 @@ def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):
         pairs.append(("Constant", some(card["constant"], MAX_NAMES)))
-    if card.get("duplicates"):
-        same = [f"{pair['duplicate']} repeats {pair['kept']}" for pair in card["duplicates"]]
-        pairs.append(("Duplicates", some(same, MAX_NAMES)))
     if card.get("truth") is not None:
         pairs.append(("True blanket", some(card["truth"]["blanket"], MAX_NAMES)))
-    if card["missing"].get("markers"):
-        pairs.append(("Note", card["missing"]["markers"]))
     return pairs + [("Note", note) for note in card.get("notes") or []]
 
 
@@ -59,12 +55,15 @@ def _missing(missing: Mapping[str, Any]) -> str:
 
 #: The largest number of features with a row of their own; the others are named below the table.
 MAX_FEATURES = 30
-_ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "member": "member"}
 
 
 @dataclass(frozen=True)
 class BlanketSection:
-    """The final blanket of one selector."""
+    """The final blanket of one selector.
+
+    `verdict` is what its method says of it, `importance` what that means, and `has_winner` whether it is the set of one
+    fold.
+    """
 
     selector: str
     size: int
@@ -72,11 +71,13 @@ class BlanketSection:
     table: Table | None = None
     more: list[str] = field(default_factory=list)
     verdict: str = ""
+    importance: str = ""
+    has_winner: bool = False
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
-    """Return the final blanket of each selector, including empty ones, but not the one that keeps all features."""
-    return [_blanket(run, dataset, name) for name in run.ran(dataset) if name != run.baseline]
+    """Return the final blanket of each selector, including empty ones, but not that of all features or of none."""
+    return [_blanket(run, dataset, name) for name in run.ran(dataset) if name not in (run.baseline, run.nothing)]
 
 
 def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
@@ -88,17 +89,35 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         return BlanketSection(selector, 0, "no feature was kept", verdict=verdict)
     n_folds = int(found["n_folds"].max())
     top = found["importance"].max()
-    rows = [
-        cells(
-            row.feature,
-            Cell(number(row.importance), share=_bar(row.importance, top), value=row.importance),
-            _folds(row.frequency, n_folds),
-            _ROLES.get(row.role, row.role),
-        )
-        for row in found[:MAX_FEATURES].itertuples()
+    columns = {"feature": [Cell(row.feature) for row in found.itertuples()]}
+    columns["importance"] = [
+        Cell(number(value), share=_bar(value, top), value=value) for value in found["importance"].tolist()
     ]
-    table = Table(["feature", "importance", "folds", "role"], rows, text_columns=(3,))
-    return BlanketSection(selector, len(names), first, table, names[MAX_FEATURES:], verdict)
+    if n_folds > 1:
+        columns["folds"] = [_folds(share, n_folds) for share in found["frequency"].tolist()]
+    if set(found["role"]) & set(ROLES):
+        columns["role"] = [Cell(ROLES.get(role, role)) for role in found["role"]]
+    rows = list(zip(*columns.values(), strict=True))[:MAX_FEATURES]
+    table = Table(list(columns), rows, text_columns=(list(columns).index("role"),) if "role" in columns else ())
+    return BlanketSection(
+        selector,
+        len(names),
+        first,
+        table,
+        names[MAX_FEATURES:],
+        verdict,
+        _importance(run, selector, n_folds),
+        bool(run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)["chosen"].any()),
+    )
+
+
+def _importance(run: Run, selector: str, n_folds: int) -> str:
+    """Return what importance is in the method of a selector, in a sentence."""
+    card = run.method_cards.get(run.selectors[selector].get("method", selector))
+    if card is None or not card.means_by_importance:
+        return ""
+    over = "; the mean over the folds that chose it" if n_folds > 1 else ""
+    return f"Importance: {card.means_by_importance}{over}."
 
 
 def _bar(value: float | None, top: float) -> float | None:
@@ -107,8 +126,6 @@ def _bar(value: float | None, top: float) -> float | None:
 
 
 def _folds(frequency: float, n_folds: int) -> Cell:
-    if n_folds < 2:
-        return Cell(NONE)
     return Cell(f"{round(frequency * n_folds)} of {n_folds}", share=frequency, value=frequency)
 
 
@@ -161,6 +178,8 @@ def _score(run: Run, found: pd.DataFrame, selector: str) -> Cell:
     if row["n_splits"] == 0:
         return Cell(NONE, {"error": "failed"}.get(row["status"], row["status"]))
     detail = "" if selector == run.baseline else signed(row["difference"])
+    if row["difference_low"] == row["difference_low"]:
+        detail += f"\n({signed(row['difference_low'])} to {signed(row['difference_high'])})" if detail else ""
     shown = detail if detail != NONE else ""
     if row["status"] != "ok":
         shown = ", ".join(filter(None, (shown, f"{count(int(row['n_splits']), 'split')} only")))

@@ -25,7 +25,7 @@ def charts(run: Run) -> dict[str, Any]:
 
 
 def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
-    compared = [name for name in run.ran(dataset) if name != run.baseline]
+    compared = [name for name in run.ran(dataset) if name not in (run.baseline, run.nothing)]
     for selector in compared:
         yield from _of_blanket(run, dataset, selector)
     stability = run.in_order(run.rows(run.tables["stability"], dataset=dataset)).dropna(subset=["stability"])
@@ -34,14 +34,26 @@ def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
     metric, model = run.main_metric(dataset), run.main_model(dataset)
     if metric is not None and model is not None:
         scores, runtime = run.scores(dataset), run.rows(run.tables["runtime"], dataset=dataset)
-        yield "score-by-selector", plots.score_by_selector(scores, metric, run.baseline)
-        yield "size-against-score", plots.size_against_score(scores, metric, model, run.baseline)
+        references = {"baseline": run.baseline, "nothing": run.nothing}
+        yield "score-by-selector", plots.score_by_selector(scores, metric, **references)
+        yield "size-against-score", plots.size_against_score(scores, metric, model, **references)
         for name, cost in COSTS.items():
-            chart = plots.cost_against_score(scores, runtime, metric, model, cost=cost, baseline=run.baseline)
+            chart = plots.cost_against_score(scores, runtime, metric, model, cost, **references)
             yield f"score-against-{name}", chart
     agreement = run.rows(run.tables["agreement"], dataset=dataset)
     if len(compared) > 1:
         yield "agreement", plots.agreement(agreement, compared)
+
+
+def narrow_charts(run: Run) -> dict[str, Any]:
+    """Return what narrow screens show instead of some charts, by the same names."""
+    found = {}
+    for dataset, card in run.cards.items():
+        for selector in run.ran(dataset):
+            blanket = run.blanket(dataset, selector)
+            if len(blanket) and selector not in (run.baseline, run.nothing):
+                found[f"{dataset}/blanket/{selector}"] = plots.blanket_tree(blanket, str(card["target"]["name"]))
+    return found
 
 
 def _of_blanket(run: Run, dataset: str, selector: str) -> Iterator[tuple[str, Any]]:

@@ -43,6 +43,7 @@ def _method(selector: str, spec: Mapping[str, Any], known: Mapping[str, Card]) -
     if card:
         facts += [("Method", card.summary), ("Guarantee", card.guarantee)]
         facts += [("Ranks by", card.formula)] if card.formula else []
+        facts += [("Importance", card.means_by_importance)] if card.means_by_importance else []
         facts += [("Cost", card.cost)] if card.cost else []
         facts += _reference("Reference", card)
     if test:

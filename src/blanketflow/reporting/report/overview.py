@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...data.splits import FINAL
-from ..text import NONE, count, fixed, mean_sd, number
+from ..text import NONE, count, mean_sd
 from .run import Run
 from .table import Cell, Table, cells
 
@@ -20,43 +20,10 @@ def asked(run: Run) -> str:
     return ", ".join(parts) + "."
 
 
-def sentence(run: Run, dataset: str) -> str:
-    """Return in one sentence what the first selector of the config found on a data set."""
-    n_features = run.cards[dataset]["n_features"]
-    selector = lead(run, dataset)
-    if selector is None:
-        return f"No selector has a result on its {count(n_features, 'feature')}; the reasons are listed below."
-    text = f"Of {count(n_features, 'feature')}, {selector} keeps {_kept(run, dataset, selector)}"
-    metric, model = run.main_metric(dataset), run.main_model(dataset)
-    scores = run.rows(run.scores(dataset), metric=metric, model=model).dropna(subset=["mean"])
-    own, every = run.rows(scores, selector=selector), run.rows(scores, selector=run.baseline)
-    if own.empty:
-        return text + "."
-    row = own.iloc[0]
-    text += f"; {model} {metric} {mean_sd(row['mean'], row['sd'])}"
-    if len(every):
-        text += f" against {fixed(every.iloc[0]['mean'])} with all features"
-    return text + f" ({count(int(row['n_splits']), 'split')})."
-
-
-def lead(run: Run, dataset: str) -> str | None:
-    """Return the first selector of the config that has a result and is not a reference."""
-    scored = set(run.scores(dataset).dropna(subset=["mean"])["selector"])
-    present = set(run.ran(dataset)) | scored
-    return next((name for name in run.selectors if name in present and not run.is_reference(name)), None)
-
-
-def _kept(run: Run, dataset: str, selector: str) -> str:
-    if selector in run.ran(dataset):
-        return number(len(run.blanket(dataset, selector))) if len(run.blanket(dataset, selector)) else "none"
-    sizes = run.rows(run.scores(dataset), selector=selector)["n_features"]
-    return f"{number(sizes.mean(), 1)} on average over the splits (no final blanket)"
-
-
 def summary(run: Run) -> Table:
     """Return a table of the main score and the blanket size of every selector on every data set."""
     headers = ["selector", *(_header(run, dataset) for dataset in run.cards)]
-    rows = [[Cell(selector), *(_result(run, dataset, selector) for dataset in run.cards)] for selector in run.selectors]
+    rows = [[Cell(name), *(_result(run, dataset, name) for dataset in run.cards)] for name in run.shown]
     return Table(headers, rows)
 
 
@@ -69,6 +36,7 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
     if len(run.rows(run.skipped, dataset=dataset, selector=selector)):
         return Cell("skipped")
     size = count(len(run.blanket(dataset, selector)), "feature") if selector in run.ran(dataset) else ""
+    size = "no feature" if selector == run.nothing else size
     metric, model = run.main_metric(dataset), run.main_model(dataset)
     score = run.rows(run.scores(dataset), selector=selector, metric=metric, model=model).dropna(subset=["mean"])
     if len(score):

@@ -10,10 +10,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ...core.printable import visible
+from ...data.findings.finding import IN_WORDS
 from .. import plots
+from ..tables.leading import is_imbalanced, metrics_in_order
 from ..text import count, linked, plain
 from . import across, dataset, overview, scripts
 from .figures import charts as all_charts
+from .figures import narrow_charts
+from .headline import headline
 from .methods import methods
 from .run import Run
 
@@ -36,9 +40,11 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         lstrip_blocks=True,
     )
     vega, own = scripts.vega(), scripts.own()
+    environment.filters["in_words"] = lambda kind: IN_WORDS.get(kind, kind)
     environment.globals |= {
         "count": count,
-        "specs": {name: scripts.as_json(scripts.compact(plots.spec(chart))) for name, chart in charts.items()},
+        "specs": _specs(charts),
+        "narrow": _specs(narrow_charts(run)) if charts else {},
     }
     ended, not_run = overview.failures(run)
     truths = {name: dataset.truth_table(run, name) for name in run.cards}
@@ -58,6 +64,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         not_run=not_run,
         methods=methods(run),
         baseline=run.baseline,
+        nothing=run.nothing,
         provenance=[*_provenance(run.provenance), ("charts", f"{scripts.vega_versions()} (BSD-3-Clause)")],
         packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
         config=_config(run.provenance.get("config")),
@@ -66,22 +73,27 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     )
 
 
+def _specs(charts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: scripts.as_json(scripts.compact(plots.spec(chart))) for name, chart in charts.items()}
+
+
 def _section(run: Run, name: str, at: int) -> dict[str, Any]:
-    metric = run.main_metric(name)
-    metrics = list(dict.fromkeys(run.scores(name)["metric"]))
+    leading = run.main_metrics(name)
+    known = set(run.scores(name)["metric"])
+    others = [metric for metric in metrics_in_order(run.cards[name]) if metric in known and metric not in leading]
     return {
         "id": f"data-{at}",
         "key": name,
         "name": run.cards[name].get("name", name),
-        "sentence": overview.sentence(run, name),
-        "lead": overview.lead(run, name),
+        "headline": headline(run, name),
         "facts": dataset.facts(run.cards[name]),
         "blankets": dataset.blankets(run, name),
         "stability": dataset.stability(run, name),
         "model": run.main_model(name),
-        "metric": metric,
-        "scores": dataset.score_table(run, name, metric) if metric else None,
-        "other_scores": [dataset.score_table(run, name, other) for other in metrics if other != metric],
+        "metric": run.main_metric(name),
+        "is_imbalanced": is_imbalanced(run.cards[name]),
+        "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
+        "other_scores": [dataset.score_table(run, name, metric) for metric in others],
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,
     }

@@ -11,7 +11,8 @@ import pandas as pd
 
 from ...core.cards import Card
 from ...data.splits import FINAL
-from ..tables import HIGHER_IS_BETTER
+from ..tables.leading import leading_metrics, leading_model
+from ..tables.references import ALL, NOTHING, is_reference, selector_of
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,27 @@ class Run:
     @property
     def baseline(self) -> str:
         """The selector that keeps all features."""
-        return next((name for name, spec in self.selectors.items() if spec.get("method") == "all"), "all")
+        return selector_of(ALL, self.selectors)
+
+    @property
+    def nothing(self) -> str:
+        """The selector that keeps no feature, which has scores without being run."""
+        return selector_of(NOTHING, self.selectors)
+
+    @property
+    def shown(self) -> list[str]:
+        """The selectors in the order of the config, and no feature after them if it has scores."""
+        scored = self.nothing in set(self.tables["scores"]["selector"])
+        return list(dict.fromkeys([*self.selectors, *([self.nothing] if scored else [])]))
 
     def is_reference(self, selector: str) -> bool:
-        """Return whether a selector serves only for comparison: all features, or the true blanket."""
-        return self.selectors.get(selector, {}).get("method", selector) in ("all", "true-blanket")
+        """Return whether a selector serves only for comparison: all features, none, or the true blanket."""
+        return is_reference(selector, self.selectors)
+
+    def answer(self, dataset: str) -> Any:
+        """Return the row of the table ``answers`` for a data set, or None without it."""
+        found = self.rows(self.tables["answers"], dataset=dataset)
+        return next(found.itertuples(), None)
 
     def rows(self, frame: pd.DataFrame, **where: str) -> pd.DataFrame:
         """Return the rows of `frame` whose columns equal the given values."""
@@ -74,25 +91,17 @@ class Run:
         """Return the rows of the final blanket, most important feature first."""
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
 
+    def main_metrics(self, dataset: str) -> list[str]:
+        """Return the metrics that are shown first for a data set: two if it is imbalanced, none without scores."""
+        return leading_metrics(self.scores(dataset), self.cards[dataset])
+
     def main_metric(self, dataset: str) -> str | None:
-        """Return the metric that is shown first for a data set; None if there is no score."""
-        known = set(self.scores(dataset).dropna(subset=["mean"])["metric"])
-        return next((metric for metric in HIGHER_IS_BETTER if metric in known), None)
+        """Return the metric that is shown first of all; None if there is no score."""
+        return next(iter(self.main_metrics(dataset)), None)
 
     def main_model(self, dataset: str) -> str | None:
-        """Return the model that predicts best from all features, so that no selector influences the choice.
-
-        Without this baseline it is the first model. None if there is no score.
-        """
-        metric = self.main_metric(dataset)
-        if metric is None:
-            return None
-        known = self.rows(self.scores(dataset), metric=metric).dropna(subset=["mean"])
-        baseline = self.rows(known, selector=self.baseline)
-        if baseline.empty:
-            return known["model"].iloc[0]
-        means = baseline["mean"]
-        return baseline.loc[means.idxmax() if HIGHER_IS_BETTER[metric] else means.idxmin(), "model"]
+        """Return the model that predicts best from all features; None if there is no score."""
+        return leading_model(self.scores(dataset), self.main_metric(dataset), self.selectors)
 
     def lead_metric(self) -> str | None:
         """Return the main metric of most data sets, by which selectors are compared over data sets."""

@@ -1,5 +1,6 @@
 """From the artefacts of all data sets and selectors to the result tables: frames in, frames out, no files."""
 
+from .answers import ANSWERS, answers
 from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
 from .ranks import RANKS, WINS, ranks, wins
@@ -11,6 +12,7 @@ from .statuses import STATUSES, statuses, unclean
 
 #: Every result table by name: the workflow writes them, the documentation lists them, `compare` returns them.
 TABLES = {
+    "answers": ResultTable("which features to keep on each data set, and how sure that is", ANSWERS, answers),
     "scores": ResultTable(
         "mean and spread of each metric, by data set, selector and model", SCORES, lambda found: found.scores
     ),
@@ -29,8 +31,8 @@ TABLES = {
         AGREEMENT,
         lambda found: agreement(found.blankets, found.folds),
     ),
-    "ranks": ResultTable("mean ranks of the selectors over the data sets", RANKS, lambda found: ranks(found.scores)),
-    "wins": ResultTable("on how many data sets a selector beats another", WINS, lambda found: wins(found.scores)),
+    "ranks": ResultTable("mean ranks of the selectors over the data sets", RANKS, lambda found: ranks(found.competing)),
+    "wins": ResultTable("on how many data sets a selector beats another", WINS, lambda found: wins(found.competing)),
     "optimism": ResultTable(
         "scores of blankets that have seen the test rows, compared with honest ones",
         OPTIMISM,
@@ -67,6 +69,7 @@ __all__ = [
     "Found",
     "ResultTable",
     "agreement",
+    "answers",
     "blankets_table",
     "comparable",
     "friedman",

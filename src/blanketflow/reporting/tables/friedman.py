@@ -14,6 +14,7 @@ import numpy as np
 from ...core.printable import printable
 from ...data.artefact_columns import Column, rows_of
 from .ranks import cost_matrices, rank_table
+from .references import competes
 from .result_table import frame
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def friedman_ranks(scores: pd.DataFrame, selectors: Sequence[str] | None = None)
 
 
 def comparable(selectors: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the selectors that are compared by default: without the true blanket, which few data sets know."""
-    return [name for name, spec in selectors.items() if spec["method"] != "true-blanket"]
+    """Return the selectors that are compared by default: those that compete."""
+    return [name for name in selectors if competes(name, selectors)]
 
 
 def _complete(scores: pd.DataFrame, selectors: Sequence[str] | None) -> Iterator[tuple[str, str, pd.DataFrame]]:

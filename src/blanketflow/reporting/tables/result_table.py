@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...data.artefact_columns import Rows
+from .references import competes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,8 @@ class Found:
     `blankets`, `folds` and `evaluations` are the rows of these artefacts, with their data set, selector and split;
     `both_selections` adds those of evaluate_optimistic, with `selected_on`. `ended` says how each search and each model
     ended. `skipped` has (data set, selector, reason) of pairs that were not run, `cards` and `selectors` hold cards and
-    specs by id. `scores` is the result table of that name, from which others are made.
+    specs by id. `n_parts` is the number of outer folds. `scores` is the result table of that name, from which others
+    are made.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -30,7 +32,14 @@ class Found:
     ended: pd.DataFrame
     skipped: Sequence[Sequence[str]]
     selectors: Mapping[str, Mapping[str, Any]]
+    n_parts: int
     scores: pd.DataFrame
+
+    @property
+    def competing(self) -> pd.DataFrame:
+        """The scores of the selectors that compete."""
+        names = self.scores["selector"]
+        return self.scores[names.map(lambda name: competes(name, self.selectors)).astype(bool)]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ...core.errors import UnknownNameError, did_you_mean
 from ...data.artefact_columns import Column, rows_of
 from ...data.provenance import STATUSES
+from .overlapping_splits import Mean, corrected_mean
+from .references import ALL, NOTHING, competes, selector_of
 from .result_table import frame
 
 if TYPE_CHECKING:
@@ -31,51 +35,110 @@ DECIMALS = 12
 
 SCORES = rows_of(
     "data set, selector, model and metric: means over the splits",
-    "dataset selector model metric mean sd n_splits n_features difference best status reason",
+    "dataset selector model metric mean sd low high n_splits n_features difference difference_low difference_high "
+    "gain gain_low gain_high best status reason",
     mean=Column("double", "mean over the evaluation splits", "the metric's"),
     sd=Column("double", "standard deviation over the evaluation splits", "the metric's"),
+    low=Column(
+        "double", "lower end of the 95 % interval of the mean, corrected for overlapping splits", "the metric's"
+    ),
+    high=Column("double", "its upper end", "the metric's"),
     n_splits=Column("int64", "number of evaluation splits with a value"),
     n_features=Column("double", "mean number of features that the model saw"),
-    difference=Column("double", "mean of the differences to all features", "the metric's"),
-    best=Column("bool", "whether it is the best mean among the selectors that were scored on the most splits"),
+    difference=Column("double", "mean of the differences to all features on the same splits", "the metric's"),
+    difference_low=Column("double", "lower end of its 95 % interval", "the metric's"),
+    difference_high=Column("double", "upper end of its 95 % interval", "the metric's"),
+    gain=Column("double", "mean improvement over no feature on the same splits; positive is better", "the metric's"),
+    gain_low=Column("double", "lower end of its 95 % interval", "the metric's"),
+    gain_high=Column("double", "upper end of its 95 % interval", "the metric's"),
+    best=Column("bool", "whether it is the best mean, and all others are clearly worse"),
     status=Column("string", f"one of {', '.join(STATUSES)}; undefined: the metric has no value"),
 )
+_KEYS = ["dataset", "split", "model", "metric"]
 
 
-def scores(evaluations: pd.DataFrame, baseline: str = "all") -> pd.DataFrame:
+def scores(
+    evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), n_parts: int = 0
+) -> pd.DataFrame:
     """Summarise each metric over the evaluation splits.
 
-    ``sd`` (n - 1 in the denominator) is missing for one split. ``difference`` is the mean of the differences to
-    `baseline`, the selector that keeps all features, on the splits that both have. ``best`` marks the best mean, ties
-    included, among the selectors scored on the most splits: a selector that fails on the hard splits cannot win by it.
-    ``status`` is that of the first split if there is no value on any; ``unreliable`` if some splits lack one. Raises
-    `UnknownNameError` if a metric is not in `HIGHER_IS_BETTER`.
+    ``sd`` (n - 1 in the denominator) is missing for one split. ``difference`` is the mean of the differences to all
+    features, and ``gain`` that of the improvements over no feature, on the splits that both have. No feature is a
+    selector of its own: where none of `selectors` is that reference, its rows are made of what `evaluations` say of the
+    prior. ``best`` marks the best mean, ties included, if the others' differences to it on the same splits have 95 %
+    intervals without 0: what may be noise makes no winner. Only selectors count that compete, and were scored on the
+    most splits: one that fails on the hard splits cannot win by it. ``status`` is that of the first split if there is
+    no value on any; ``unreliable`` if some splits lack one.
+
+    Parameters
+    ----------
+    evaluations : DataFrame
+        Rows of the artefact ``evaluate`` with dataset and selector; ``prior`` may be missing.
+    selectors : mapping of str to mapping
+        Their specs, which tell the references.
+    n_parts : int
+        Outer folds of a repetition, on which the intervals depend; 0: as many as there are splits.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric is not in `HIGHER_IS_BETTER`.
     """
     import pandas as pd
 
     evaluations = evaluations.dropna(subset=["model", "metric"])  # a failure before any model was fitted has neither
     for metric in evaluations["metric"].unique():
         is_higher_better(metric)
-    evaluations = evaluations.assign(value=pd.to_numeric(evaluations["value"]))
-    keys = ["dataset", "split", "model", "metric"]
-    reference = evaluations.loc[evaluations["selector"] == baseline, [*keys, "value"]]
-    paired = evaluations.merge(reference.rename(columns={"value": "reference"}), on=keys, how="left")
-    paired["difference"] = paired["value"] - paired["reference"]
+    evaluations = with_nothing(evaluations.assign(value=pd.to_numeric(evaluations["value"])), selectors)
+    n_parts = n_parts or evaluations["split"].nunique()
+    paired = evaluations
+    for method, column in ((ALL, "of_all"), (NOTHING, "of_none")):
+        reference = evaluations.loc[evaluations["selector"] == selector_of(method, selectors), [*_KEYS, "value"]]
+        paired = paired.merge(reference.rename(columns={"value": column}), on=_KEYS, how="left")
     group = ["dataset", "selector", "model", "metric"]
     rows = [
-        dict(zip(group, key, strict=True))
-        | {
-            "mean": part["value"].mean(),
-            "sd": part["value"].std(ddof=1),
-            "n_splits": int(part["value"].notna().sum()),
-            "n_features": part.loc[~_without_blanket(part), "n_features"].mean(),
-            "difference": part["difference"].mean(),
-            "best": False,
-        }
-        | _status(part)
+        dict(zip(group, key, strict=True)) | _summary(part, key[-1], n_parts) | _status(part)
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
-    return _mark_best(frame(SCORES, rows))
+    table = frame(SCORES, rows)
+    return table.assign(best=_best(evaluations, table, selectors, n_parts))
+
+
+def with_nothing(evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """Return evaluations with those of no feature, which are the same beside every selector."""
+    import pandas as pd
+
+    name = selector_of(NOTHING, selectors)
+    if "prior" not in evaluations:
+        return evaluations
+    has_it = evaluations.loc[evaluations["selector"] == name, "dataset"].unique()
+    known = evaluations[~evaluations["dataset"].isin(has_it)].dropna(subset=["prior"]).drop_duplicates(_KEYS)
+    of_prior = {"selector": name, "value": pd.to_numeric(known["prior"]), "n_features": 0, "seconds": 0.0}
+    rows = known.assign(**of_prior, status="ok", reason="")
+    return pd.concat([evaluations, rows], ignore_index=True) if len(rows) else evaluations
+
+
+def _summary(part: pd.DataFrame, metric: str, n_parts: int) -> dict[str, Any]:
+    sign = 1 if is_higher_better(metric) else -1
+    own = corrected_mean(part["value"].to_numpy(), n_parts)
+    to_all = corrected_mean((part["value"] - part["of_all"]).to_numpy(), n_parts)
+    to_none = corrected_mean(sign * (part["value"] - part["of_none"]).to_numpy(), n_parts)
+    perfect = 1.0 if sign > 0 else 0.0
+    return {
+        "mean": own.value,
+        "sd": part["value"].std(ddof=1),
+        "low": own.low if sign > 0 else max(own.low, perfect),
+        "high": min(own.high, perfect) if sign > 0 else own.high,
+        "n_splits": int(part["value"].notna().sum()),
+        "n_features": part.loc[~_without_blanket(part), "n_features"].mean(),
+        "difference": to_all.value,
+        "difference_low": to_all.low,
+        "difference_high": to_all.high,
+        "gain": to_none.value,
+        "gain_low": to_none.low,
+        "gain_high": to_none.high,
+        "best": False,
+    }
 
 
 def _without_blanket(part: pd.DataFrame) -> pd.Series:
@@ -101,13 +164,40 @@ def is_higher_better(metric: str) -> bool:
     return HIGHER_IS_BETTER[metric]
 
 
-def _mark_best(table: pd.DataFrame) -> pd.DataFrame:
-    for (_, _, metric), part in table.groupby(["dataset", "model", "metric"], sort=False):
-        means = part.loc[part["n_splits"] == part["n_splits"].max(), "mean"].dropna().round(DECIMALS)
-        if len(means):
-            best = means.max() if is_higher_better(metric) else means.min()
-            table.loc[means.index[means == best], "best"] = True
-    return table
+def _best(
+    evaluations: pd.DataFrame, table: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]], n_parts: int
+) -> pd.Series:
+    """Return which rows of the table are clearly better than all others of their data set, model and metric."""
+    best = table["best"].copy()
+    group = ["dataset", "model", "metric"]
+    by_split = dict(iter(evaluations.groupby(group, sort=False, observed=True)))
+    for key, part in table.groupby(group, sort=False):
+        compared = part[part["selector"].map(lambda name: competes(name, selectors)) & part["mean"].notna()]
+        compared = compared[compared["n_splits"] == compared["n_splits"].max()]
+        if compared.empty:
+            continue
+        values = by_split[key].pivot(index="split", columns="selector", values="value")[list(compared["selector"])]
+        behind = behind_the_best(values, is_higher_better(key[-1]), n_parts)
+        first = [round(behind[name].value, DECIMALS) == 0 for name in compared["selector"]]
+        apart = [behind[name].low > 0 for name in compared["selector"]]
+        if all(is_first or is_apart for is_first, is_apart in zip(first, apart, strict=True)):
+            best.loc[compared.index] = first
+    return best
+
+
+def behind_the_best(values: pd.DataFrame, higher_is_better: bool, n_parts: int) -> dict[str, Mean]:
+    """Return by how much each column is worse than the column with the best mean, on the same rows.
+
+    Parameters
+    ----------
+    values : DataFrame of shape (n_splits, n_selectors)
+    higher_is_better : bool
+    n_parts : int
+        As in `corrected_mean`.
+    """
+    losses = -values if higher_is_better else values
+    best = losses.mean().round(DECIMALS).idxmin()
+    return {name: corrected_mean((losses[name] - losses[best]).to_numpy(), n_parts) for name in losses}
 
 
 OPTIMISM = rows_of(

@@ -48,6 +48,7 @@ class KollerSahami(Method):
         work="pairs",
         cost="d (d - 1) / 2 pairwise mutual informations (by gamma: d (d - 1)), d of k conditions, and one more for "
         "each feature whose nearest change",
+        importance="information about the target that is lost without it, given the features nearest to it, in nats",
     )
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True

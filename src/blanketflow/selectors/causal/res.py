@@ -44,6 +44,7 @@ class RES(Method):
         guarantee="superset of the Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         work="neighbours",
         cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| given up to max_k",
+        importance="ln(1/p) of its test with the target given nothing, in nats: 3.0 for p = 0.05",
     )
     forms_groups: ClassVar[bool] = True
 

@@ -61,6 +61,7 @@ class SRS(RES):
         guarantee="none",
         work="neighbours",
         cost="the tests of res; one fit for each part and pair of penalties, 2,000 by default, for each class",
+        importance="the length of its coefficients in the sparse group lasso",
     )
 
     lambda1: float | None = number(

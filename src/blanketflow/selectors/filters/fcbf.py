@@ -43,6 +43,7 @@ class FCBF(Method):
         formula="SU(X,T) = 2 I(X;T) / (H(X) + H(T))",
         cost="d mutual informations and entropies, then one mutual information for each pair of a kept feature and a "
         "weaker one that is left",
+        importance="symmetrical uncertainty with the target, from 0 (independent) to 1 (one tells the other)",
     )
     needs: ClassVar[str] = "entropy"
 

@@ -53,6 +53,7 @@ class FisherMarkov(RankingMethod):
         work="sums",
         cost="no tests; n d sums per class, whatever psi is",
         formula="(1/n) sum over classes c of n_c (mean of X in c - mean of X)^2 - gamma var(X)",
+        importance="its coefficient: the spread of the class means less gamma times its variance",
     )
     default_test: ClassVar[str | None] = None
 

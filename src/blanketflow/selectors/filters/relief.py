@@ -53,6 +53,7 @@ class Relief(RankingMethod):
         cost="no tests; m n d differences for m rows drawn (all: n^2 d), whatever psi is",
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; misses in "
         "c) - mean diff(X; hits); regression: P(diff(X) | other target) - P(diff(X) | same target) among near rows",
+        importance="its weight: how much further from rows of other classes than from rows of its own, without a unit",
     )
     default_test: ClassVar[str | None] = None
 

@@ -48,6 +48,7 @@ class Relieved(RankingMethod):
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; all nearest "
         "in c) - mean diff(X; all nearest hits); regression: P(diff(X) | other target) - P(diff(X) | same target) "
         "among nearest rows",
+        importance="its weight: how much further from rows of other classes than from rows of its own, without a unit",
     )
     default_test: ClassVar[str | None] = None
 

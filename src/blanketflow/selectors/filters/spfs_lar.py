@@ -57,6 +57,7 @@ class SPFSLAR(RankingMethod):
         cost="no tests; psi n (d + psi) c sums for psi features and c classes",
         formula="||x' R||, R the residual of the target's similarity factor Y along the least-angle path when X is "
         "taken up",
+        importance="its correlation with what was left of the target's similarities when it was ranked",
     )
     default_test: ClassVar[str | None] = None
 

@@ -54,6 +54,7 @@ class BAHSIC(RankingMethod):
         cost="d + d (1 - share) + d (1 - share)^2 + ... HSICs, some d / share, each of all features left but one: "
         "O(n n_landmarks log d)",
         formula="rounds survived when argmax_F HSIC(S - F, T) leaves S",
+        importance="how many features were removed before it",
     )
     default_test: ClassVar[str | None] = "hsic"
     needs: ClassVar[str] = "hsic"

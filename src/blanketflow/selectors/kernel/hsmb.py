@@ -57,6 +57,7 @@ class HSMB(Method):
         guarantee="none",
         cost="d marginal tests; for each feature one HSIC with each remaining feature before it, and at most "
         "three HSICs of up to k + 1 columns; each HSIC O(n n_landmarks)",
+        importance="HSIC with the target: 0 if independent, without a unit",
     )
     default_test: ClassVar[str | None] = "hsic"
     needs: ClassVar[str] = "hsic"

@@ -60,6 +60,7 @@ class Auto(Method):
         "doi:10.1023/A:1024068626366.",
         cost="no tests; some 300 fits of three models",
         work="panel",
+        importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
     default_test: ClassVar[str | None] = None
 

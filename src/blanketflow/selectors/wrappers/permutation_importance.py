@@ -64,6 +64,7 @@ class PermutationImportance(Method):
         "measure, Bioinformatics 26(10), 1340-1347, doi:10.1093/bioinformatics/btq134.",
         guarantee="empirical p-values are exact where no feature depends on the target",
         cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation",
+        importance="its importance to the model: the model's own, or the loss of accuracy or R² when it is permuted",
     )
     default_test: ClassVar[str | None] = None
 

@@ -56,6 +56,7 @@ class Stepwise(Method):
         guarantee="none",
         work="fits-of-each",
         cost="no tests; d n_splits model fits per admission",
+        importance="how much the cross-validated score of the model rises by it",
     )
     default_test: ClassVar[str | None] = None
     anytime: ClassVar[bool] = True

@@ -5,29 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ...data.artefacts import write_json
 from ...data.card import make_card
+from ...data.findings import in_one_line
 from ...data.raw import RawTable
 from ...data.sources import read_source
 from ...data.storage import write_table
 from ..identity import contents_beside, made, source_digests, without_places
+from ..jobs import say
 
 
 def read_and_store(source: Sequence[Path], table: Path, card: Path, dataset: str, spec: str, code: str) -> None:
     """Read a data set from its files, or from where its spec says, and store it."""
     asked = json.loads(spec)
     raw = read_source(dataset, asked, asked["seed"], source)
-    store(raw, table, card, dataset, spec, code, source_digests(source))
+    described = store(raw, table, card, dataset, spec, code, source_digests(source))
+    if line := in_one_line(described["findings"]):
+        say(f"{dataset}: {line}")
 
 
 def store(
     raw: RawTable, table: Path, card: Path, dataset: str, spec: str, code: str = "", sources: Sequence[str] = ()
-) -> None:
-    """Write a data set's table and card, given the digests of the files that it was read from."""
+) -> dict[str, Any]:
+    """Write a data set's table and card, given the digests of the files that it was read from; return the card."""
     asked = json.loads(spec)
     described = make_card(dataset, raw, asked)
     write_json(card, described)
     provenance = made("table", table, sources, without_places(spec), code, asked["seed"])
     provenance.extra, provenance.beside = {"content_hash": described["content_hash"]}, contents_beside(table, [card])
     write_table(table, raw, provenance)
+    return described

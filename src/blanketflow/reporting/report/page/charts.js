@@ -5,6 +5,8 @@ const figures = [...document.querySelectorAll("figure.chart")];
 const drawn = new WeakSet();
 // Widths in pixels: a page on which all charts fit, a panel with its axis, the names next to a chart, the narrowest chart.
 const [WIDE, PANEL, MARGIN, NARROWEST] = [700, 300, 140, 160];
+/** A box of fewer pixels shows the narrow form of a chart that has one. */
+const NARROW = 600;
 const tooltip = element("dl", { class: "tooltip", "aria-hidden": "true", hidden: "" });
 
 async function drawChart(figure) {
@@ -12,7 +14,7 @@ async function drawChart(figure) {
   drawn.add(figure);
   const box = figure.querySelector("[role=img]");
   try {
-    const spec = fitted(specOf(figure), box.clientWidth, "fits" in figure.dataset);
+    const spec = fitted(specOf(figure, box.clientWidth), box.clientWidth, "fits" in figure.dataset);
     // ast: expressions are interpreted, because the page's policy allows no eval.
     const options = { mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false };
     const place = box.appendChild(element("div", { "aria-hidden": "true" })); // the box has the name
@@ -28,8 +30,9 @@ async function drawChart(figure) {
   }
 }
 
-function specOf(figure) {
-  const spec = JSON.parse(figure.querySelector("script").textContent);
+function specOf(figure, width) {
+  const narrow = width > 0 && width < NARROW ? figure.querySelector("script.narrow") : null;
+  const spec = JSON.parse((narrow ?? figure.querySelector("script")).textContent);
   for (const [name, data] of Object.entries(spec.datasets ?? {})) spec.datasets[name] = rowsOf(data);
   return spec;
 }

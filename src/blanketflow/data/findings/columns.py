@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ...core.table import Column
-from ...data.formats.loaded import MOST_WHOLE
-from ...data.number_texts import what_is_held
+from ..number_texts import what_is_held
+from ..raw import MOST_WHOLE
 
 #: Words in names: ``patient_id`` and ``PatientID`` contain the word `id`, ``humid`` does not.
 ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
@@ -60,19 +60,40 @@ def tokens(name: str) -> set[str]:
 def summarise(column: Column) -> ColumnSummary:
     """Return the summary of a column."""
     if column.kind == CATEGORICAL:
-        used = np.unique(column.values)
-        levels = [column.levels[code] for code in used[used >= 0].tolist()]
+        levels = _levels(column)
         shown = ", ".join(levels[:4]) + (", ..." if len(levels) > 4 else "")
         missing, distinct = column.n_missing(), len(levels)
-        like = "number" if what_is_held(column) else _text_looks_like(column.name, levels, column.n_rows - missing)
     else:
         present = column.numbers()
         present = present[~np.isnan(present)]
         values = np.unique(present)
         missing, distinct = column.n_rows - len(present), len(values)
         shown = f"{values[0]:.6g} .. {values[-1]:.6g}" if distinct else ""
-        like = _number_looks_like(column, present, values)
+    like = "number" if what_is_held(column) else looks_like(column)
     return ColumnSummary(column.name, column.kind, missing, distinct, shown, like)
+
+
+def looks_like(column: Column) -> str:
+    """Return what a column looks like, as `ColumnSummary` says it, but for text that is meant as numbers.
+
+    Examples
+    --------
+    >>> looks_like(Column("row", "integer", np.arange(1, 31)))
+    'row-number'
+    """
+    if column.kind == CATEGORICAL:
+        return _text_looks_like(column.name, _levels(column), column.n_rows - column.n_missing())
+    present = column.numbers()
+    present = present[~np.isnan(present)]
+    if column.kind == BOOLEAN or not len(present) or not np.array_equal(present, np.round(present)):
+        return ""
+    return _whole_looks_like(column, present, np.unique(present))
+
+
+def _levels(column: Column) -> list[str]:
+    """Return the labels that occur."""
+    counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+    return [column.levels[code] for code in np.flatnonzero(counts).tolist()]
 
 
 def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
@@ -86,12 +107,9 @@ def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
     return _group(name, len(levels), n_present)
 
 
-def _number_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -> str:
+def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -> str:
     n = len(present)
-    is_whole = bool(np.all(present == np.round(present))) if n else False
-    if not is_whole or column.kind == BOOLEAN:
-        return ""
-    if n and max(-values[0], values[-1]) >= MOST_WHOLE:
+    if max(-values[0], values[-1]) >= MOST_WHOLE:
         return "large"
     steps = np.diff(present)
     if n >= _FEWEST and len(np.unique(steps)) == 1 and abs(steps[0]) == 1:

@@ -6,9 +6,59 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.table import Column
+from ..raw import RawTable
+from .columns import tokens
+from .finding import Finding, listed
+from .looked_at import most_related, n_rows_examined, some_rows
 
 #: A column that alone explains a larger share of the target is suspected.
 SUSPECT_SHARE = {"classification": 0.98, "regression": 0.99}
+#: The fewest rows from which leakage is concluded, and leaks that are told one by one.
+_FEWEST_ROWS, _ONE_BY_ONE = 10, 10
+_ADVICE = "If it is known only with or after the target, drop it; otherwise no search is needed."
+
+
+def suspected_leaks(raw: RawTable) -> list[Finding]:
+    """Return the columns that alone determine the target, the strongest first, and those that are named after it.
+
+    Of a large table at most `MOST_COLUMNS` columns are examined, and so many rows that this takes about a second.
+    """
+    told = _told(raw)
+    limit = SUSPECT_SHARE[raw.task.name]
+    leaks = sorted((name for name, share in told.items() if share > limit), key=lambda name: -told[name])
+    found = []
+    for name in leaks[:_ONE_BY_ONE]:
+        what = "all" if told[name] == 1 else f"{told[name]:.1%}"
+        message = f"{listed([name])} alone explains {what} of the target"
+        found.append(Finding("leakage", (name,), message, _ADVICE))
+    if rest := leaks[_ONE_BY_ONE:]:
+        message = f"each of {listed(rest)} alone explains more than {limit:.0%} of the target"
+        found.append(Finding("leakage", tuple(rest), message, _ADVICE))
+    named = [name for name in _named_after(raw) if name not in leaks]
+    if named:
+        are, them = ("is", "it if it was") if len(named) == 1 else ("are", "those that were")
+        message = f"{listed(named)} {are} named after the target"
+        found.append(Finding("leakage", tuple(named), message, f"Drop {them} made from the target."))
+    return found
+
+
+def _told(raw: RawTable) -> dict[str, float]:
+    """Return the share of the target that each examined column explains."""
+    n_rows = raw.features.n_rows
+    if n_rows < _FEWEST_ROWS:
+        return {}
+    rows = some_rows(n_rows, n_rows_examined(n_rows, len(raw.features)))
+    target = raw.target.take(rows)
+    columns = (raw.features.columns[at].take(rows) for at in most_related(raw))
+    return {column.name: told_by(column, target) for column in columns}
+
+
+def _named_after(raw: RawTable) -> list[str]:
+    words = tokens(raw.target.name)
+    if not words or max(map(len, words)) < 3:
+        return []
+    one = max(words, key=len)
+    return [name for name in raw.features.names if one in name.lower() and words <= tokens(name)]
 
 
 def told_by(column: Column, target: Column) -> float:

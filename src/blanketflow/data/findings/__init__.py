@@ -1,0 +1,39 @@
+"""What to look at in a table before its features are searched: `inspect`, the card and the report say it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+
+from ..raw import RawTable
+from .columns import looks_like
+from .finding import Finding, in_one_line
+from .leakage import suspected_leaks
+from .looked_at import MOST_COLUMNS, n_rows_examined, only_some
+from .near_copies import near_copies
+from .of_columns import of_gaps, of_looks, of_markers, of_numbers, of_texts
+from .of_table import of_table
+
+__all__ = ["Finding", "findings", "in_one_line"]
+
+
+def findings(raw: RawTable) -> list[Finding]:
+    """Return the possible problems of a table; of a large one they are looked for in a part, and a finding says so."""
+    n_rows, n_columns = raw.features.n_rows, len(raw.features)
+    n_examined = n_rows_examined(n_rows, n_columns)
+    columns = list(islice(raw.features.columns, MOST_COLUMNS))
+    first = columns if n_examined == n_rows else [column.take(np.arange(n_examined)) for column in columns]
+    meant = {name for name, _ in raw.number_texts}
+    looks = {column.name: looks_like(column) for column in first if column.name not in meant}
+    found = [*suspected_leaks(raw), *near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
+    found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
+    without = next((note for note in raw.notes if "have no target" in note), None)
+    if without:
+        found.append(Finding("note", (raw.target.name,), without, "Fill them in the file if they are known."))
+    part = only_some(n_columns, len(columns), n_rows, n_examined)
+    if part:
+        message = f"columns were examined one by one in {part} only"
+        advice = "For leakage these are the columns most correlated with the target. Leave out others with drop."
+        found.append(Finding("note", (), message, advice if len(columns) < n_columns else ""))
+    return found

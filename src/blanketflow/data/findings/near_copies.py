@@ -1,0 +1,142 @@
+"""Columns that repeat others almost: nearly equal ones, labels under other names, and linear combinations."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ...core.cards import CATEGORICAL, NUMERIC
+from ...core.printable import printable
+from ...core.spread import standardised
+from ...core.table import Column
+from ..raw import RawTable
+from .finding import SHOWN, Finding, listed
+from .looked_at import FEWEST_ROWS, MOST_COLUMNS, some_rows
+
+#: Two columns are near-copies from this absolute correlation on.
+NEARLY_EQUAL = 0.99
+#: A column is a linear combination of others if they explain more than this share of its variance.
+EXPLAINED = 0.999
+#: The fewest rows from which anything is concluded. The most columns among which relations are looked for, and the rows
+#: that each of them takes.
+FEWEST, MOST_IN_RELATION, ROWS_EACH = 20, 500, 2
+#: Terms of a relation that are looked for, and those that are named.
+_MOST_TERMS, _NAMED = 8, 4
+#: Columns with a larger share of missing cells are not compared.
+MOST_MISSING = 0.2
+
+
+def near_copies(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
+    """Return findings about columns that others make redundant, of those that vary and are no exact copies.
+
+    At most `FEWEST_ROWS` complete rows are looked at. Relations of several columns are looked for where there are at
+    least two rows for each column, since with fewer every column is a linear combination of others.
+    """
+    apart = {*raw.constant, *(later for _, later in raw.duplicates)}
+    left = [column for column in columns[:MOST_COLUMNS] if column.name not in apart]
+    pairs = dict(_relabelled(left))
+    names, X = _numbers(left)
+    if len(X) < FEWEST or X.shape[1] < 2:
+        return _as_findings(pairs, [])
+    copies, alone = _nearly_equal(names, X)
+    pairs = dict(copies) | pairs
+    relations = []
+    if ROWS_EACH * len(alone) <= len(X) and len(alone) <= MOST_IN_RELATION:
+        relations = _relations([names[j] for j in alone], X[:, alone])
+    return _as_findings(pairs, relations)
+
+
+def _as_findings(pairs: Mapping[str, str], relations: list[tuple[str, list[str]]]) -> list[Finding]:
+    found = []
+    if pairs:
+        shown = listed([f"{copy} (like {kept})" for copy, kept in pairs.items()])
+        what = "one column nearly repeats" if len(pairs) == 1 else f"{len(pairs)} columns nearly repeat"
+        message = f"{what} an earlier one: {shown}"
+        advice = "A search keeps one of each, by chance: read it as the group. Drop those that you would not measure."
+        found.append(Finding("near-copy", tuple(pairs), message, advice))
+    if relations:
+        shown = "; ".join(f"{printable(name)} (of {', '.join(map(printable, of))})" for name, of in relations[:SHOWN])
+        more = f"; and {len(relations) - SHOWN} more" if len(relations) > SHOWN else ""
+        n = len(relations)
+        what = "one column is a linear combination" if n == 1 else f"{n} columns are linear combinations"
+        message = f"{what} of earlier ones: {shown}{more}"
+        advice = "One column of each such group can be left out without loss; which one is chosen says little."
+        found.append(Finding("near-copy", tuple(name for name, _ in relations), message, advice))
+    return found
+
+
+def _relabelled(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of a column of labels or whole numbers, and an earlier one of which it only renames the values."""
+    seen: dict[bytes, str] = {}
+    for column in columns:
+        if column.kind == NUMERIC:
+            continue
+        _, first, code = np.unique(column.cells(), return_index=True, return_inverse=True)
+        if not 1 < len(first) <= len(code) // 2:  # of values that are all different, every column is a renaming
+            continue
+        place = np.argsort(np.argsort(first))
+        key = hashlib.blake2b(place[code].astype(np.int32).tobytes(), digest_size=16).digest()
+        kept = seen.setdefault(key, column.name)
+        if kept != column.name:
+            yield column.name, kept
+
+
+def _numbers(columns: Sequence[Column]) -> tuple[list[str], np.ndarray]:
+    """Return the numeric columns with few gaps, at some complete rows, centred and of length 1; shape (n, m)."""
+    of_numbers = [column for column in columns if column.kind != CATEGORICAL]
+    if not of_numbers:
+        return [], np.zeros((0, 0))
+    rows = some_rows(of_numbers[0].n_rows, FEWEST_ROWS)
+    X = np.column_stack([column.take(rows).numbers() for column in of_numbers])
+    known = np.isfinite(X)
+    kept = np.flatnonzero(known.mean(axis=0) >= 1 - MOST_MISSING)
+    X = standardised(X[known[:, kept].all(axis=1)][:, kept].T).T if len(kept) else X[:, :0]
+    varies = np.flatnonzero(X.any(axis=0)) if len(X) else np.arange(0)
+    return [of_numbers[kept[j]].name for j in varies], X[:, varies]
+
+
+def _nearly_equal(names: Sequence[str], X: np.ndarray) -> tuple[list[tuple[str, str]], list[int]]:
+    """Return pairs of a column and an earlier one that it nearly equals, and the positions of all other columns."""
+    near = np.abs(X.T @ X) >= NEARLY_EQUAL
+    pairs, alone = [], np.ones(len(names), dtype=bool)
+    for j in np.flatnonzero(np.triu(near, 1).any(axis=0)).tolist():
+        earlier = np.flatnonzero(near[:j, j] & alone[:j])
+        if len(earlier):
+            pairs.append((names[j], names[int(earlier[0])]))
+            alone[j] = False
+    return pairs, np.flatnonzero(alone).tolist()
+
+
+def _relations(names: Sequence[str], X: np.ndarray) -> list[tuple[str, list[str]]]:
+    """Return columns that earlier ones explain, and which ones do: the few that suffice, or some of the many."""
+    unexplained = np.diagonal(np.linalg.qr(X, mode="r")) ** 2
+    dependent = np.flatnonzero(unexplained < 1 - EXPLAINED)
+    return [(names[j], _terms(names, X, int(j), set(dependent.tolist()))) for j in dependent.tolist() if j]
+
+
+def _terms(names: Sequence[str], X: np.ndarray, of: int, dependent: set[int]) -> list[str]:
+    """Return earlier columns that explain a column, added one at a time by what they add, and then thinned out."""
+    earlier = [j for j in range(of) if j not in dependent] or list(range(of))
+    chosen: list[int] = []
+    while len(chosen) < min(len(earlier), _MOST_TERMS) and not _suffice(X, chosen, of):
+        rest = X[:, of] - _fitted(X, chosen, of)
+        gain = np.abs(rest @ X[:, earlier])
+        gain[[earlier.index(j) for j in chosen]] = -1.0
+        chosen.append(earlier[int(np.argmax(gain))])
+    if not _suffice(X, chosen, of):
+        return [*(names[j] for j in chosen[:_NAMED]), "others"]
+    for j in list(chosen):
+        others = [k for k in chosen if k != j]
+        chosen = others if _suffice(X, others, of) else chosen
+    return [*(names[j] for j in chosen[:_NAMED]), *(["others"] if len(chosen) > _NAMED else [])]
+
+
+def _suffice(X: np.ndarray, columns: Sequence[int], of: int) -> bool:
+    rest = X[:, of] - _fitted(X, columns, of)
+    return bool(rest @ rest < 1 - EXPLAINED)
+
+
+def _fitted(X: np.ndarray, columns: Sequence[int], of: int) -> np.ndarray:
+    return X[:, columns] @ np.linalg.lstsq(X[:, columns], X[:, of], rcond=None)[0] if columns else np.zeros(len(X))

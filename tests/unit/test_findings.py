@@ -1,0 +1,151 @@
+"""What is found in tables whose flaws were put there: near-copies, relations, leaks among many columns; its limits."""
+
+import numpy as np
+import pytest
+
+from blanketflow.core.table import Column, Table
+from blanketflow.core.task import Task
+from blanketflow.core.wide_columns import MatrixColumns, SparseColumns
+from blanketflow.data.card import make_card, with_findings
+from blanketflow.data.findings import findings, in_one_line
+from blanketflow.data.findings.looked_at import MOST_COLUMNS, n_rows_examined
+from blanketflow.data.raw import RawTable
+
+N = 200
+
+
+def raw(columns, y=None, task="classification"):
+    """Return a table of named arrays, a list of columns or wide columns, with a target."""
+    if isinstance(columns, dict):
+        columns = [Column(name, "numeric", np.asarray(values, dtype=float)) for name, values in columns.items()]
+    table = Table(columns)
+    y = np.random.default_rng(99).integers(0, 2, table.n_rows) if y is None else y
+    target = Column("y", "numeric", y) if task == "regression" else Column("y", "categorical", y, ("no", "yes"))
+    return with_findings(RawTable(table, target, Task(task, "made up")))
+
+
+def told(table, kind):
+    return [finding for finding in findings(table) if finding.kind == kind]
+
+
+@pytest.fixture
+def noise():
+    return np.random.default_rng(0).normal(size=(N, 6))
+
+
+def test_a_near_copy_is_told_with_the_column_that_it_repeats(noise):
+    a, b, more = noise[:, 0], noise[:, 1], noise[:, 2]
+    table = raw({"metres": a, "age": b, "feet": -3.28 * a + 0.01 * more})
+    (found,) = told(table, "near-copy")
+    assert (
+        found.columns == ("feet",) and found.message == "one column nearly repeats an earlier one: feet (like metres)"
+    )
+    # A correlation of 0.98 is no near-copy.
+    loose = a + 0.2 * more
+    assert 0.97 < np.corrcoef(a, loose)[0, 1] < 0.99
+    assert told(raw({"metres": a, "age": b, "feet": loose}), "near-copy") == []
+
+
+def test_a_linear_combination_is_told_with_its_terms_and_no_others(noise):
+    a, b, c, d, e, _ = noise.T
+    table = raw({"a": a, "b": b, "c": c, "d": d, "total": 2 * a - b + 0.5 * d, "free": e})
+    (found,) = told(table, "near-copy")
+    assert found.columns == ("total",)
+    assert found.message.endswith("total (of a, b, d)")
+    noisy = raw({"a": a, "b": b, "d": d, "total": 2 * a - b + 0.5 * d + 0.2 * e})  # 99 % explained
+    assert told(noisy, "near-copy") == []
+
+
+def test_a_total_before_its_parts_makes_the_last_part_redundant(noise):
+    a, b, c, *_ = noise.T
+    (found,) = told(raw({"total": a + b + c, "a": a, "b": b, "c": c}), "near-copy")
+    assert found.columns == ("c",)
+
+
+def test_more_columns_than_half_of_the_rows_have_no_relations():
+    rng = np.random.default_rng(1)
+    few = rng.normal(size=(40, 30))
+    few[:, 29] = few[:, :3].sum(axis=1)
+    assert told(raw({f"x{j}": few[:, j] for j in range(30)}), "near-copy") == []
+
+
+def test_labels_under_other_names_are_a_near_copy_and_identifiers_are_not():
+    code = np.random.default_rng(2).integers(0, 3, N)
+    colours = Column("colour", "categorical", code, ("blue", "green", "red"))
+    numbers = Column("paint", "integer", np.array([7, 3, 5])[code])
+    letters = Column("letter", "categorical", (code + 1) % 3, ("x", "y", "z"))
+    names = [Column(name, "integer", np.random.default_rng(3).permutation(N)) for name in ("first", "second")]
+    (found,) = told(raw([colours, numbers, letters, *names]), "near-copy")
+    assert found.columns == ("paint", "letter") and "paint (like colour), letter (like colour)" in found.message
+
+
+def test_missing_cells_do_not_hide_a_relation_of_the_complete_rows(noise):
+    a, b, c, *_ = noise.T
+    gaps = np.where(np.arange(N) % 10 == 0, np.nan, a)
+    (found,) = told(raw({"a": gaps, "b": b, "sum": gaps + b, "c": c}), "near-copy")
+    assert found.columns == ("sum",)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_leak_among_many_columns_is_found_by_its_correlation(is_sparse, task):
+    rng = np.random.default_rng(4)
+    d, at = 3 * MOST_COLUMNS, 2 * MOST_COLUMNS + 17
+    y = rng.integers(0, 2, 60) if task == "classification" else rng.normal(size=60)
+    X = (rng.random((60, d)) < 0.05) * rng.normal(size=(60, d)) if is_sparse else rng.normal(size=(60, d))
+    X[:, at] = 3.0 * y + (1.0 if is_sparse else 0.0)
+    names = [f"x{j}" for j in range(d)]
+    if is_sparse:
+        columns, rows = np.nonzero(X.T)
+        starts = np.searchsorted(columns, np.arange(d + 1))
+        wide = SparseColumns(names, starts, rows.astype(np.int32), X.T[columns, rows], 60, "numeric")
+    else:
+        wide = MatrixColumns(names, X)
+    table = raw(wide, y, task)
+    assert [finding.columns for finding in told(table, "leakage")] == [(f"x{at}",)]
+    (note,) = told(table, "note")
+    assert note.message == "columns were examined one by one in 2,000 of 6,000 columns only"
+
+
+def test_a_leak_in_a_list_of_many_columns_is_found_too():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    columns = {f"x{j}": rng.normal(size=60) for j in range(MOST_COLUMNS + 50)} | {"told": y - 0.5}
+    assert [finding.columns for finding in told(raw(columns, y), "leakage")] == [("told",)]
+
+
+def test_what_is_examined_is_bounded_whatever_the_table():
+    for n_rows, n_columns in ((10**7, 3), (10**6, 500), (50, 10**6), (10**5, 10**5)):
+        cells = n_rows_examined(n_rows, n_columns) * min(n_columns, MOST_COLUMNS)
+        assert cells <= 10**7 and n_rows_examined(n_rows, n_columns) >= min(n_rows, 1_000)
+
+
+def test_a_long_table_is_examined_in_part_and_a_finding_says_so(monkeypatch):
+    monkeypatch.setattr("blanketflow.data.findings.looked_at.MOST_CELLS", 4_000)
+    monkeypatch.setattr("blanketflow.data.findings.looked_at.FEWEST_ROWS", 100)
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 5_000)
+    table = raw({"told": y + rng.normal(0, 0.01, 5_000), "free": rng.normal(size=5_000), "row": np.arange(5_000)}, y)
+    found = {finding.kind: finding for finding in findings(table)}
+    assert found["leakage"].columns == ("told",) and found["identifier"].columns == ("row",)
+    assert found["note"].message == "columns were examined one by one in 1,333 of 5,000 rows only"
+
+
+def test_the_card_has_them_and_one_line_says_the_serious_ones(noise):
+    y = (noise[:, 0] > 0).astype(int)
+    table = raw({"told": y + 0.01 * noise[:, 1], "a": noise[:, 2], "again": 2 * noise[:, 2], "flat": [1.0] * N}, y)
+    card = make_card("study", table, {"source": "made up"})
+    assert [finding["kind"] for finding in card["findings"]] == ["leakage", "near-copy", "constant"]
+    line = in_one_line(card["findings"])
+    assert line == (
+        "look at the table first: suspected leakage (told); near-copies of other columns (again). "
+        "blanketflow inspect says why"
+    )
+    assert in_one_line([]) == ""
+
+
+def test_many_columns_in_one_finding_are_counted_in_the_card_and_in_the_line():
+    table = raw({f"x{j}": np.arange(N) * 1.0 + j for j in range(70)})
+    (card,) = (f for f in make_card("study", table, {"source": "made up"})["findings"] if f["kind"] == "identifier")
+    assert card["n_columns"] == 70 and len(card["columns"]) == 50
+    assert "(x0, x1, x2, x3, x4 and 65 more)" in in_one_line([card])
