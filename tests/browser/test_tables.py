@@ -12,9 +12,9 @@ def scores(page):
 
 @pytest.fixture
 def known(run):
-    """The scores that the table shows: a row a selector, a column a model."""
+    """The scores that the table shows: one row per selector and for no feature, one column per model."""
     shown = run.scores("breast-cancer").query("metric == 'accuracy'")
-    return shown.pivot(index="selector", columns="model", values="mean").loc[list(run.selectors)]
+    return shown.pivot(index="selector", columns="model", values="mean").loc[[*run.selectors, "none"]]
 
 
 def selectors(region):
@@ -50,7 +50,7 @@ def test_one_column_at_a_time_is_marked_as_sorted(scores):
 
 def test_names_sort_by_their_letters_and_numbers(scores):
     scores.get_by_role("button", name="selector").click()
-    assert selectors(scores) == ["all", "gs-1", "gs-2", "gs-3", "gs-10", "gs-11", "gs-12", "hiton-mb", "ppfs"]
+    assert selectors(scores) == ["all", "gs-1", "gs-2", "gs-3", "gs-10", "gs-11", "gs-12", "hiton-mb", "none", "ppfs"]
 
 
 def test_missing_values_stand_last_and_ties_keep_their_order(page):

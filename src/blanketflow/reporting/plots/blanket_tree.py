@@ -54,7 +54,7 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
     names, colours, shapes = ([_SHORT[role] for role in present], *([ROLES[r][at] for r in present] for at in (2, 3)))
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=0) if present else None
     titles = {"feature": "feature", "role": "role", "importance": "importance", "folds": "chosen in"}
-    base = alt.Chart().encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
+    base = alt.Chart()
     dashes = alt.condition(f"datum.role == '{_SHORT['spouse']}'", alt.value([4, 4]), alt.value([1, 0]))
     branches = base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(x2=alt.datum(_TRUNK), strokeDash=dashes)
     points = base.mark_point(filled=True, opacity=1).encode(
@@ -64,18 +64,21 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
     )
     labels = base.mark_text(align="left", dx=13, color=INK, fontSize=12).encode(text="label:N")
     last = float(nodes["y"].max()) if len(nodes) else 0.0
-    chart = alt.layer(*_target(target, last, y_axis), branches, points, labels, data=nodes)
+    # What the layers share is said once: a report has a chart for each selector and data set.
+    features = alt.layer(branches, points, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
+    chart = alt.layer(_target(target, last, y_axis), features)
     return noted(chart.properties(width=_WIDTH, height=height), note_on(blanket, limit))
 
 
-def _target(target: str, last: float, y_axis: alt.Y) -> list[alt.Chart]:
+def _target(target: str, last: float, y_axis: alt.Y) -> alt.LayerChart:
     """Return the trunk down to the last line, and the target above it."""
     label = shortened(target, TARGET_CHARACTERS)
     width = max(len(label) * CHARACTER + 20, 60)
     data = pd.DataFrame({"target": [target], "label": [label], "y": [_LINE * 0.5], "end": [last]})
-    base = alt.Chart(data).encode(y=y_axis, tooltip=tooltip({"target": "target"}))
-    return [
+    base = alt.Chart()
+    return alt.layer(
         base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(x=alt.value(_TRUNK), y2="end:Q"),
         base.mark_rect(color=TARGET, cornerRadius=6, width=width, height=24).encode(x=alt.value(width / 2)),
         base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(x=alt.value(width / 2), text="label:N"),
-    ]
+        data=data,
+    ).encode(y=y_axis, tooltip=tooltip({"target": "target"}))
