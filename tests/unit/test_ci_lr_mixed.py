@@ -271,9 +271,22 @@ def test_columns_with_a_level_for_each_row_are_never_fitted():
 
 def test_no_rows_left_to_compare_say_nothing():
     X = pd.DataFrame(np.random.default_rng(12).normal(size=(6, 7)))
-    result = bind(X).test("0", "1", ["2", "3", "4", "5"])
-    assert (result.p_value, result.dof) == (1.0, 0.0)
-    assert bind(X).test("0", "1", ["2", "3", "4"]).dof == 1.0
+    for given in (["2", "3", "4", "5"], ["2", "3", "4", "5", "6"]):  # 1 + 4 + 1 parameters; the 5 explain anything
+        result = bind(X).test("0", "1", given)
+        assert (result.p_value, result.dof, result.reliable) == (1.0, 0.0, False)
+    enough = bind(X).test("0", "1", ["2", "3", "4"])
+    assert enough.dof == 1.0 and enough.reliable
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "given"), [("a", "b", ["w", "i"]), ("v", "b", ["w"]), ("v", "u", []), ("b", "w", ["v", "u"])]
+)
+def test_the_rows_that_a_test_needs_are_the_fewest_with_which_it_is_reliable(x, y, given):
+    X = mixed(2000, 10)
+    position = {name: i for i, name in enumerate(X.columns)}
+    needed = bind(X).rows_needed(position[x], position[y], tuple(position[z] for z in given))
+    for n, is_enough in ((needed, True), (needed - 1, False)):
+        assert bind(X[:n]).test(x, y, given).reliable == is_enough
 
 
 @pytest.mark.extended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -14,6 +15,7 @@ from ..core.results import CIResults
 from ..core.table import Column, Table
 from .base import CITest, unreliable_rule
 from .binning import ranks
+from .engines import Candidate
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals, standardised
 from .rounding import is_rounded_away, reason, rounded_away
 from .tails import chi2_tail, f_greater
@@ -41,9 +43,9 @@ class LRMixed(CITest):
     A test is not reliable if a chi-square approximation has fewer rows per estimated parameter than
     ``min_samples_per_parameter`` or not more rows than parameters, or if a column has fewer rows per level. Such a test
     is fitted only with ``unreliable: use``, and never without more rows than parameters and levels. If it is not
-    fitted, its statistic is 0 and p = 1. Nor is a test reliable if rounding has destroyed a numeric column: if its
-    standard deviation is below about 90 times the distance between floats of its size, as of 1e15 + noise. Such a
-    column counts as constant.
+    fitted, its statistic is 0 and p = 1, which is also so without degrees of freedom for the F test. Nor is a test
+    reliable if rounding has destroyed a numeric column: if its standard deviation is below about 90 times the distance
+    between floats of its size, as of 1e15 + noise. Such a column counts as constant.
 
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
@@ -164,6 +166,8 @@ class _LRMixedEngine:
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
     ) -> tuple[_Direction, _Direction, bool]:
         """Regress the first of each pair on the second, given `rank` predictors; also return whether it is reliable."""
+        if self.n_rows <= 1 + rank:
+            return NOTHING, NOTHING, False  # the given columns explain anything
         if not all(len(variable.added) for variable in pairs[0]):
             return NOTHING, NOTHING, self._is_reliable(n_levels)  # explained by the given columns
         is_exact = [self.test.linear == "f" and response.is_numeric for response, _ in pairs]
@@ -171,14 +175,28 @@ class _LRMixedEngine:
         needed = max([n_levels, *(k for k, exact in zip(n_parameters, is_exact, strict=True) if not exact)])
         if not self._is_fitted(needed):
             return NOTHING, NOTHING, False
+        if any(exact and self.n_rows <= k for k, exact in zip(n_parameters, is_exact, strict=True)):
+            return NOTHING, NOTHING, False  # the F test has no degrees of freedom left
         directions = []
         for (response, predictor), exact, k in zip(pairs, is_exact, n_parameters, strict=True):
             dof, rest = response.n_equations * len(predictor.added), self.n_rows - k if exact else 0
-            has_rows = rest > 0 or not exact
-            directions.append(
-                _Direction(response.likelihood_ratio(predictor.added), dof, rest) if has_rows else NOTHING
-            )
+            directions.append(_Direction(response.likelihood_ratio(predictor.added), dof, rest))
         return directions[0], directions[-1], self._is_reliable(needed)
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
+        """Return how many rows are enough if no predictor is collinear with others."""
+        asked = x if isinstance(x, tuple) else (x,)
+        pairs = [(target, asked)]
+        if self.test.is_symmetric and not isinstance(x, tuple):
+            pairs.append((x, (target,)))
+        needed = self.test.min_samples_per_parameter * max(map(self._n_levels, (*asked, target, *given)))
+        for response, added in pairs:
+            n_levels = self._n_levels(response)
+            n_columns = 1 + sum(max(self._n_levels(j) - 1, 1) for j in (*given, *added))
+            is_exact = self.test.linear == "f" and not n_levels
+            own = n_columns + 1 if is_exact else self.test.min_samples_per_parameter * max(n_levels - 1, 1) * n_columns
+            needed = max(needed, own)
+        return math.ceil(needed)
 
     def _n_levels(self, position: int) -> int:
         """Return the number of levels of a discrete column, 0 for numbers; only present levels if that matters."""

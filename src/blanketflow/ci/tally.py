@@ -3,9 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .engines import Candidate
+
+
+@dataclass
+class Count:
+    """Tests that a search asked for.
+
+    Attributes
+    ----------
+    n_made, n_not_made : int
+        Tests whose results count, and tests for which there are too few rows.
+    first : (candidate, others) or None
+        The columns of the first of the smallest tests that were not made; None if all were made.
+    """
+
+    n_made: int = 0
+    n_not_made: int = 0
+    first: tuple[Candidate, tuple[int, ...]] | None = None
+
+    @property
+    def n_asked(self) -> int:
+        """All tests."""
+        return self.n_made + self.n_not_made
+
+    def add(self, n_made: int, not_made: Sequence[Candidate], others: tuple[int, ...]) -> None:
+        """Count tests: how many were made, and the candidates that were not tested against the others of the test."""
+        self.n_made += n_made
+        if not_made:
+            self.n_not_made += len(not_made)
+            if self.first is None or len(others) < len(self.first[1]):
+                self.first = not_made[0], others
 
 
 @dataclass
@@ -14,22 +44,24 @@ class Tally:
 
     Attributes
     ----------
-    n_made, n_not_made : int
-        Tests whose results count, and tests for which there are too few rows.
-    first : tuple of int
-        The columns of the first of the smallest tests that were not made; empty if all were made.
+    all : Count
+        Every test.
+    last_round : Count or None
+        The tests given what a forward search had admitted when it ended, since none of them admitted more; None for
+        other searches.
 
     Examples
     --------
     >>> tally = Tally()
     >>> tally.count(5, [7, 9], (2, 3))
-    >>> tally.n_made, tally.n_not_made, tally.first
-    (5, 2, (7, 2, 3))
+    >>> tally.all.n_made, tally.all.n_not_made, tally.all.first
+    (5, 2, (7, (2, 3)))
     """
 
-    n_made: int = 0
-    n_not_made: int = 0
-    first: tuple[int, ...] = ()
+    all: Count = field(default_factory=Count)
+    last_round: Count | None = None
+    _others: tuple[int, ...] = ()
+    _given_these: Count = field(default_factory=Count)
 
     def see(self, candidates: Sequence[Candidate], reliable: Sequence[bool], others: tuple[int, ...]) -> None:
         """Count tests of some candidates, of which the reliable ones were made, against the others of each test."""
@@ -40,9 +72,11 @@ class Tally:
         """Count tests: how many were made, and the candidates that were not tested against the others of the test."""
         if len(others) == 1:
             return
-        self.n_made += n_made
-        if not_made:
-            self.n_not_made += len(not_made)
-            if not self.first or len(others) + 1 < len(self.first):
-                first = not_made[0]
-                self.first = (*(first if isinstance(first, tuple) else (first,)), *others)
+        if others != self._others:
+            self._others, self._given_these = others, Count()
+        for count in (self.all, self._given_these):
+            count.add(n_made, not_made, others)
+
+    def end_round(self) -> None:
+        """Note that the tests given the latest conditioning set admitted nothing, which ends a forward search."""
+        self.last_round = self._given_these
