@@ -1,5 +1,7 @@
 """`blanketflow.blankets`: every column's blanket, with what is shared between the targets."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,6 +31,17 @@ def test_each_blanket_is_what_the_selector_finds_alone(name):
         alone = bf.get_selector(name, **options).fit(X.drop(columns=target), X[target])
         assert set(found[target]) == set(alone.selected_features_), target
         assert found.statuses[target] == (alone.status_, alone.reason_)
+
+
+@pytest.mark.parametrize("name", ["hiton-mb", "pc-simple", "stmb", "iamb"])
+def test_each_search_says_what_it_could_not_test_also_where_another_made_its_tests(name):
+    X = sample(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = {t: bf.get_selector(name, ci_test="g2").fit(X.drop(columns=t), X[t]).status_ for t in X}
+    found = bf.blankets(X, method=name, ci_test="g2")
+    assert {target: status for target, (status, _) in found.statuses.items()} == alone
+    assert set(alone.values()) == {"ok", "unreliable"}
 
 
 def test_tests_and_searches_are_shared_between_targets():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from .engines import Candidate
@@ -29,13 +29,12 @@ class Count:
         """All tests."""
         return self.n_made + self.n_not_made
 
-    def add(self, n_made: int, not_made: Sequence[Candidate], others: tuple[int, ...]) -> None:
-        """Count tests: how many were made, and the candidates that were not tested against the others of the test."""
+    def add(self, n_made: int, n_not_made: int, first: tuple[Candidate, tuple[int, ...]] | None) -> None:
+        """Count more tests, with the first of the smallest of them that were not made."""
         self.n_made += n_made
-        if not_made:
-            self.n_not_made += len(not_made)
-            if self.first is None or len(others) < len(self.first[1]):
-                self.first = not_made[0], others
+        self.n_not_made += n_not_made
+        if first is not None and (self.first is None or len(first[1]) < len(self.first[1])):
+            self.first = first
 
 
 @dataclass
@@ -62,6 +61,13 @@ class Tally:
     last_round: Count | None = None
     _others: tuple[int, ...] = ()
     _given_these: Count = field(default_factory=Count)
+    _included: set[Hashable] = field(default_factory=set)
+
+    def include(self, search: Hashable, count: Count) -> None:
+        """Count the tests of a search, once, whoever it was made for."""
+        if search not in self._included:
+            self._included.add(search)
+            self.all.add(count.n_made, count.n_not_made, count.first)
 
     def see(self, candidates: Sequence[Candidate], reliable: Sequence[bool], others: tuple[int, ...]) -> None:
         """Count tests of some candidates, of which the reliable ones were made, against the others of each test."""
@@ -75,7 +81,7 @@ class Tally:
         if others != self._others:
             self._others, self._given_these = others, Count()
         for count in (self.all, self._given_these):
-            count.add(n_made, not_made, others)
+            count.add(n_made, len(not_made), (not_made[0], others) if not_made else None)
 
     def end_round(self) -> None:
         """Note that the tests given the latest conditioning set admitted nothing, which ends a forward search."""
