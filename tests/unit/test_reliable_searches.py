@@ -26,7 +26,7 @@ def table(n_rows):
 def fitted(method, n_rows, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return bf.get_selector(method, **options).fit(*table(n_rows))
+        return bf.get_selector(method, **{"ci_test": "g2", **options}).fit(*table(n_rows))
 
 
 @pytest.mark.parametrize("method", CAUSAL)
@@ -68,6 +68,24 @@ def test_a_search_that_ends_for_want_of_rows_says_so(method):
     assert re.fullmatch(ended + r"there are too few rows \(at least 13 are needed, there are 12\)", found.reason_)
 
 
+def test_a_search_that_admits_as_many_features_as_chance_gives_says_so():
+    """Of 300 columns of noise, some that look like the target are found again and again, until they explain it."""
+    X = np.random.default_rng(0).normal(size=(40, 301))
+    admitted = {}
+    for alpha in (0.05, 0.05 / 300):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = bf.IAMB(ci_test="fisher-z", alpha=alpha).fit(X[:, 1:], X[:, 0])
+        admitted[alpha] = len(found.candidates_), found.status_, found.reason_
+    n, status, reason = admitted[0.05]
+    assert n > 8 and status == "unreliable"
+    assert reason == (
+        f"{n} features were admitted, for which there are too few rows (at least {5 * n} are needed, there are 40): a "
+        "smaller alpha admits fewer"
+    )
+    assert admitted[0.05 / 300] == (0, "ok", "")
+
+
 def test_a_set_without_rows_to_test_separates_nothing():
     """Given 4 others, tests of 7 rows have no degrees of freedom; given 3 they have one, which separates some."""
     X = np.random.default_rng(1).normal(size=(7, 1)) + 1e-3 * np.random.default_rng(2).normal(size=(7, 6))
@@ -94,4 +112,4 @@ def test_what_needs_no_reliable_test_is_ok(method, test):
 
 def test_the_library_warns():
     with pytest.warns(UnreliableWarning, match="IAMB: the answer is unreliable: 4 of 4 features"):
-        bf.IAMB().fit(*table(48))
+        bf.IAMB(ci_test="g2").fit(*table(48))

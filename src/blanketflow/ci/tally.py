@@ -48,6 +48,8 @@ class Tally:
     last_round : Count or None
         The tests given what a forward search had admitted when it ended, since none of them admitted more; None for
         other searches.
+    n_admitted : int
+        How many columns that were.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Tally:
 
     all: Count = field(default_factory=Count)
     last_round: Count | None = None
+    n_admitted: int = 0
     _others: tuple[int, ...] = ()
     _given_these: Count = field(default_factory=Count)
     _included: set[Hashable] = field(default_factory=set)
@@ -83,6 +86,6 @@ class Tally:
         for count in (self.all, self._given_these):
             count.add(n_made, len(not_made), (not_made[0], others) if not_made else None)
 
-    def end_round(self) -> None:
-        """Note that the tests given the latest conditioning set admitted nothing, which ends a forward search."""
-        self.last_round = self._given_these
+    def end_round(self, n_admitted: int) -> None:
+        """Note that the latest tests, given `n_admitted` columns, admitted nothing, which ends a forward search."""
+        self.last_round, self.n_admitted = self._given_these if n_admitted else Count(), n_admitted

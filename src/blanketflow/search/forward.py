@@ -57,7 +57,7 @@ def scan_until_stable(
                 waiting = waiting[first + 1 :]
                 n_ahead = 1
                 grew = True
-    test.tally.end_round()
+    test.tally.end_round(len(members))
 
 
 def strongest_dependent(
@@ -85,7 +85,7 @@ def strongest_dependent(
             admits = True
             yield step(others[i], result, members)
     if not admits:
-        test.tally.end_round()
+        test.tally.end_round(len(members))
 
 
 def admit_strongest(

@@ -10,6 +10,8 @@ from .base import Method, Problem
 
 #: A search is not reliable if more than this share of its tests could not be made.
 MOST_NOT_MADE = 0.25
+#: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
+ROWS_PER_ADMITTED = 5
 
 
 def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
@@ -18,8 +20,9 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
     That is so if it keeps nothing, and some features could not be tested; if more than `MOST_NOT_MADE` of the features
     could not be tested; if more than that share of the tests given other features could not be made; or if that is so
     of the round with which a forward search ended: then it ended for want of rows, and not because the rest is
-    independent. Methods that only measure information, and tests that use what is not reliable (``unreliable: use``),
-    are taken as they are.
+    independent. A search that admits the strongest of many features again and again also ends where those admitted
+    explain the target by chance, since there are hardly more rows than these: see `ROWS_PER_ADMITTED`. Methods that
+    only measure information, and tests that use what is not reliable (``unreliable: use``), are taken as they are.
 
     Parameters
     ----------
@@ -51,6 +54,12 @@ def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
         if count is tally.last_round:
             said = f"the search ended for want of rows: {said}"
         yield said if tally.all.n_made or not kept else f"not separated: {said}"
+    needed = ROWS_PER_ADMITTED * tally.n_admitted
+    if needed and hasattr(problem.test.engine, "rows_needed") and needed > problem.table.n_rows:
+        yield (
+            f"{tally.n_admitted} features were admitted, for which there are too few rows (at least {needed:,} are "
+            f"needed, there are {problem.table.n_rows:,}): a smaller alpha admits fewer"
+        )
 
 
 def _needed(problem: Problem, count: Count) -> str:
