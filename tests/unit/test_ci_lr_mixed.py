@@ -310,6 +310,34 @@ def test_of_the_target_only_is_one_direction_against_statsmodels(given, linear):
             assert (result.dof, result.p_value) == (dof, pytest.approx(p, rel=1e-8))
 
 
+@pytest.mark.parametrize("given", [[], ["b"], ["w", "i"]])
+@pytest.mark.parametrize("linear", ["f", "chi2"])
+def test_a_number_and_a_label_by_the_regression_of_the_number_against_statsmodels(given, linear):
+    X = mixed()
+    bound = bind(X, linear=linear, directions="linear")
+    for x, y in [pair for pair in PAIRS if not set(pair) & set(given)]:
+        result = bound.test(x, y, given)
+        assert bound.test(y, x, given) == result
+        if is_classes(X[x]) == is_classes(X[y]):
+            assert result == bind(X, linear=linear).test(x, y, given)
+            continue
+        number, label = (y, x) if is_classes(X[x]) else (x, y)
+        statistic, dof, p = one_direction(X, [label], number, given, linear)
+        assert result.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-9)
+        assert (result.dof, result.p_value) == (dof, pytest.approx(p, rel=1e-8))
+
+
+def test_the_linear_regression_needs_rows_for_levels_only():
+    X = mixed(90, 14).assign(many=[f"level {i % 9}" for i in range(90)])
+    both, linear = bind(X), bind(X, directions="linear")
+    position = {name: i for i, name in enumerate(X.columns)}
+    asked = position["a"], position["many"], (position["w"], position["b"])
+    assert not both.test("a", "many", ["w", "b"]).reliable  # 8 (1 + 2 + 1 + 1) parameters
+    assert linear.test("a", "many", ["w", "b"]).reliable
+    assert (both.rows_needed(*asked), linear.rows_needed(*asked)) == (400, 90)
+    assert not bind(X[:89], directions="linear").test("a", "many", ["w", "b"]).reliable
+
+
 def test_of_the_target_only_is_remembered_one_way_round():
     both, target = bind(mixed()), bind(mixed(), directions="target")
     for bound in (both, target):
