@@ -80,7 +80,7 @@ def run(tmp_path_factory):
         "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
         "selectors": {
             "ppfs": {"method": "ppfs", "ci_test": "quick"},
-            "gs": {"method": "gs"},
+            "gs": {"method": "gs", "ci_test": "g2"},
             "mrmr": {"method": "mrmr", "n_features": 2},
         },
     }

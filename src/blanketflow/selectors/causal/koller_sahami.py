@@ -49,6 +49,7 @@ class KollerSahami(Method):
         cost="d (d - 1) / 2 pairwise mutual informations (by gamma: d (d - 1)), d of k conditions, and one more for "
         "each feature whose nearest change",
     )
+    default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True
 

@@ -44,6 +44,7 @@ class FCBF(Method):
         cost="d mutual informations and entropies, then one mutual information for each pair of a kept feature and a "
         "weaker one that is left",
     )
+    default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"
 
     threshold: float = number(
