@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..ci.choice import AUTO
 from ..config.identifiers import PART
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
@@ -91,9 +92,9 @@ class Plan:
         """Return the fold ids of a selector."""
         return fold_ids(self.selector(selector).folds)
 
-    def test_id(self, selector: str) -> str | None:
-        """Return the id of a selector's ci_test artefact."""
-        return id_of_test(self.selector(selector))
+    def test_id(self, dataset: str, selector: str) -> str | None:
+        """Return the id of a selector's ci_test artefact on a data set."""
+        return id_of_test(self.config, dataset, selector)
 
     @cached_property
     def grains(self) -> Grains:
@@ -107,7 +108,9 @@ class Plan:
 
     def notes(self) -> list[str]:
         """Return what to know about the data sets before the run, one line each."""
-        return [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+        told = [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+        tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
+        return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
 
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
@@ -172,12 +175,13 @@ class Plan:
         options = chosen.method.options()
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
-        test = self.test_id(selector)
+        test = self.test_id(dataset, selector)
         return canonical_json(
             {
                 "method": chosen.method_name,
                 "options": options,
                 "ci_test": self._test(dataset, test) if test else None,
+                **({"ci_test_reason": self.config.chosen[dataset].reason} if chosen.ci_test == AUTO else {}),
                 "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
@@ -234,6 +238,7 @@ class Plan:
                 "splits": self.config.splits,
                 "selectors": selectors,
                 "ci_tests": tests,
+                "chosen_tests": {name: [test.id, test.reason] for name, test in self.config.chosen.items()},
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
@@ -243,14 +248,14 @@ class Plan:
 
     # --- code digests ------------------------------------------------------------------------------------------------
 
-    def code(self, stage: str, *, selector: str | None = None, test: str | None = None) -> str:
+    def code(self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None) -> str:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if selector is not None:
             files += _files_of(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
             files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
-            test = self.test_id(selector)
+            test = self.test_id(dataset, selector)
         if test is not None:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
         if stage == "report":

@@ -8,9 +8,10 @@ from itertools import islice
 from typing import Any
 
 from ...data.sources import read_columns, read_source
+from ..advice import PREDICT, Advice, blanket_advice
 from .columns import ColumnSummary, summarise, tokens
 from .findings import Finding, class_counts, of_columns, of_markers, of_numbers, of_table, of_texts, suspected_leaks
-from .suitable import Suitability, suggested_method, suggested_test, what_suits
+from .suitable import Suitability, what_suits
 
 __all__ = [
     "ColumnSummary",
@@ -32,7 +33,8 @@ class Inspection:
 
     `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
     regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
-    first, from fast to slow, and those suggested to start with.
+    first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
+    what to start with: for prediction, and for a Markov blanket.
     """
 
     target: str
@@ -46,7 +48,8 @@ class Inspection:
     tests: list[Suitability]
     methods: list[Suitability]
     suggested_test: str
-    suggested_method: str
+    test_reason: str
+    advice: list[Advice]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -64,7 +67,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     --------
     >>> found = inspect_table({"source": "sklearn:wine"})
     >>> found.n_rows, found.task, found.suggested_test
-    (178, 'classification', 'lr-mixed')
+    (178, 'classification', 'lr-mixed-linear')
     >>> found.columns_found("leakage")
     []
     """
@@ -79,8 +82,9 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     if len(raw.features) > MOST_COLUMNS:
         message = f"only the first {MOST_COLUMNS} of {len(raw.features)} columns were inspected one by one"
         findings.append(Finding("note", (), message, "Leave out columns with drop to see others."))
-    facts, tests, methods = what_suits(spec)
-    test = suggested_test(facts, summaries)
+    plan, tests, methods = what_suits(spec)
+    facts, chosen = plan.facts["table"], plan.config.chosen["table"]
+    blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
     return Inspection(
         target=raw.target.name,
         task=raw.task.name,
@@ -92,8 +96,9 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         findings=findings,
         tests=tests,
         methods=methods,
-        suggested_test=test,
-        suggested_method=suggested_method(methods, test),
+        suggested_test=chosen.id,
+        test_reason=chosen.reason,
+        advice=[PREDICT, blanket],
     )
 
 

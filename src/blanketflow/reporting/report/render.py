@@ -75,7 +75,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "name": run.cards[name].get("name", name),
         "sentence": overview.sentence(run, name),
         "lead": overview.lead(run, name),
-        "facts": dataset.facts(run.cards[name]),
+        "facts": dataset.facts(run.cards[name], run.chosen_tests.get(name)),
         "blankets": dataset.blankets(run, name),
         "stability": dataset.stability(run, name),
         "model": run.main_model(name),
