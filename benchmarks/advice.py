@@ -27,7 +27,7 @@ from blanketflow.config.reading import checked_dataset
 
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "results" / "advice.json", HERE.parent / "docs" / "advice.md"
-BUNDLED = ("iris", "wine", "breast_cancer", "diabetes", "digits")
+BUNDLED = ("wine", "breast_cancer", "diabetes", "digits")
 #: Wall seconds after which a command has not ended.
 LIMIT = 1800
 BEGIN, END = "<!-- tried -->", "<!-- end of tried -->"

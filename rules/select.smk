@@ -122,7 +122,7 @@ for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):
             **resources("aggregate"),
         params:
             folds=lambda w: plan.folds(w.selector),
-            spec=lambda w: plan.aggregate_spec(w.selector),
+            spec=lambda w: plan.aggregate_spec(w.dataset, w.selector),
             code=plan.code("aggregate"),
         script:
             "../scripts/aggregate.py"

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import blanketflow as bf
-from blanketflow.ci.choice import AUTO, Description, choose_test, described, usual_levels
+from blanketflow.ci.choice import AUTO, OF_FOLD, Description, choose_test, described, usual_levels
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, UnsupportedError
 from blanketflow.core.registry import discover
@@ -68,6 +68,17 @@ def test_the_choice_by_hand(table, n_rows, test_id):
     choice = choose_test(table, n_rows)
     assert choice.test_id == test_id and choice.reason
     assert choice.configured().card.id == choice.test
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (description(("integer",), 9, levels=3), "48 rows are too few for regressions (90 are needed)"),
+        (description(LABELS, 2, levels=3, labels=3), "48 rows are too few for tests given 3 features (810 are needed)"),
+    ],
+)
+def test_the_reason_names_the_fewest_rows_that_would_do(table, reason):
+    assert choose_test(table, 48).reason == reason
 
 
 def test_levels_are_what_three_features_in_four_have_at_most():
@@ -164,7 +175,17 @@ def test_one_test_for_a_data_set_by_its_smallest_fold(selectors, n_rows):
     plan = make_plan({**CLINIC, "folds": 2, "selectors": selectors}, SCRIPTS)
     asking = [plan.selector(name) for name, spec in selectors.items() if "ci_test" not in spec]
     assert min(smallest_fold(plan.facts["c"], plan.config, selector) for selector in asking) == n_rows
-    assert plan.config.chosen["c"].reason == choose_test(plan.facts["c"], n_rows).reason
+    assert plan.config.chosen["c"].reason == choose_test(plan.facts["c"], n_rows, OF_FOLD).reason
+    assert f"{n_rows} rows of the smallest fold are" in plan.config.chosen["c"].reason
+
+
+def test_a_search_is_not_repeated_for_another_reason_of_the_same_test():
+    def spec_of(selectors):
+        return make_plan({**CLINIC, "folds": 0, "selectors": selectors}, SCRIPTS).method_spec("c", "a")
+
+    alone = {"a": {"method": "gs"}}
+    assert spec_of(alone) == spec_of({**alone, "b": {"method": "gs", "folds": 2}})  # 375 rows: too few for g2, too
+    assert spec_of(alone) != spec_of({**alone, "a": {"method": "gs", "ci_test": "g2"}})
 
 
 def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
@@ -182,12 +203,13 @@ def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
     for name in "ab":
         asked, named = (json.loads(shared.method_spec("c", one)) for one in (name, "named"))
         assert asked["ci_test"] == named["ci_test"] and asked["ci_test"]["type"] == "g2"
-        assert asked["ci_test_reason"].startswith(
-            "all columns have levels, and 1,280 rows are enough for tests given 3"
+        told = json.loads(shared.aggregate_spec("c", name))["ci_test"]
+        assert told["id"] == "mine" and told["reason"].startswith(
+            "all columns have levels, and 1,280 rows of the smallest fold are enough for tests given 3"
         )
-        assert "ci_test_reason" not in named
         ids = {"dataset": "c", "selector": name, "split": "full"}
         assert {path.name for path in JobFiles(apart, tmp_path.joinpath).marginals(ids)} == {"g2.parquet"}
+    assert "ci_test" not in json.loads(shared.aggregate_spec("c", "named"))
     assert apart.notes() == [f"c: g2 was chosen as CI test: {apart.config.chosen['c'].reason}"]
 
 
@@ -215,7 +237,6 @@ def test_artefacts_and_report_say_which_test_was_chosen_and_why(tmp_path):
     run = run_plan(plan, {"wine": read_source("wine", plan.config.datasets["wine"], 0)}, tmp_path, 1, False)
     reason = "the target has 3 classes, and 178 rows are enough for regressions (30 are needed)"
     select = tmp_path / "select/wine/full/s"
-    assert json.loads(read_provenance(select / "fold-0/shrink.parquet").spec)["ci_test_reason"] == reason
     said = read_provenance(select / "blanket.parquet").extra["ci_test"]
     assert (said["type"], said["options"]["directions"], said["reason"]) == ("lr-mixed", "linear", reason)
     assert (tmp_path / "ci_test/wine/full/fold-0/lr-mixed-linear.parquet").is_file()

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, choose_test, described
+from ..ci.choice import AUTO, OF_FOLD, choose_test, described
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
@@ -192,7 +192,8 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         limits = Limits(self.time_limit, self.max_tests)
         self.ci_test_reason_ = ""
         if test == AUTO:
-            choice = choose_test(described(features, target), min(len(rows) for _, rows in parts))
+            n_rows = min(len(rows) for _, rows in parts)
+            choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "")
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
         outcomes = Parallel(n_jobs=n_workers(type(self).__name__, self.n_jobs, len(parts)))(

@@ -24,6 +24,8 @@ AUTO = "auto"
 #: Given so many features a test should still be possible: the largest conditioning set of the subset searches.
 GIVEN = 3
 TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
+#: Whose rows the reason counts, where a search is not on all rows.
+OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
 #: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
@@ -102,7 +104,7 @@ class Choice:
         return "-".join([self.test, *map(str, self.options.values())])
 
 
-def choose_test(table: Described, n_rows: int) -> Choice:
+def choose_test(table: Described, n_rows: int, of: str = "") -> Choice:
     """Return the CI test to take.
 
     Parameters
@@ -111,6 +113,8 @@ def choose_test(table: Described, n_rows: int) -> Choice:
         Features and target.
     n_rows : int
         Rows of the smallest fold.
+    of : str, default=""
+        Of what they are the rows, if not of the whole table, as the reason says it: `OF_FOLD`.
 
     Returns
     -------
@@ -126,21 +130,22 @@ def choose_test(table: Described, n_rows: int) -> Choice:
     """
     n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
     are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
-    needed = _rows_of_cells(table, GIVEN) if has_cells else _rows_of_regressions(table)
-    if has_cells and n_rows >= needed:
+    of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
+    rows = f"{n_rows:,} rows{of}"
+    if has_cells and n_rows >= of_cells:
         # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell.
-        return Choice("g2", f"all columns have levels, and {_enough(n_rows, needed, TESTS_GIVEN)}")
+        return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}")
     if not are_labels and takes_fisher_z(table):
         # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
         # would not hold a number fixed: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, and with
         # two bins 89 %. Of flags alone fisher-z rejects up to 10 %, since their relations are not linear.
         target = "a number" if n_classes is None else "one of two classes"
         return Choice("fisher-z", f"the features are numbers or have two levels, and the target is {target}")
-    if not are_labels and n_rows >= _rows_of_regressions(table):
+    if not are_labels and n_rows >= of_regressions:
         # Labels or several classes among numbers. The linear regression of a number on labels is exact with few rows
         # and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
         what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else "some features have labels"
-        why = f"{what}, and {_enough(n_rows, _rows_of_regressions(table), REGRESSIONS)}"
+        why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}"
         return Choice("lr-mixed", why, {"directions": "linear"})
     seconds = table.n_features * (PERMUTATION + PERMUTATION_ROW * n_rows)
     if are_labels and seconds > MOST_SECONDS and n_rows >= _rows_of_cells(table, 1):
@@ -149,7 +154,8 @@ def choose_test(table: Described, n_rows: int) -> Choice:
         )
     # Right in samples of any size, and as fast as g2 where there are five rows per cell. With numbers it is taken for
     # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
-    why = f"{n_rows:,} rows are too few for {TESTS_GIVEN if has_cells else REGRESSIONS} ({needed:,} are needed)"
+    what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
+    why = f"{rows} are too few for {what} ({needed:,} are needed)"
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
 
 
@@ -177,8 +183,8 @@ def _rows_of_regressions(table: Described) -> int:
     return ROWS_PER_PARAMETER * needed
 
 
-def _enough(n_rows: int, needed: int, asked: str) -> str:
-    return f"{n_rows:,} rows are enough for {asked} ({needed:,} are needed)"
+def _enough(rows: str, needed: int, asked: str) -> str:
+    return f"{rows} are enough for {asked} ({needed:,} are needed)"
 
 
 def described(features: Table, target: Column | None) -> Description:

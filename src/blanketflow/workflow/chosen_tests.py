@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 
 from ..ci import CITest
-from ..ci.choice import AUTO, Choice, choose_test
+from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test
 from ..config.typed import ChosenTest, Config, Selector
 from .peek import Facts
 
@@ -32,7 +32,7 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
         ]
         if asking:
             n_rows = min(smallest_fold(facts[dataset], config, selector) for selector in asking)
-            choice = choose_test(facts[dataset], n_rows)
+            choice = choose_test(facts[dataset], n_rows, OF_FOLD if n_rows < facts[dataset].n_rows else "")
             chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)

@@ -157,7 +157,7 @@ def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
         make_fold=partial(FoldOfObjects, chosen=_object(chosen.method), chosen_test=test),
     )
     to = [[files.at(name, **ids)] for name in ("blanket", "folds", "blankets")]
-    aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(selector))
+    aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(dataset, selector))
 
 
 def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None:

@@ -103,7 +103,7 @@ class Artefacts:
                 yield Planned(
                     artefact,
                     self.files.at(artefact, **ids),
-                    plan.aggregate_spec(selector),
+                    plan.aggregate_spec(dataset, selector),
                     self._code("aggregate"),
                     [*marginals, *grown, *shrunk],
                 )

@@ -181,7 +181,6 @@ class Plan:
                 "method": chosen.method_name,
                 "options": options,
                 "ci_test": self._test(dataset, test) if test else None,
-                **({"ci_test_reason": self.config.chosen[dataset].reason} if chosen.ci_test == AUTO else {}),
                 "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
@@ -194,10 +193,17 @@ class Plan:
         relatives = {*truth["parents"], *truth["children"]}
         return {name: "parent_or_child" if name in relatives else "spouse" for name in truth["blanket"]}
 
-    def aggregate_spec(self, selector: str) -> str:
-        """Return the spec of the aggregation."""
-        chosen = self.selector(selector)
-        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **_supplied(chosen)})
+    def aggregate_spec(self, dataset: str, selector: str) -> str:
+        """Return the spec of the aggregation.
+
+        It has the CI test that was chosen, and why. In that of the search, another reason for the same test, such as
+        another selector's smaller folds, would repeat the search.
+        """
+        chosen, test = self.selector(selector), {}
+        if chosen.ci_test == AUTO and chosen.supplied != "shrink":
+            known = self.config.chosen[dataset]
+            test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
+        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
     def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""

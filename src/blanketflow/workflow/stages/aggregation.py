@@ -40,7 +40,7 @@ def aggregate_splits(
     folds : sequence of str
         Ids of the folds of a split.
     spec : str
-        The aggregation rule and the seed, as JSON.
+        The aggregation rule, the seed, and the CI test with the reason if it was chosen, as JSON.
     code : str
         Digest of the code.
     """
@@ -73,7 +73,7 @@ def _aggregate_split(
         if combined.best is not None:  # a union of folds is not what any fold's verdict is about
             said = stages[-1][counted[combined.best]].extra.get("verdict")
             total.extra |= {"verdict": said} if said else {}
-        total.extra |= _chosen_test(stages[-1][counted[0]])
+        total.extra |= {"ci_test": asked["ci_test"]} if "ci_test" in asked else {}
         found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
         for at, fold in enumerate(counted):
             own = [stage[fold] for stage in stages]
@@ -84,12 +84,6 @@ def _aggregate_split(
     write_columns(blanket, {c: [f[c] for f in features] for c in types}, types, total)
     write_rows(by_fold, by_folds, ARTEFACTS["folds"].types(), replace(total, what=what_of("folds", by_fold)))
     write_rows(answers, found, ARTEFACTS["blankets"].types(), replace(total, what=what_of("blankets", answers)))
-
-
-def _chosen_test(shrunk: Provenance) -> dict[str, Any]:
-    """Return the CI test of a search and why it was chosen, if it was."""
-    asked = json.loads(shrunk.spec)
-    return {"ci_test": {**asked["ci_test"], "reason": asked["ci_test_reason"]}} if "ci_test_reason" in asked else {}
 
 
 def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str]) -> list[int]:
