@@ -47,7 +47,7 @@ def _method(selector: str, spec: Mapping[str, Any], known: Mapping[str, Card]) -
         facts += [("Cost", card.cost)] if card.cost else []
         facts += _reference("Reference", card)
     if is_chosen:
-        facts.append(("CI test", "chosen for each data set, where the reason stands"))
+        facts.append(("CI test", "chosen for each data set, whose facts name it with the reason"))
     elif test:
         options = ", ".join(f"{key} {plain(value)}" for key, value in test.items() if key != "type")
         facts.append(("CI test", f"{test_card.name if test_card else test['type']}{': ' + options if options else ''}"))
