@@ -99,6 +99,7 @@ lint: setup-test ## style of Python and Snakemake files
 docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the site into docs/_build/html
 	$(BIN)/python -m blanketflow.config.schema
 	PYTHONPATH=docs $(BIN)/python -m generate.selector_classes
+	PYTHONPATH=docs $(BIN)/python -m generate.advice
 	$(BIN)/python -m sphinx -W --keep-going -q -j auto -d docs/_build/doctrees docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

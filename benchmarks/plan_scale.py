@@ -93,7 +93,7 @@ def cpu_hours(plan: Plan) -> float:
     seconds = 0.0
     for dataset in plan.facts:
         seconds += work("table", {"dataset": dataset})
-    for dataset, test in {(dataset, plan.test_id(selector)) for dataset, selector in plan.pairs}:
+    for dataset, test in {(dataset, plan.test_id(dataset, selector)) for dataset, selector in plan.pairs}:
         if test:
             seconds += work("ci_test", {"dataset": dataset, "test": test}, n_splits * plan.config.folds)
     for dataset, selector in plan.pairs:

@@ -31,7 +31,7 @@ rule grow:
         **resources("grow"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
-        code=lambda w: plan.code("grow_shrink", selector=w.selector),
+        code=lambda w: plan.code("grow_shrink", dataset=w.dataset, selector=w.selector),
     script:
         "../scripts/grow.py"
 
@@ -57,7 +57,7 @@ rule shrink:
         **resources("shrink"),
     params:
         spec=lambda w: plan.method_spec(w.dataset, w.selector),
-        code=lambda w: plan.code("grow_shrink", selector=w.selector),
+        code=lambda w: plan.code("grow_shrink", dataset=w.dataset, selector=w.selector),
     script:
         "../scripts/shrink.py"
 
@@ -88,7 +88,9 @@ for grain, K in plan.grains.joined:
         params:
             folds=parts(),
             spec=lambda w: plan.method_spec(w.dataset, w.selector),
-            code=lambda w: plan.code("grow_shrink", selector=w.selector),
+            code=lambda w: plan.code(
+                "grow_shrink", dataset=w.dataset, selector=w.selector
+            ),
         script:
             "../scripts/grow_shrink.py"
 
@@ -120,7 +122,7 @@ for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):
             **resources("aggregate"),
         params:
             folds=lambda w: plan.folds(w.selector),
-            spec=lambda w: plan.aggregate_spec(w.selector),
+            spec=lambda w: plan.aggregate_spec(w.dataset, w.selector),
             code=plan.code("aggregate"),
         script:
             "../scripts/aggregate.py"

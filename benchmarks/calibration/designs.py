@@ -50,6 +50,19 @@ def mixed(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     return _classes(rng, n, k, effect=0.0)
 
 
+def two_classes(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """X and Z are numbers; T has two classes, by a logistic model of Z."""
+    z = rng.normal(size=(n, k))
+    return _frame(_mean(z) + rng.normal(size=n), np.where(2 * _mean(z) + rng.logistic(size=n) > 0, "yes", "no"), z)
+
+
+def flags(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """All columns are yes or no; Z shifts X and T."""
+    z = rng.random((n, k)) < 0.5
+    x, t = (_mean(2.0 * z - 1.0) + rng.normal(size=n) > 0 for _ in range(2))
+    return _frame(x, t, z)
+
+
 def linear_negative(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     """T falls with X."""
     z = rng.normal(size=(n, k))
@@ -84,7 +97,7 @@ def mixed_types(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
 
 
 #: X is independent of T given Z.
-NULLS: dict[str, Design] = {d.__name__: d for d in (gaussian, correlated, discrete, copied, mixed)}
+NULLS: dict[str, Design] = {d.__name__: d for d in (gaussian, correlated, two_classes, discrete, copied, flags, mixed)}
 #: X is dependent on T given Z.
 ALTERNATIVES: dict[str, Design] = {
     d.__name__: d for d in (linear_negative, linear_mixed_signs, quadratic, xor, mixed_types)

@@ -71,17 +71,17 @@ def cards() -> str:
 
 def verdicts(nulls: pd.DataFrame) -> str:
     """Return one row per test with options, one column per null: calibrated, or its worst cell."""
-    rows = []
+    rows, shown = [], [null.replace("_", " ") for null in NULLS]
     for (test, options), of_variant in nulls.groupby(["test", "options"], sort=False):
         slowest = of_variant[of_variant["n"] == max(NULL_ROWS)]["seconds"].max()
-        found = [_verdict(of_variant[of_variant["design"] == null]) for null in NULLS]
+        found = [_verdict(of_variant[of_variant["design"] == null]) for null in shown]
         rows.append([f"`{test}`", _code(options), *found, f"{1000 * slowest:.3g}"])
     judged = nulls[(nulls["samples"] >= JUDGED) & ~nulls["is_unreliable"]]
     marked = int(judged[[f"too_many_{name}" for name in ALPHAS]].to_numpy().sum())
     asked = len(ALPHAS) * len(judged)
     chance = f"{asked * (1 - CONFIDENCE) / 2:.0f}"
     note = f"\n\n{marked} of {asked} rates are above alpha; chance alone would put at most about {chance} there."
-    return _markdown(["test", "options", *NULLS, f"ms per test, n = {max(NULL_ROWS)}"], rows) + note
+    return _markdown(["test", "options", *shown, f"ms per test, n = {max(NULL_ROWS)}"], rows) + note
 
 
 def _verdict(part: pd.DataFrame) -> str:

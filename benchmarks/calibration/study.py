@@ -50,14 +50,20 @@ USE_CELLS = {"min_samples_per_cell": 0, "unreliable": "use"}
 USE_PARAMETERS = {"min_samples_per_parameter": 0, "unreliable": "use"}
 #: Numbers are binned by the tests on contingency tables, hence their null "gaussian".
 TABLES, NUMBERS = ("discrete", "copied", "gaussian"), ("gaussian", "correlated")
+#: Two levels, or classes, are numbers too for tests of linear relations.
+LEVELS_OF_TWO = ("two_classes", "flags")
 VARIANTS = (
-    Variant("g2", {}, TABLES),
+    Variant("g2", {}, (*TABLES, *LEVELS_OF_TWO)),
     Variant("g2", USE_CELLS, TABLES, has_power=False),
     Variant("chi2", {}, TABLES),
     Variant("chi2", USE_CELLS, TABLES, has_power=False),
-    Variant("mi-permutation", {}, TABLES),
-    Variant("fisher-z", {}, NUMBERS),
-    Variant("lr-mixed", {}, (*NUMBERS, "mixed", "discrete")),
+    Variant("mi-permutation", {}, (*TABLES, *LEVELS_OF_TWO)),
+    Variant("mi-permutation", {"asymptotic_from": 5}, (*TABLES, *LEVELS_OF_TWO)),
+    Variant("mi-permutation", {"bins": 3}, ("gaussian", "two_classes"), has_power=False),
+    Variant("mi-permutation", {"bins": 2}, ("gaussian", "two_classes"), has_power=False),
+    Variant("fisher-z", {}, (*NUMBERS, *LEVELS_OF_TWO)),
+    Variant("lr-mixed", {}, (*NUMBERS, *LEVELS_OF_TWO, "mixed", "discrete")),
+    Variant("lr-mixed", {"directions": "linear"}, ("two_classes", "mixed")),
     Variant("lr-mixed", USE_PARAMETERS, ("mixed", "discrete"), has_power=False),
     Variant("hsic", {}, (*NUMBERS, "mixed")),
     Variant("hsic", {"null": "permutation"}, (*NUMBERS, "mixed"), has_power=False),

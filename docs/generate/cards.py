@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blanketflow.api.arguments import sections
+from blanketflow.ci.choice import AUTO
 from blanketflow.config.keys import SELECTOR
 from blanketflow.core.cards import KINDS, Card
 from blanketflow.core.parameters import Configurable
@@ -129,7 +130,8 @@ def _default_test(method: type[Method]) -> str:
 
 
 def _test_link(name: str) -> str:
-    return f"[{name}](../tests/{name}.md)"
+    page = "ci-tests.md#which-test-auto-takes" if name == AUTO else f"tests/{name}.md"
+    return f"[{name}](../{page})"
 
 
 def _example_option(found: type[Configurable]) -> str:

@@ -58,7 +58,7 @@ def list_selectors() -> pd.DataFrame:
     --------
     >>> methods = list_selectors().set_index("id")
     >>> methods.loc["hiton-mb", ["class", "ci_test"]].tolist()
-    ['HITONMB', 'g2']
+    ['HITONMB', 'auto']
     """
     from .core.registry import discover
 

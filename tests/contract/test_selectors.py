@@ -19,6 +19,8 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 
 METHODS = discover("blanketflow.selectors")
 WITH_TEST = [name for name, method in METHODS.items() if method.default_test is not None]
+#: A test of each method: its default, or one of which auto chooses.
+TEST_OF = {name: {"auto": "g2"}.get(METHODS[name].default_test, METHODS[name].default_test) for name in WITH_TEST}
 #: What keeps a method cheap, or what it cannot do without.
 OPTIONS = {
     "auto": {"max_candidates": 1, "n_parts": 2},
@@ -232,7 +234,7 @@ def test_a_fold_is_its_part_or_all_but_its_part(name, rows, n_rows):
     X, y = table()
     seen = []
 
-    class Watching(discover("blanketflow.ci")[METHODS[name].default_test]):
+    class Watching(discover("blanketflow.ci")[TEST_OF[name]]):
         __module__ = "blanketflow.ci"  # works in the process of the search, which sees what it notes
 
         def prepare(self, bound_table, seed, target):
@@ -297,7 +299,7 @@ def test_a_grid_search_reaches_into_the_ci_test(name):
     if name not in WITH_TEST:
         pytest.skip("has no CI test")
     X, y = table()
-    test = bf.get_ci_test(METHODS[name].default_test, **METHODS[name].default_test_options)
+    test = bf.get_ci_test(TEST_OF[name], **METHODS[name].default_test_options)
     if test.card.id not in TEST_GRIDS:
         pytest.skip("TEST_GRIDS names no option of its test")
     option, values = TEST_GRIDS[test.card.id]
@@ -319,7 +321,7 @@ def test_a_grid_search_reaches_into_the_ci_test(name):
 @pytest.mark.parametrize("name", WITH_TEST)
 def test_a_test_by_id_equals_the_same_test_as_an_object(name):
     X, y = table()
-    test_id = METHODS[name].default_test
+    test_id = TEST_OF[name]
     by_object = selector(name, ci_test=bf.get_ci_test(test_id, **METHODS[name].default_test_options)).fit(X, y)
     assert outcome(selector(name, ci_test=test_id).fit(X, y)) == outcome(by_object)
     with pytest.raises(UnknownNameError, match=r"unknown CI test 'g22'. Did you mean 'g2'"):
@@ -468,7 +470,7 @@ def test_the_target_goes_by_its_own_name(name):
     class Seen(Exception):
         pass
 
-    test_class = discover("blanketflow.ci")[METHODS[name].default_test or "g2"]
+    test_class = discover("blanketflow.ci")[TEST_OF.get(name, "g2")]
 
     class Watching(test_class):
         __module__ = "blanketflow.ci"  # works in the process of the search, which passes on what it raises

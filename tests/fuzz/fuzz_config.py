@@ -86,10 +86,10 @@ def _ask(made: plan.Plan) -> None:
     for dataset in made.config.datasets:
         specs += [made.table_spec(dataset), made.splits_spec(made.numbers_of_folds(dataset))]
     for dataset, selector in made.pairs:
-        specs += [made.method_spec(dataset, selector), made.aggregate_spec(selector)]
+        specs += [made.method_spec(dataset, selector), made.aggregate_spec(dataset, selector)]
         assert made.folds(selector) and grains.of_selector(dataset, selector)
-        made.code("grow", selector=selector)
-        if test := made.test_id(selector):
+        made.code("grow", dataset=dataset, selector=selector)
+        if test := made.test_id(dataset, selector):
             specs.append(made.test_spec(dataset, test))
             assert grains.of_test(dataset, test) and grains.chunks(dataset, test)
     assert grains.joined is not None and grains.joined_tests is not None

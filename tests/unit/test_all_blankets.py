@@ -1,5 +1,7 @@
 """`blanketflow.blankets`: every column's blanket, with what is shared between the targets."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +25,8 @@ def sample(n_rows=800, seed=3):
 def test_each_blanket_is_what_the_selector_finds_alone(name):
     X = sample()
     options = {"kiamb": {"n_runs": 2}, "koller-sahami": {"n_features": 3}}.get(name, {})
+    own = discover("blanketflow.selectors")[name].default_test
+    options["ci_test"] = {"auto": "g2"}.get(own, own)  # auto may take one test for a target, another for all
     found = bf.blankets(X, method=name, **options)
     assert list(found) == list(X)
     for target in X:
@@ -31,14 +35,25 @@ def test_each_blanket_is_what_the_selector_finds_alone(name):
         assert found.statuses[target] == (alone.status_, alone.reason_)
 
 
+@pytest.mark.parametrize("name", ["hiton-mb", "pc-simple", "stmb", "iamb"])
+def test_each_search_says_what_it_could_not_test_also_where_another_made_its_tests(name):
+    X = sample(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = {t: bf.get_selector(name, ci_test="g2").fit(X.drop(columns=t), X[t]).status_ for t in X}
+    found = bf.blankets(X, method=name, ci_test="g2")
+    assert {target: status for target, (status, _) in found.statuses.items()} == alone
+    assert set(alone.values()) == {"ok", "unreliable"}
+
+
 def test_tests_and_searches_are_shared_between_targets():
     X = sample()
     for name in ("hiton-mb", "gs"):
-        together = bf.blankets(X, method=name)
-        alone = sum(bf.blankets(X, method=name, targets=[target]).n_tests for target in X)
+        together = bf.blankets(X, method=name, ci_test="g2")
+        alone = sum(bf.blankets(X, method=name, ci_test="g2", targets=[target]).n_tests for target in X)
         assert together.n_tests < 0.85 * alone
         for target in X:
-            assert bf.blankets(X, method=name, targets=[target])[target] == together[target]
+            assert bf.blankets(X, method=name, ci_test="g2", targets=[target])[target] == together[target]
 
 
 def test_the_oracle_gives_the_moral_graph():

@@ -51,6 +51,20 @@ def test_a_true_null_is_not_rejected_too_often(name, k):
     assert binomtest(count, n_samples, ALPHA, alternative="greater").pvalue > LEVEL
 
 
+@pytest.mark.parametrize(
+    ("name", "design", "options"),
+    [
+        ("g2", "flags", {}),
+        ("fisher-z", "two_classes", {}),
+        ("lr-mixed", "mixed", {"directions": "linear"}),
+        ("mi-permutation", "discrete", {"asymptotic_from": 5}),
+    ],
+)
+def test_what_auto_takes_does_not_reject_true_nulls_of_its_kind_too_often(name, design, options):
+    count = rejected(name, design, N, 1, 400, **options)
+    assert binomtest(count, 400, ALPHA, alternative="greater").pvalue > LEVEL
+
+
 @pytest.mark.parametrize("name", TESTS)
 def test_a_strong_dependence_is_found_in_four_samples_of_five(name):
     # By Fisher's approximation a partial correlation of 0.24 is found in 93 % of samples of 200 rows.

@@ -271,9 +271,22 @@ def test_columns_with_a_level_for_each_row_are_never_fitted():
 
 def test_no_rows_left_to_compare_say_nothing():
     X = pd.DataFrame(np.random.default_rng(12).normal(size=(6, 7)))
-    result = bind(X).test("0", "1", ["2", "3", "4", "5"])
-    assert (result.p_value, result.dof) == (1.0, 0.0)
-    assert bind(X).test("0", "1", ["2", "3", "4"]).dof == 1.0
+    for given in (["2", "3", "4", "5"], ["2", "3", "4", "5", "6"]):  # 1 + 4 + 1 parameters; the 5 explain anything
+        result = bind(X).test("0", "1", given)
+        assert (result.p_value, result.dof, result.reliable) == (1.0, 0.0, False)
+    enough = bind(X).test("0", "1", ["2", "3", "4"])
+    assert enough.dof == 1.0 and enough.reliable
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "given"), [("a", "b", ["w", "i"]), ("v", "b", ["w"]), ("v", "u", []), ("b", "w", ["v", "u"])]
+)
+def test_the_rows_that_a_test_needs_are_the_fewest_with_which_it_is_reliable(x, y, given):
+    X = mixed(2000, 10)
+    position = {name: i for i, name in enumerate(X.columns)}
+    needed = bind(X).rows_needed(position[x], position[y], tuple(position[z] for z in given))
+    for n, is_enough in ((needed, True), (needed - 1, False)):
+        assert bind(X[:n]).test(x, y, given).reliable == is_enough
 
 
 @pytest.mark.extended
@@ -295,6 +308,34 @@ def test_of_the_target_only_is_one_direction_against_statsmodels(given, linear):
             statistic, dof, p = one_direction(X, [predictor], target, given, linear)
             assert result.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-9)
             assert (result.dof, result.p_value) == (dof, pytest.approx(p, rel=1e-8))
+
+
+@pytest.mark.parametrize("given", [[], ["b"], ["w", "i"]])
+@pytest.mark.parametrize("linear", ["f", "chi2"])
+def test_a_number_and_a_label_by_the_regression_of_the_number_against_statsmodels(given, linear):
+    X = mixed()
+    bound = bind(X, linear=linear, directions="linear")
+    for x, y in [pair for pair in PAIRS if not set(pair) & set(given)]:
+        result = bound.test(x, y, given)
+        assert bound.test(y, x, given) == result
+        if is_classes(X[x]) == is_classes(X[y]):
+            assert result == bind(X, linear=linear).test(x, y, given)
+            continue
+        number, label = (y, x) if is_classes(X[x]) else (x, y)
+        statistic, dof, p = one_direction(X, [label], number, given, linear)
+        assert result.statistic == pytest.approx(statistic, rel=1e-9, abs=1e-9)
+        assert (result.dof, result.p_value) == (dof, pytest.approx(p, rel=1e-8))
+
+
+def test_the_linear_regression_needs_rows_for_levels_only():
+    X = mixed(90, 14).assign(many=[f"level {i % 9}" for i in range(90)])
+    both, linear = bind(X), bind(X, directions="linear")
+    position = {name: i for i, name in enumerate(X.columns)}
+    asked = position["a"], position["many"], (position["w"], position["b"])
+    assert not both.test("a", "many", ["w", "b"]).reliable  # 8 (1 + 2 + 1 + 1) parameters
+    assert linear.test("a", "many", ["w", "b"]).reliable
+    assert (both.rows_needed(*asked), linear.rows_needed(*asked)) == (400, 90)
+    assert not bind(X[:89], directions="linear").test("a", "many", ["w", "b"]).reliable
 
 
 def test_of_the_target_only_is_remembered_one_way_round():

@@ -87,6 +87,29 @@ def test_false_positives_are_as_many_as_alpha_says_in_a_sample_of_30(k):
     assert 0.02 * n_samples < rejected < 0.05 * n_samples + 3 * math.sqrt(0.05 * 0.95 * n_samples)
 
 
+def test_strata_of_one_row_say_nothing():
+    rng = np.random.default_rng(4)
+    x, strata = rng.integers(0, 2, 40), np.arange(40)
+    for rows_per_stratum, is_reliable in ((1, False), (2, True)):
+        bound = MIPermutation().bind(pd.DataFrame({"x": x, "y": x, "z": (strata // rows_per_stratum).astype(str)}))
+        assert bound.test(0, 1, [2]).reliable == is_reliable
+        assert bound.rows_needed(0, 1, (2,)) == 2 * 40 // rows_per_stratum
+    assert bound.test(0, 1).reliable
+
+
+def test_tables_with_rows_enough_take_the_p_value_of_g2():
+    rng = np.random.default_rng(5)
+    z = rng.integers(0, 2, (100, 3))
+    X = np.column_stack([z[:, 0] ^ (rng.random(100) < 0.2), z[:, 0], z[:, 1], z[:, 2], rng.integers(0, 9, 100)])
+    permuted, mixed, g2 = MIPermutation().bind(X), MIPermutation(asymptotic_from=5).bind(X), G2().bind(X)
+    for given in ([], [2], [2, 3]):  # 4, 8 and 16 cells, of which 16 have 6.25 rows each; 5 * 9 times more have not
+        found, large, small = mixed.test_many([0, 4], 1, given), g2.test(0, 1, given), permuted.test(4, 1, given)
+        assert found.reliable.all()
+        assert found.p_value.tolist() == [large.p_value, small.p_value if given else g2.test(4, 1).p_value]
+        assert found.log_p[0] == large.log_p < math.log(1 / 1001)
+    assert mixed.test((0, 4), 1, [2]).p_value == permuted.test((0, 4), 1, [2]).p_value
+
+
 def test_tables_beyond_any_memory_are_refused():
     names = np.arange(20_000).astype(str)
     X = pd.DataFrame({"x": names, "y": names[::-1]})

@@ -63,10 +63,3 @@ def test_a_stopped_search_is_told_once(wine, capsys):
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("wine")]
     assert len(told) == 1
     assert told[0].startswith("wine, hiton-mb: timeout on 3 splits, the time limit of 0.001 s (time_limit) was reached")
-
-
-@pytest.mark.parametrize("more, is_told", [(["gs"], True), (["gs/fisher-z"], False), (["mrmr"], False)])
-def test_numbers_put_into_bins_are_pointed_out(wine, more, is_told, capsys):
-    asked = ["compare", "wine.csv", "--target", "target", "--models", "tree", "--evaluation", "0", "--folds", "0"]
-    assert main([*asked, "--methods", *more, "--data-set", "task=regression"]) == 0
-    assert ("g2 sorts numbers into bins" in capsys.readouterr().err) == is_told

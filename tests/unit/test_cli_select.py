@@ -65,7 +65,7 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
     path, frame = table
     frame.assign(twin=frame["xray"]).to_csv(path, index=False)
     arguments = ["select", str(path), "--target", "pneumonia"]
-    assert main([*arguments, "--method", "tie-star", "--test-set", "min_samples_per_cell=0"]) == 0
+    assert main([*arguments, "--method", "tie-star", "--ci-test", "g2", "--test-set", "min_samples_per_cell=0"]) == 0
     assert " answers:\n" in capsys.readouterr().out
     assert main([*arguments, "--method", "gs", "--set", "max_tests=2"]) == 0
     assert "timeout: grow stopped: the test budget of 2" in capsys.readouterr().out

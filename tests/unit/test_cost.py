@@ -53,7 +53,8 @@ def method(name):
 
 def default_test(name):
     chosen = method(name)
-    return get_ci_test(chosen.default_test, **chosen.default_test_options) if chosen.default_test else None
+    test = {"auto": "g2"}.get(chosen.default_test, chosen.default_test)
+    return get_ci_test(test, **chosen.default_test_options) if test else None
 
 
 def is_estimate(number):

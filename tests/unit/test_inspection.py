@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from blanketflow.api.inspection import inspect_columns, inspect_table, suggest_targets
-from blanketflow.api.inspection.suitable import Suitability, suggested_method
 from blanketflow.core.table import Column
 from blanketflow.data.findings.leakage import told_by
 from blanketflow.workflow.plan import make_plan
@@ -56,7 +55,7 @@ def test_every_flaw_is_found_and_sound_columns_are_not_blamed(spec):
     assert seen.columns_found("group") == ["patient"] and seen.columns_found("code") == ["stage"]
     assert seen.columns_found("constant") == ["empty"] and seen.columns_found("missing") == ["weight"]
     assert not {"age", "sex"} & {name for finding in seen.findings for name in finding.columns}
-    assert seen.classes == {"ill": 100, "well": 20} and seen.suggested_test == "lr-mixed"
+    assert seen.classes == {"ill": 100, "well": 20} and seen.suggested_test == "lr-mixed-linear"
 
 
 def test_few_rows_of_a_class_imbalance_and_width(tmp_path):
@@ -128,13 +127,3 @@ def test_targets_are_suggested(spec):
 
 def test_a_source_that_names_its_target_needs_no_suggestion():
     assert inspect_columns({"source": "sklearn:wine"})[2] == "target"
-
-
-def test_the_method_to_begin_with_is_one_whose_search_is_quick():
-    def suggested(seconds, test):
-        return suggested_method(
-            [Suitability("hiton-mb", "g2", None, seconds), Suitability("iamb", "g2", None, 0.1)], test
-        )
-
-    assert suggested(5.0, "fisher-z") == "hiton-mb"
-    assert suggested(3600.0, "fisher-z") == suggested(5.0, "lr-mixed") == "iamb"

@@ -41,7 +41,7 @@ def method(name):
 
 
 def ci_test(name):
-    chosen = METHODS[name].default_test
+    chosen = {"auto": "g2"}.get(METHODS[name].default_test, METHODS[name].default_test)
     return bf.get_ci_test(chosen, **{**METHODS[name].default_test_options, **TEST_OPTIONS.get(chosen, {})})
 
 

@@ -71,7 +71,7 @@ def test_what_is_asked_for_is_not_noted():
 def test_the_plan_and_the_card_say_what_was_read_as_missing(table):
     assert peek("study", spec(table)).markers == SAID
     assert make_card("study", read_source("study", spec(table), 0), spec(table))["missing"]["markers"] == SAID
-    config = {"datasets": {"study": spec(table)}, "selectors": {"gs": {"method": "gs"}}, "folds": 0}
+    config = {"datasets": {"study": spec(table)}, "selectors": {"gs": {"method": "gs", "ci_test": "g2"}}, "folds": 0}
     assert make_plan(config | {"splits": {"evaluation": 0}}, str).notes() == [f"study: {SAID}"]
 
 
@@ -84,7 +84,11 @@ def test_nothing_is_said_where_the_key_is_set(table, asked):
 
 def test_the_key_changes_the_spec_of_the_table(table):
     def table_spec(**more):
-        config = {"datasets": {"study": spec(table, **more)}, "selectors": {"gs": {"method": "gs"}}, "folds": 0}
+        config = {
+            "datasets": {"study": spec(table, **more)},
+            "selectors": {"gs": {"method": "gs", "ci_test": "g2"}},
+            "folds": 0,
+        }
         return make_plan(config | {"splits": {"evaluation": 0}}, str).table_spec("study")
 
     assert len({table_spec(), table_spec(missing_values=[]), table_spec(missing_values=["NA"])}) == 3

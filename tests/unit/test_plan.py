@@ -131,7 +131,10 @@ def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):
 
 
 def grains(rows=400, **more):
-    raw = {"datasets": {"c": {"source": "simulate:clinic", "rows": rows}}, "selectors": {"g": {"method": "gs"}}}
+    raw = {
+        "datasets": {"c": {"source": "simulate:clinic", "rows": rows}},
+        "selectors": {"g": {"method": "gs", "ci_test": "g2"}},
+    }
     return make_plan({**raw, **more}, SCRIPTS).grains
 
 
@@ -197,7 +200,12 @@ def test_a_number_of_chunks_can_be_asked_for():
     assert grains(rows=4_000, chunks=10**6).n_chunks("c", "g2") == found.facts["c"].n_features
     chunk = {"dataset": "c", "test": "g2", "split": "full", "fold": "1of5", "chunk": "1of3"}
     estimates = make_plan(
-        {"datasets": {"c": {"source": "simulate:clinic"}}, "selectors": {"g": {"method": "gs"}}, "chunks": 3}, SCRIPTS
+        {
+            "datasets": {"c": {"source": "simulate:clinic"}},
+            "selectors": {"g": {"method": "gs", "ci_test": "g2"}},
+            "chunks": 3,
+        },
+        SCRIPTS,
     ).estimates
     whole = {key: value for key, value in chunk.items() if key != "chunk"}
     assert 3 * estimates.work_seconds("ci_test_chunk", chunk) == pytest.approx(estimates.work_seconds("ci_test", whole))

@@ -209,8 +209,8 @@ def test_numbers_are_tested_in_sets_too():
     a, b = rng.normal(size=(2, 2000))
     X = np.column_stack([rng.normal(size=(2000, 2)), a, b])
     y = (a * b > 0).astype(int)
-    assert sorted(bf.GSM(m=2).fit(X, y).selected_features_) == ["x2", "x3"]
-    assert bf.GSM(m=1).fit(X, y).selected_features_ == []
+    assert sorted(bf.GSM(ci_test="g2", m=2).fit(X, y).selected_features_) == ["x2", "x3"]
+    assert bf.GSM(ci_test="g2", m=1).fit(X, y).selected_features_ == []
 
 
 def test_a_table_of_one_feature():

@@ -279,7 +279,7 @@ def test_too_few_rows_to_compare_are_said():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 60)
     X = pd.DataFrame({f"x{i}": np.where(rng.random(60) < 0.8, y, rng.integers(0, 3, 60)) for i in range(10)})
-    selector = bf.TIEStar(max_k=0).fit(X.astype(str), y)
+    selector = bf.TIEStar(ci_test="g2", max_k=0).fit(X.astype(str), y)
     assert len(selector.blankets_) == 1
     assert selector.status_ == "unreliable"
     assert "the rows were too few to compare 1 of the candidates with the first" in selector.reason_

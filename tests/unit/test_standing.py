@@ -29,7 +29,7 @@ CONFIG = {
     "datasets": {"d": {"source": "simulate:clinic", "rows": 60}},
     "splits": {"evaluation": 2},
     "folds": 2,
-    "selectors": {"gs": {"method": "gs", "alpha": 0.05}, "mim": {"method": "mim", "n_features": 2}},
+    "selectors": {"gs": {"method": "gs", "ci_test": "g2", "alpha": 0.05}, "mim": {"method": "mim", "n_features": 2}},
     "models": ["tree"],
 }
 
@@ -39,7 +39,7 @@ def plan_of(output, choices):
     alpha, n_features, folds, has_gs, seed = choices
     selectors = {"mim": {"method": "mim", "n_features": n_features}}
     if has_gs:
-        selectors = {"gs": {"method": "gs", "alpha": alpha}, **selectors}
+        selectors = {"gs": {"method": "gs", "ci_test": "g2", "alpha": alpha}, **selectors}
     config = {**CONFIG, "output": str(output), "folds": folds, "seed": seed, "selectors": selectors}
     return make_plan(config, SCRIPTS.joinpath)
 

@@ -99,7 +99,7 @@ def jobs(tmp_path_factory):
     found = {"marginal": at("fold-*/ppi.parquet")}
     found |= {stage: at(f"ppfs/fold-*/{stage}.parquet") for stage in ("grow", "shrink")}
     outputs = {name: [at(f"ppfs/{name}.parquet")] for name in ("blanket", "by_fold", "answers")}
-    params = {"spec": plan.aggregate_spec("ppfs"), "folds": folds}
+    params = {"spec": plan.aggregate_spec("wine", "ppfs"), "folds": folds}
     jobs.run("aggregate", "aggregate", found, outputs, params, selector="ppfs")
     inputs = data | {"blankets": [at("ppfs/blanket.parquet")] * 2}
     params = {"spec": plan.evaluate_spec()}

@@ -46,4 +46,4 @@ def test_init_begins_with_it_and_its_config_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["init", "sklearn:wine"]) == 0
     text = (tmp_path / "wine.yaml").read_text(encoding="utf-8")
-    assert text.index("  auto: {method: auto, folds: 0}") < text.index("  hiton-mb:")
+    assert text.index("  auto: {method: auto, folds: 0}") < text.index("  iamb:")

@@ -22,7 +22,7 @@ def config_of(choices):
     alpha, n_features, folds, has_gs = choices
     selectors = {"mim": {"method": "mim", "n_features": n_features}}
     if has_gs:
-        selectors["gs"] = {"method": "gs", "alpha": alpha}
+        selectors["gs"] = {"method": "gs", "ci_test": "g2", "alpha": alpha}
     return {
         "datasets": {"wine": {"source": "sklearn:wine"}},
         "splits": {"evaluation": 2},

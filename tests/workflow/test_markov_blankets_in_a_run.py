@@ -9,17 +9,17 @@ from workflow_runs import chosen, columns, configure, findings, provenance, snak
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
-TIE = {"method": "tie-star", "alpha": 0.01}
-KIAMB = {"method": "kiamb", "k": 0.3, "n_runs": 5}
-RES = {"method": "res", "alpha": 0.001}
-HITON = {"method": "hiton-mb", "max_k": 2}
-STOPPED = {"method": "gs", "max_tests": 1}
+TIE = {"method": "tie-star", "ci_test": "g2", "alpha": 0.01}
+KIAMB = {"method": "kiamb", "ci_test": "g2", "k": 0.3, "n_runs": 5}
+RES = {"method": "res", "ci_test": "g2", "alpha": 0.001}
+HITON = {"method": "hiton-mb", "ci_test": "g2", "max_k": 2}
+STOPPED = {"method": "gs", "ci_test": "g2", "max_tests": 1}
 SELECTORS = {
     "tie": TIE,
     "kiamb": KIAMB,
     "hiton": HITON,
     "res": RES,
-    "srs": {"method": "srs", "alpha": 0.001, "lambda1": 0.05, "lambda2": 0.05},
+    "srs": {"method": "srs", "ci_test": "g2", "alpha": 0.001, "lambda1": 0.05, "lambda2": 0.05},
     "sgai": {"method": "sgai", "ci_test": "g2", "alpha": 0.001},
     "stopped": STOPPED,
     "stopped-without-answer": {**HITON, "max_tests": 1},

@@ -85,7 +85,7 @@ def run(tmp_path_factory):
         "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
         "selectors": {
             "ppfs": {"method": "ppfs", "ci_test": "quick", "datasets": SELECTORS["ppfs"]},
-            "gs": {"method": "gs", "datasets": SELECTORS["gs"]},
+            "gs": {"method": "gs", "ci_test": "g2", "datasets": SELECTORS["gs"]},
             "mrmr": {"method": "mrmr", "n_features": 2, "datasets": SELECTORS["mrmr"]},
         },
     }

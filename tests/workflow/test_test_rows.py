@@ -19,7 +19,7 @@ CONFIG = {
     "splits": {"evaluation": 1, "final": False},
     "folds": 0,
     "selectors": {
-        "gs": {"method": "gs", "folds": 2},
+        "gs": {"method": "gs", "ci_test": "g2", "folds": 2},
         "truth": {"method": "true-blanket"},
         "true-pc": {"method": "true-blanket", "part": "parents-and-children"},
     },

@@ -102,11 +102,14 @@ def own_arguments(method: type[Method]) -> list[Argument]:
     own = [_argument(name, defaults[name], parameter) for name, parameter in method.parameters().items()]
     if method.default_test is None:
         return own
-    what = "Id of a CI test, or a configured test of `get_ci_test`."
+    what = (
+        "Id of a CI test, or a configured test of `get_ci_test`. ``auto`` takes the fastest that is calibrated for the "
+        "table's columns and rows."
+    )
     if method.default_test_options:
         options = ", ".join(f"{name}={code(value)}" for name, value in method.default_test_options.items())
         what += f" The default is used with {options}."
-    test = Argument("ci_test", "str | CITest", method.default_test, "str or CITest", what)
+    test = Argument("ci_test", "str | CITest | None", method.default_test, "str or CITest", what)
     return [test, *own, *_borrowed(method)]
 
 

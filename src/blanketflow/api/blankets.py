@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..ci import get_ci_test
 from ..ci.base import BoundTest, CITest
+from ..ci.choice import AUTO, choose_test, described
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import LimitReached, Limits
 from ..core.registry import look_up
+from ..core.table import Table
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
-from ..selectors.run_fold import check_pair, check_resolution, fold_seed, run_problem
+from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +157,7 @@ def blankets(
     """Find the Markov blanket of every column.
 
     The test is bound once and remembers its answers for all targets. Searches for parents and children are made once
-    per column. Neither changes a result: each blanket is what the method finds for that target alone.
+    per column. Neither changes a result: each blanket is what the method finds for that target alone by this test.
 
     Parameters
     ----------
@@ -164,7 +166,8 @@ def blankets(
     method : str or Method
         A causal method's id, or a configured method.
     ci_test : str, CITest or None
-        A test's id, or a configured test; None for the method's own.
+        A test's id, or a configured test; None for the method's own; ``auto``, which most methods have, for the fastest
+        that is calibrated for the table's columns and rows, with each column as target.
     targets : iterable of str, optional
         Columns to find the blankets of; all by default.
     random_state : int, default=0
@@ -201,10 +204,10 @@ def blankets(
     ['x', 'y', 'kind']
     """
     configured = _configured_method(method, options)
-    test = _configured_test(configured, ci_test)
+    table = as_table(X)
+    test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
     limits = Limits(time_limit, max_tests)
-    table = as_table(X)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
@@ -247,8 +250,11 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     return configured
 
 
-def _configured_test(method: Method, ci_test: str | CITest | None) -> CITest:
+def _configured_test(method: Method, ci_test: str | CITest | None, table: Table) -> CITest:
     if isinstance(ci_test, CITest):
         return ci_test
     wanted = method.default_test if ci_test is None else ci_test
+    if wanted == AUTO:
+        check_choice(method)
+        return choose_test(described(table, None), table.n_rows).configured()
     return get_ci_test(wanted, **(method.default_test_options if wanted == method.default_test else {}))

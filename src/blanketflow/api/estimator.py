@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
+from ..ci.choice import AUTO, OF_FOLD, choose_test, described
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
@@ -25,7 +26,7 @@ from ..core.unicode_text import check_unicode
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
-from ..selectors.run_fold import FoldOutcome, check_pair, fold_seed, run_fold
+from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 
@@ -59,6 +60,8 @@ class _Fitted:
     groups_: dict[str, str]
     status_: str
     reason_: str
+    ci_test_: CITest | None
+    ci_test_reason_: str
     importances_: dict[str, float]
     frequencies_: dict[str, float]
     candidates_: list[str]
@@ -89,6 +92,10 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     status_, reason_ : str
         ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
         method doubts its answer. The reason is empty if the status is ``ok``.
+    ci_test_ : CITest or None
+        The CI test that was used; None for methods without one.
+    ci_test_reason_ : str
+        Why it was chosen, with ``ci_test="auto"``; else empty.
     importances_ : dict of str to float
         Importance of each selected feature, comparable within one selector only.
     frequencies_ : dict of str to float
@@ -183,14 +190,23 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         seed = self._seed()
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
         limits = Limits(self.time_limit, self.max_tests)
+        self.ci_test_reason_ = ""
+        if test == AUTO:
+            n_rows = min(len(rows) for _, rows in parts)
+            choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "")
+            test, self.ci_test_reason_ = choice.configured(), choice.reason
+        self.ci_test_ = test
         outcomes = Parallel(n_jobs=n_workers(type(self).__name__, self.n_jobs, len(parts)))(
             delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
             for fold, rows in parts
         )
         return self._collect(outcomes, [fold for fold, _ in parts])
 
-    def configured(self) -> tuple[Method, CITest | None]:
-        """Return the method and its CI test, if it has one, with these parameters; raises `ParameterError` as `fit`."""
+    def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
+        """Return the method and its CI test with these parameters; raises `ParameterError` as `fit` does.
+
+        The test is None if the method has none, and ``auto`` if it is chosen for the table.
+        """
         where = type(self).__name__
         for name, parameter in SHARED.items():
             parameter.check(where, name, getattr(self, name))
@@ -201,11 +217,19 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             return method, None
         shorthands = {name: getattr(self, name) for name in method.test_shorthands}
         given = {name: value for name, value in shorthands.items() if value is not None}
-        if isinstance(self.ci_test, CITest):
-            test = type(self.ci_test)(**{**self.ci_test.options(), **given})
-        elif isinstance(self.ci_test, str):
-            own = method.default_test_options if self.ci_test == method.default_test else {}
-            test = get_ci_test(self.ci_test, **{**own, **given})
+        asked = method.default_test if self.ci_test is None else self.ci_test
+        if isinstance(asked, CITest):
+            test = type(asked)(**{**asked.options(), **given})
+        elif asked == AUTO:
+            check_choice(method)
+            if given:
+                raise ParameterError(
+                    f"{where}: {next(iter(given))} is an option of {method.default_test}. Set ci_test to it."
+                )
+            return method, AUTO
+        elif isinstance(asked, str):
+            own = method.default_test_options if asked == method.default_test else {}
+            test = get_ci_test(asked, **{**own, **given})
         else:
             raise ParameterError(f"{where}: ci_test is {self.ci_test!r}, but must be an id or a test of get_ci_test.")
         check_pair(method, test)

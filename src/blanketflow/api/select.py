@@ -22,6 +22,8 @@ from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
+from ..workflow.chosen_tests import with_chosen_tests
+from ..workflow.peek import facts_of
 
 #: Features of a blanket that a person is shown.
 MOST_LISTED = 40
@@ -34,14 +36,16 @@ class Selection:
     `n_folds` is the number of folds whose blankets were combined; 0 for none. The rows of `blanket` are the features,
     most important first; with folds, frequency is the share of folds that hold the feature, importance the mean over
     these, and the rest is from the winning fold. `blankets` has the blanket of each fold, or all answers of a method
-    that gives several. `seconds` is wall time, `notes` say what to know about the table, and `verdict` what the method
-    says of its answer, as `auto` does.
+    that gives several. `ci_test_reason` says why the test was chosen; it is empty where it was asked for. `seconds` is
+    wall time, `notes` say what to know about the table, and `verdict` what the method says of its answer, as `auto`
+    does.
     """
 
     target: str
     task: str
     method: str
     ci_test: str | None
+    ci_test_reason: str
     n_rows: int
     n_features: int
     n_folds: int
@@ -67,10 +71,7 @@ class Selection:
             f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
             f"{self.n_rows} rows, {by}, {self.n_tests} tests, {self.seconds:.2g} s"
         ]
-        if self.status != "ok":
-            lines.append(printable(f"{self.status}: {self.reason}"))
-        if self.sentence:
-            lines.append(self.sentence)
+        lines += [*self.remarks, *filter(None, [self.sentence])]
         names = [printable(row["feature"]) for row in self.listed]
         width = max(map(len, names), default=0)
         for name, row in zip(names, self.listed, strict=True):
@@ -80,6 +81,12 @@ class Selection:
             lines.append(f"{len(self.blankets)} answers:")
             lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
         return "\n".join(lines)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Why the CI test was chosen, if it was, and how the search ended, if not well."""
+        chosen = [f"{self.ci_test} was chosen: {self.ci_test_reason}"] if self.ci_test_reason else []
+        return [*chosen, *([printable(f"{self.status}: {self.reason}")] if self.status != "ok" else [])]
 
     @property
     def sentence(self) -> str:
@@ -135,9 +142,9 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
     }
     config = read_config(raw)
-    chosen = config.selectors["selector"]
-    test = config.ci_tests[chosen.ci_test] if chosen.ci_test else None
     source = read_source("table", config.datasets["table"], seed)
+    config = with_chosen_tests(config, {"table": facts_of(source)})
+    chosen, test = config.selectors["selector"], config.test("table", "selector")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
@@ -147,13 +154,15 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         target = source.target.take(rows)
         found = run_fold(chosen.method, test, impute(features, features), target, fold_seed(seed, fold), limits)
         outcomes.append(found)
+    told = config.chosen.get("table")
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
         target=source.target.name,
         task=source.task.name,
         method=chosen.method_name,
-        ci_test=test.card.id if test is not None else None,
+        ci_test=told.id if told else test.card.id if test else None,
+        ci_test_reason=told.reason if told else "",
         n_rows=source.features.n_rows,
         n_features=len(source.features),
         n_folds=chosen.folds,

@@ -42,7 +42,7 @@ class BAHSIC(MarkovBlanketSelector):
     """Rank features by backward elimination: each round removes the features without which the HSIC is largest."""
 
     method_class = _METHODS["bahsic"]
-    ci_test: str | CITest = "hsic"
+    ci_test: str | CITest | None = "hsic"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
     share: float = 0.1
@@ -52,7 +52,7 @@ class CIFE(MarkovBlanketSelector):
     """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before."""
 
     method_class = _METHODS["cife"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -61,7 +61,7 @@ class CMIM(MarkovBlanketSelector):
     """Rank features by the smallest of I(X;T) and I(X;T|F) over the features F ranked before."""
 
     method_class = _METHODS["cmim"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -70,7 +70,7 @@ class DISR(MarkovBlanketSelector):
     """Rank features by the sum of I(X,F;T) / H(X,F,T) over the features F ranked before, the first by I(X;T)."""
 
     method_class = _METHODS["disr"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -79,7 +79,7 @@ class FCBF(MarkovBlanketSelector):
     """Keep the features that no stronger one makes redundant, by symmetrical uncertainty."""
 
     method_class = _METHODS["fcbf"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     threshold: float = 0.0
 
 
@@ -87,7 +87,7 @@ class FastIAMB(MarkovBlanketSelector):
     """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove."""
 
     method_class = _METHODS["fast-iamb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
     samples_per_cell: float = 5.0
@@ -108,7 +108,7 @@ class GS(MarkovBlanketSelector):
     """Scan features in decreasing dependence, admitting any that depends on the target given the admitted ones."""
 
     method_class = _METHODS["gs"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
 
@@ -117,7 +117,7 @@ class GSM(MarkovBlanketSelector):
     """Admit sets of up to m features that depend on the target together, even where none of them does alone."""
 
     method_class = _METHODS["gs-m"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
     m: int = 2
@@ -128,7 +128,7 @@ class HITONMB(MarkovBlanketSelector):
     """Find parents and children as HITON-PC does, and then spouses among the neighbours of neighbours."""
 
     method_class = _METHODS["hiton-mb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -138,7 +138,7 @@ class HITONPC(MarkovBlanketSelector):
     """Admit features in order of marginal dependence; after each admission all members are tested again."""
 
     method_class = _METHODS["hiton-pc"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -148,7 +148,7 @@ class HSMB(MarkovBlanketSelector):
     """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones."""
 
     method_class = _METHODS["hsmb"]
-    ci_test: str | CITest = "hsic"
+    ci_test: str | CITest | None = "hsic"
     k: int = 3
 
 
@@ -156,7 +156,7 @@ class IAMB(MarkovBlanketSelector):
     """Admit the feature that depends most on the target given the admitted ones, until none does; then shrink."""
 
     method_class = _METHODS["iamb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
 
@@ -165,7 +165,7 @@ class IAMBnPC(MarkovBlanketSelector):
     """Grow as IAMB does; then learn the skeleton of target and candidates, and read the blanket off it."""
 
     method_class = _METHODS["iamb-npc"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     variant: Literal["pc", "subset"] = "pc"
@@ -175,7 +175,7 @@ class IPCMB(MarkovBlanketSelector):
     """Find parents and children by level-wise elimination from all features, and then spouses."""
 
     method_class = _METHODS["ipc-mb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -185,7 +185,7 @@ class InformativeFragments(MarkovBlanketSelector):
     """Rank features by the smallest of I(X;T|F) over the features F ranked before, the first by I(X;T)."""
 
     method_class = _METHODS["if"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -194,7 +194,7 @@ class InterIAMB(MarkovBlanketSelector):
     """Admit as IAMB does, with a backward pass after every admission, which keeps conditioning sets small."""
 
     method_class = _METHODS["inter-iamb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
 
@@ -203,7 +203,7 @@ class InterIAMBnPC(MarkovBlanketSelector):
     """Grow as inter-IAMB does; then learn the skeleton of target and candidates, and read the blanket off it."""
 
     method_class = _METHODS["inter-iamb-npc"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     variant: Literal["pc", "subset"] = "pc"
@@ -213,7 +213,7 @@ class JMI(MarkovBlanketSelector):
     """Rank features by the mean of I(X;T|F) over the features F ranked before, the first by I(X;T)."""
 
     method_class = _METHODS["jmi"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -222,7 +222,7 @@ class KIAMB(MarkovBlanketSelector):
     """Run IAMB `n_runs` times, admitting each time the strongest of a random share `k` of the dependent features."""
 
     method_class = _METHODS["kiamb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
     k: float = 0.8
@@ -233,7 +233,7 @@ class KollerSahami(MarkovBlanketSelector):
     """Remove, one at a time, the feature that says least about the target beyond its nearest features."""
 
     method_class = _METHODS["koller-sahami"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int = 10
     k: int = 2
     by: Literal["correlation", "gamma"] = "correlation"
@@ -243,7 +243,7 @@ class MIFS(MarkovBlanketSelector):
     """Rank features by I(X;T) minus beta times the sum of I(X;F) over the features F ranked before."""
 
     method_class = _METHODS["mifs"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
     beta: float = 1.0
@@ -253,7 +253,7 @@ class MIM(MarkovBlanketSelector):
     """Rank features by I(X;T), each by itself."""
 
     method_class = _METHODS["mim"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -262,7 +262,7 @@ class MIMR(MarkovBlanketSelector):
     """Rank features by (1 - balance) I(X;T) + balance times the mean of I(X;F|T) - I(X;F)."""
 
     method_class = _METHODS["mimr"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
     balance: float = 0.5
@@ -273,7 +273,7 @@ class MMMB(MarkovBlanketSelector):
     """Find parents and children as MMPC does, and then spouses among the neighbours of neighbours."""
 
     method_class = _METHODS["mmmb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -283,7 +283,7 @@ class MMPC(MarkovBlanketSelector):
     """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest."""
 
     method_class = _METHODS["mmpc"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -293,7 +293,7 @@ class MRI(MarkovBlanketSelector):
     """Rank features by I(X;T) plus the sum of I(X;T|F) + I(F;T|X) over the features F ranked before."""
 
     method_class = _METHODS["mri"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -302,7 +302,7 @@ class MRMR(MarkovBlanketSelector):
     """Rank features by I(X;T) minus the mean of I(X;F) over the features F ranked before."""
 
     method_class = _METHODS["mrmr"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
 
@@ -311,7 +311,7 @@ class MixedMB(MarkovBlanketSelector):
     """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns."""
 
     method_class = _METHODS["mixed-mb"]
-    ci_test: str | CITest = "lr-mixed"
+    ci_test: str | CITest | None = "lr-mixed"
     alpha: float = 0.05
     max_k: int | None = None
 
@@ -326,7 +326,7 @@ class PCMB(MarkovBlanketSelector):
     """Find parents and children by the max-min heuristic with elimination after each admission, and then spouses."""
 
     method_class = _METHODS["pcmb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -336,7 +336,7 @@ class PCSimple(MarkovBlanketSelector):
     """Start from all features and remove, level by level, the features that larger and larger sets of others separate."""
 
     method_class = _METHODS["pc-simple"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -346,7 +346,7 @@ class PPFS(MarkovBlanketSelector):
     """Admit every feature that the PPI test finds dependent given nothing; then test each given the rest, once."""
 
     method_class = _METHODS["ppfs"]
-    ci_test: str | CITest = "ppi"
+    ci_test: str | CITest | None = "ppi"
     alpha: float = 0.05
     correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     n_repeats: int | None = None
@@ -371,7 +371,7 @@ class RES(MarkovBlanketSelector):
     """Keep the parents and children that HITON-PC finds, and the parents and children of each of these."""
 
     method_class = _METHODS["res"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "none"
@@ -381,7 +381,7 @@ class RGSMK(MarkovBlanketSelector):
     """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does."""
 
     method_class = _METHODS["rgs-mk"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
     m: int = 3
@@ -393,7 +393,7 @@ class RelaxMRMR(MarkovBlanketSelector):
     """Rank features by JMI's criterion minus the redundancy with one ranked feature given another."""
 
     method_class = _METHODS["relax-mrmr"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
     variant: Literal["original", "eq44"] = "original"
@@ -424,7 +424,7 @@ class SGAI(MarkovBlanketSelector):
     """Visit the representative sets one at a time, and admit features by alpha-investing."""
 
     method_class = _METHODS["sgai"]
-    ci_test: str | CITest = "lr-mixed"
+    ci_test: str | CITest | None = "lr-mixed"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "none"
@@ -436,7 +436,7 @@ class SIHITONPC(MarkovBlanketSelector):
     """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end."""
 
     method_class = _METHODS["si-hiton-pc"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
@@ -454,7 +454,7 @@ class SRS(MarkovBlanketSelector):
     """Keep the features of the representative sets to which a sparse group lasso gives a coefficient."""
 
     method_class = _METHODS["srs"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "none"
@@ -468,7 +468,7 @@ class STMB(MarkovBlanketSelector):
     """Find parents and children by level-wise elimination; find spouses among all others, and let them remove more."""
 
     method_class = _METHODS["stmb"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
 
@@ -488,7 +488,7 @@ class TIEStar(MarkovBlanketSelector):
     """Find a Markov boundary, then others by leaving out features of those found, until no choice of them is left."""
 
     method_class = _METHODS["tie-star"]
-    ci_test: str | CITest = "g2"
+    ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     base: Literal["iamb", "si-hiton-pc"] = "iamb"
     max_k: int | None = None

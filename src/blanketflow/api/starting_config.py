@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,20 @@ from ..config.identifiers import IDENTIFIER, LONGEST_ID
 from ..core.cards import CLASSIFICATION
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
+from ..workflow.chosen_tests import smallest_fold
 from ..workflow.estimates.run_time import duration, pair_seconds, run_seconds
 from ..workflow.plan import make_plan
 from ..workflow.specs import Plan
+from .advice import BLANKET, PREDICT, RANKING, Advice, blanket_advice
 from .inspection import Inspection
 
-#: Selectors to begin with, by id; SUITS stands for the CI test that suits the table.
-SELECTORS: dict[str, tuple[dict[str, Any], str]] = {
-    "auto": ({"method": "auto", "folds": 0}, "the smallest set with which models predict as well as with the best"),
-    "hiton-mb": ({"method": "hiton-mb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket by subsets of neighbours"),
-    "iamb": ({"method": "iamb", "ci_test": "SUITS", "alpha": 0.05}, "Markov blanket, growing and shrinking"),
+#: Methods to compare with what is advised: their options, and what they are, by id.
+COMPARED: dict[str, tuple[dict[str, Any], str]] = {
     "ppfs": ({"method": "ppfs", "ci_test": "ppi", "alpha": 0.05}, "by a model's risk when a column is permuted"),
-    "mrmr": ({"method": "mrmr", "ci_test": "g2", "n_features": 10}, "a ranking cut at so many features"),
     "all": ({"method": "all"}, "all features: the baseline of the others"),
 }
+#: With more columns `ppfs` admits dozens by chance, unless its marginal tests are corrected.
+MANY_FEATURES = 100
 #: Selectors that would take longer, in CPU seconds, are left out (as comments).
 TOO_LONG = 600.0
 #: The largest number of columns that a comment names.
@@ -60,16 +60,21 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
         "datasets": {dataset: kept},
         "splits": {"evaluation": _folds(seen, 5)},
         "folds": _folds(seen, 5, of=0.8),
-        "ci_tests": _ci_tests(seen),
-        "selectors": _selectors(seen),
+        "ci_tests": {"ppi": {"type": "ppi", "n_repeats": 30, "significance": "corrected-t"}},
+        "selectors": {"blanket": {"method": BLANKET.method}},
         "models": ["tree", "svm", "knn", "naive-bayes"] if seen.task == CLASSIFICATION else ["tree", "svm", "knn"],
     }
+    plan = make_plan(raw, Path)  # in which the test is chosen by which the search is
+    facts, test = plan.facts[dataset], plan.config.test(dataset, "blanket")
+    n_rows = smallest_fold(facts, plan.config, plan.selector("blanket"))
+    advised = [PREDICT, blanket_advice(facts, n_rows, test), RANKING.of_table(facts.n_features)]
+    raw["selectors"], meanings = _selectors(advised, facts.n_features)
     plan = make_plan(raw, Path)
     slow = [name for name in raw["selectors"] if name != "all" and pair_seconds(plan, dataset, name) > TOO_LONG]
     kept_selectors = [name for name in raw["selectors"] if name not in slow]
     plan = make_plan(raw | {"selectors": {name: raw["selectors"][name] for name in kept_selectors}}, Path)
     seconds = run_seconds(plan)
-    return StartingConfig(_text(raw, plan, seen, dataset, slow, seconds), dataset, raw["output"], seconds)
+    return StartingConfig(_text(raw, plan, seen, dataset, meanings, slow, seconds), dataset, raw["output"], seconds)
 
 
 def dataset_id(path: str) -> str:
@@ -106,26 +111,28 @@ def _folds(seen: Inspection, wanted: int, of: float = 1.0) -> int:
     return most if most >= 2 else 0
 
 
-def _ci_tests(seen: Inspection) -> dict[str, Any]:
-    tests = {seen.suggested_test: {"type": seen.suggested_test}, "g2": {"type": "g2"}}
-    return tests | {"ppi": {"type": "ppi", "n_repeats": 30, "significance": "corrected-t"}}
+def _selectors(advised: Sequence[Advice], n_features: int) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the selectors by id, what is advised first, and what each is in words."""
+    found, meanings = {}, {}
+    for advice in advised:
+        own = {"auto": {"folds": 0}, "mrmr": {}}.get(advice.method, {"ci_test": "auto"})
+        found[advice.method] = {"method": advice.method, **own, **advice.options}
+        meanings[advice.method] = advice.want
+    for name, (options, meaning) in COMPARED.items():
+        many = {"correction": "bh"} if name == "ppfs" and n_features > MANY_FEATURES else {}
+        found[name], meanings[name] = options | many, meaning
+    return found, meanings
 
 
-def _selectors(seen: Inspection) -> dict[str, Any]:
-    found = {}
-    for name, (options, _) in SELECTORS.items():
-        own = dict(options)
-        if own.get("ci_test") == "SUITS":
-            own["ci_test"] = seen.suggested_test
-        if (name, own.get("ci_test")) == ("hiton-mb", "lr-mixed"):
-            own["ci_test"] = "g2"  # it searches around labels too, where regressions of many levels are slow
-        if "n_features" in own:
-            own["n_features"] = max(1, min(own["n_features"], seen.n_features // 2))
-        found[name] = own
-    return found
-
-
-def _text(raw: dict[str, Any], plan: Plan, seen: Inspection, dataset: str, slow: list[str], seconds: float) -> str:
+def _text(
+    raw: dict[str, Any],
+    plan: Plan,
+    seen: Inspection,
+    dataset: str,
+    meanings: Mapping[str, str],
+    slow: list[str],
+    seconds: float,
+) -> str:
     spec, splits = raw["datasets"][dataset], raw["splits"]
     what = f"{len(seen.classes)} classes" if seen.classes else "a number"
     lines = [
@@ -138,28 +145,29 @@ def _text(raw: dict[str, Any], plan: Plan, seen: Inspection, dataset: str, slow:
         "",
         "datasets:",
         f"  {dataset}:",
-        *[f"    {key}: {_yaml(value)}" for key, value in spec.items() if key != "drop"],
+        *[f"    {key}: {in_yaml(value)}" for key, value in spec.items() if key != "drop"],
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
         *_column_lines(spec, seen),
         *([f"    # {told}"] if (told := plan.facts[dataset].markers) else []),
         "",
         "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
-        f"splits: {_yaml(splits)}",
+        f"splits: {in_yaml(splits)}",
         f"folds: {raw['folds']}   # inner folds whose blankets are combined; 0: one search on all training rows",
         "",
+        *[f"# ci_test: auto is {test.id} here: {test.reason}." for test in plan.config.chosen.values()],
         "ci_tests:",
-        *[f"  {name}: {_yaml(options)}" for name, options in raw["ci_tests"].items()],
+        *[f"  {name}: {in_yaml(options)}" for name, options in raw["ci_tests"].items()],
         "",
         "selectors:   # CPU time with its evaluation, estimated",
     ]
     for name, options in raw["selectors"].items():
-        lines.append(_selector_line(name, options, plan, dataset, slow))
-    lines += ["", f"models: {_yaml(raw['models'])}   # judge the blankets on test rows; [] for none", ""]
+        lines.append(_selector_line(name, options, meanings[name], plan, dataset, slow))
+    lines += ["", f"models: {in_yaml(raw['models'])}   # judge the blankets on test rows; [] for none", ""]
     return "\n".join(lines)
 
 
-def _selector_line(name: str, options: dict[str, Any], plan: Plan, dataset: str, slow: list[str]) -> str:
-    line = f"{name}: {_yaml(options)}   # {SELECTORS[name][1]}"
+def _selector_line(name: str, options: dict[str, Any], meaning: str, plan: Plan, dataset: str, slow: list[str]) -> str:
+    line = f"{name}: {in_yaml(options)}   # {meaning}"
     reason = next((skip.reason for skip in plan.skipped if skip.selector == name), None)
     if name in slow:
         return f"  # {line}; more than {duration(TOO_LONG)}, give it a time_limit: 60 (seconds per fold)"
@@ -174,7 +182,7 @@ def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
     """Return the lines about columns: what is dropped, and comments on what the reader should decide."""
     lines = []
     if spec.get("drop"):
-        lines.append(f"    drop: {_yaml(spec['drop'])}   # suspected identifiers, dates or free text")
+        lines.append(f"    drop: {in_yaml(spec['drop'])}   # suspected identifiers, dates or free text")
     for kind, key, told in (
         ("leakage", "drop", "suspected leakage: do you know them before the target?"),
         ("code", "categorical", "if these are labels without an order"),
@@ -182,10 +190,12 @@ def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
         names = [name for name in seen.columns_found(kind) if name not in spec.get("drop", [])]
         if names:
             more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            lines.append(f"    # {key}: {_yaml(names[:_NAMED])}   # {told}{more}")
+            lines.append(f"    # {key}: {in_yaml(names[:_NAMED])}   # {told}{more}")
     groups = seen.columns_found("group")
     if groups:
-        lines.append(f"    # groups: {_yaml(groups[0])}   # if rows of one value belong together: one side of a split")
+        lines.append(
+            f"    # groups: {in_yaml(groups[0])}   # if rows of one value belong together: one side of a split"
+        )
     if not lines:
         lines.append("    # drop: []          # columns to leave out")
     if "categorical" not in spec and not seen.columns_found("code"):
@@ -193,12 +203,20 @@ def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
     return lines
 
 
-def _yaml(value: Any) -> str:
-    """Return a value as YAML on one line, from which names with any characters are read unchanged."""
+def in_yaml(value: Any) -> str:
+    """Return a value as YAML on one line, from which names with any characters are read unchanged.
+
+    Examples
+    --------
+    >>> in_yaml({"alpha": 7e-06, "drop": ["a: b"]})
+    '{alpha: 7.0e-06, drop: ["a: b"]}'
+    """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {in_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_yaml, value)) + "]"
+        return "[" + ", ".join(map(in_yaml, value)) + "]"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
-    return json.dumps(value)
+    written = json.dumps(value)
+    # YAML reads a number with an exponent and without a point as text.
+    return written.replace("e", ".0e") if isinstance(value, float) and "." not in written else written

@@ -63,7 +63,7 @@ class BoundTest:
         self.test_config = test
         self.card = test.card
         self.table = table
-        self.unreliable = getattr(test, "unreliable", "use")
+        self.unreliable = getattr(test, "unreliable", "auto")
         self.n_tests = 0
         self.allowance: Allowance | None = None
         self.tally = Tally()
@@ -254,6 +254,11 @@ class BoundTest:
         count = getattr(self.engine, "n_cells", None)
         columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
         return math.inf if count is None else self.table.n_rows / count(columns)
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
+        """Return how many rows a test of columns, by position, needs to be reliable; None if that is not known."""
+        needed = getattr(self.engine, "rows_needed", None)
+        return None if needed is None else needed(x, target, given)
 
     def answerable(self, xs: Sequence[str], y: str, given: Sequence[str] = ()) -> list[str]:
         """Return the columns whose tests have enough rows to say anything in a search; no test is computed.

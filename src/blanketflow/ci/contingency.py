@@ -16,6 +16,7 @@ from ..core.table import Table
 from .base import CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
+from .engines import Candidate
 from .tails import chi2_tail
 
 if TYPE_CHECKING:
@@ -197,6 +198,11 @@ class ContingencyEngine:
     def n_cells(self, columns: Sequence[int]) -> float:
         """Return the number of cells of the joint table of some columns, by the levels that occur."""
         return math.prod(map(self.n_levels, columns), start=1.0)
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
+        """Return how many rows make `min_samples_per_cell` rows per cell."""
+        columns = (*(x if isinstance(x, tuple) else (x,)), target, *given)
+        return math.ceil(self.test.min_samples_per_cell * self.n_cells(columns))
 
     def joint(self, sets: Sequence[tuple[int, ...]]) -> JointColumns:
         """Return one coded column for each set of columns."""

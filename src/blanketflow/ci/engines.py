@@ -13,7 +13,8 @@ an engine may have these, which are used if they exist:
   one;
 - `information(candidates, target, given)` and `entropy(candidates, given)`, which return I(X;Y|Z) and H(X, Z) in nats
   for each candidate, without p-values;
-- `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables.
+- `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables;
+- `rows_needed(x, target, given)`, which returns how many rows make the test of a column, or of a set of them, reliable.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
 from ..core.table import Table
 from .base import CITest, constant_results
+from .engines import Candidate
 from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .rounding import reason, rounded_away
 from .tails import f_greater, normal_two_sided
@@ -39,8 +40,9 @@ class FisherZ(CITest):
     members of the conditioning set count once. A column that is constant, or a linear function of the conditioning set,
     is independent of everything given that set.
 
-    A test is not reliable if rounding has destroyed one of its columns: if the standard deviation is below about 90
-    times the distance between floats of the column's size, as of 1e15 + noise. Such a column counts as constant.
+    A test is not reliable if there are no degrees of freedom, n - rank(Z) - 3, or if rounding has destroyed one of its
+    columns: if the standard deviation is below about 90 times the distance between floats of the column's size, as of
+    1e15 + noise. Such a column counts as constant.
 
     A set of columns as X is tested by the exact F test of nested regressions. It tests whether R^2 is 0, the squared
     multiple partial correlation of Y with the q columns of the set that are linearly independent given Z:
@@ -172,6 +174,10 @@ class _FisherZEngine:
         ]
         partial, log_unexplained = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return partial, log_unexplained, len(basis)
+
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
+        """Return how many rows leave one degree of freedom."""
+        return len(given) + (2 + len(x) if isinstance(x, tuple) else 4)
 
     def _regressed(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return an orthonormal basis of the given columns and the residual of the target."""

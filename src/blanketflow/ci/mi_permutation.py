@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,17 +11,20 @@ import numpy as np
 
 from ..core.cards import RESAMPLED, Card
 from ..core.errors import DataError
-from ..core.parameters import integer
+from ..core.parameters import integer, number
 from ..core.results import CIResults
 from ..core.seeds import derive_rng
 from ..core.table import Table
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
+from .engines import Candidate
 from .g2 import G2
 from .resolution import more_permutations
 
 #: The largest number of cells of a table, 4 bytes each.
 MOST_CELLS = 2**27
+#: With fewer rows per stratum, hardly any permutation differs from the data, and the test is not reliable.
+ROWS_PER_STRATUM = 2
 
 
 @dataclass
@@ -33,6 +37,12 @@ class MIPermutation(DiscreteTest):
 
     The statistic is G2 = 2 n I with adjusted degrees of freedom, so that candidates with the smallest possible p-value
     can still be ordered.
+
+    Where strata have fewer than two rows on average, there is next to nothing to permute: p is near 1 whatever the
+    relation, and the test is not reliable.
+
+    With `asymptotic_from`, tables with that many rows per cell have the p-value of `g2`, which takes no permutations
+    and has no lower limit: as right where g2 is, and far faster on large tables.
 
     Examples
     --------
@@ -63,12 +73,22 @@ class MIPermutation(DiscreteTest):
     enough_exceedances: int = integer(
         20, "A test ends once this many permutations are as dependent as the data.", at_least=1
     )
+    asymptotic_from: float | None = number(
+        None,
+        "Rows per cell from which p is that of the chi-square distribution, without permutations; null for none.",
+        at_least=0,
+        nullable=True,
+    )
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _MIPermutationEngine:
         """Return the engine; `seed` fixes the permutations of each target and conditioning set."""
         return _MIPermutationEngine(self, table, seed, target)
 
     def smallest_p(self) -> float:
+        """Return the p-value if no permutation is as dependent as the data; 0 if some p-values take no permutations."""
+        return self.saturated_p() if self.asymptotic_from is None else 0.0
+
+    def saturated_p(self) -> float:
         """Return the p-value if no permutation is as dependent as the data."""
         return 1.0 / (1.0 + self.n_permutations)
 
@@ -89,18 +109,20 @@ class _MIPermutationEngine:
 
         self._exceedances = permutation_exceedances
         self.test, self.table, self.seed = test, table, seed
-        options = {"bins": test.bins, "binning": test.binning, "min_samples_per_cell": 0.0}
-        self.statistics = ContingencyEngine(G2(**options), table, target)
+        options = {"bins": test.bins, "binning": test.binning, "unreliable": "use"}
+        rows_per_cell = math.inf if test.asymptotic_from is None else test.asymptotic_from
+        self.statistics = ContingencyEngine(G2(**options, min_samples_per_cell=rows_per_cell), table, target)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Count exceedances of each candidate."""
         results = self.statistics.evaluate(candidates, target, given)
-        return self._with_p(results, self.statistics.columns, candidates, target, given)
+        return self._with_p(results, self.statistics.columns, np.asarray(candidates, dtype=np.int32), target, given)
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Count exceedances of each set as one variable."""
         results = self.statistics.evaluate_sets(candidates, target, given)
-        return self._with_p(results, self.statistics.joint(candidates), range(len(candidates)), target, given)
+        positions = np.arange(len(candidates), dtype=np.int32)
+        return self._with_p(results, self.statistics.joint(candidates), positions, target, given)
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return I(X;Y|Z) of each candidate in nats, without permutations."""
@@ -110,12 +132,27 @@ class _MIPermutationEngine:
         """Return H(X, Z) of each candidate in nats."""
         return self.statistics.entropy(candidates, given)
 
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
+        """Return how many rows are enough if all combinations of the given columns' levels occur."""
+        return math.ceil(ROWS_PER_STRATUM * self.statistics.n_cells(given))
+
     def _with_p(
-        self, results: CIResults, columns: CodedColumns, candidates: Sequence[int], target: int, given: tuple[int, ...]
+        self, results: CIResults, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
     ) -> CIResults:
-        """Replace the p-values of G2 by p-values from permutations."""
-        columns.ensure(candidates)
-        exceedances, n_drawn = (np.empty(len(results), dtype=np.int64) for _ in range(2))
+        """Replace the p-values of G2 by p-values from permutations, where tables are thin."""
+        thin = np.flatnonzero(~results.reliable)
+        if len(thin):
+            p_value, is_reliable = self._by_permutations(columns, candidates[thin], target, given)
+            results.p_value[thin], results.log_p[thin] = p_value, np.log(p_value)
+            results.reliable[thin] = is_reliable
+        return results
+
+    def _by_permutations(
+        self, columns: CodedColumns, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, bool]:
+        """Return the p-values of candidates, and whether there is enough to permute."""
+        columns.ensure(candidates.tolist())
+        exceedances, n_drawn = (np.empty(len(candidates), dtype=np.int64) for _ in range(2))
         cells, n_strata, _ = self.statistics.columns.stratify(given, target)
         names, n_y = self.table.names, int(self.statistics.columns.n_levels[target])
         if n_strata * n_y * int(columns.n_levels.max()) > MOST_CELLS:
@@ -125,12 +162,11 @@ class _MIPermutationEngine:
             )
         identity = (self.seed, "mi-permutation", names[target], *sorted(names[z] for z in given))
         seeds = derive_rng(*identity).integers(2**63, size=self.test.n_permutations, dtype=np.uint64)
-        asked, fixed_point = np.array(candidates, dtype=np.int32), self.statistics.fixed_point
         self._exceedances(
-            *columns.arrays[:4], asked, cells, n_strata, n_y, *fixed_point, seeds, self.test.enough_exceedances,
-            exceedances, n_drawn,
+            *columns.arrays[:4], candidates, cells, n_strata, n_y, *self.statistics.fixed_point, seeds,
+            self.test.enough_exceedances, exceedances, n_drawn,
         )  # fmt: skip
         stopped = exceedances == self.test.enough_exceedances
-        p_value = np.where(stopped, exceedances / n_drawn, (1.0 + exceedances) / (1.0 + n_drawn))
-        results.p_value, results.log_p = p_value, np.log(p_value)
-        return results
+        n_occurring = np.count_nonzero(np.bincount(cells // np.uint32(n_y), minlength=n_strata))
+        is_reliable = not given or len(cells) >= ROWS_PER_STRATUM * n_occurring
+        return np.where(stopped, exceedances / n_drawn, (1.0 + exceedances) / (1.0 + n_drawn)), is_reliable

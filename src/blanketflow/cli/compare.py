@@ -10,7 +10,7 @@ import typer
 from ..core.errors import ConfigError
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
-from .options import TABLE, AsJson, DataSet, Seed, Target, advise_test, dataset_spec, files, method_ids, model_ids
+from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, is_terminal, note, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -74,8 +74,6 @@ def compare(
     if len(raw["selectors"]) < len({*asked, "all"}) or len(set(asked)) < len(asked):
         raise ConfigError("--methods names a method twice. Remove one of them.")
     raw |= {"models": models} if models else {}
-    for spec in raw["datasets"].values():
-        advise_test(asked, spec, "write a method as iamb/fisher-z")
     found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
     if report is not None:
         found.report(report)

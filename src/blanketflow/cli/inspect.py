@@ -47,6 +47,8 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
 
 
 def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> None:
+    from ..api.starting_config import in_yaml
+
     shape = f"{seen.n_rows} rows, {seen.n_features} features"
     _show_columns(f"{shape}; {seen.task}, since {seen.task_reason}", seen.columns)
     if seen.classes:
@@ -60,13 +62,17 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
     heading("\nEstimated CPU time on all rows, from the table's shape; each method with its own CI test")
     _show_suits("CI tests", seen.tests)
     _show_suits("methods", seen.methods)
-    show(f"  Start with: {seen.suggested_method} with {seen.suggested_test}")
+    show(_filled(f"CI test of methods that name none: {seen.suggested_test}, since {seen.test_reason}"))
     of = f"{shlex.quote(redacted_text(table))}" + (f" --target {shlex.quote(target)}" if target else "")
     of += f" --data-set {shlex.join(more)}" if more else ""
     heading("\nNext")
-    by = f"--method {seen.suggested_method} --ci-test {seen.suggested_test}"
-    show(f"  blanketflow select {of} {by}   # one search, without the workflow")
-    show(f"  blanketflow init {of}   # a config for the whole workflow")
+    for advice in seen.advice:
+        show(_filled(f"For {advice.want}, {advice.method}: {advice.why}."))
+        settings = " ".join(f"{key}={in_yaml(value)}" for key, value in advice.options.items())
+        by = f" --method {advice.method}" if advice.method != "auto" else ""
+        show(f"    blanketflow select {of}{by}{f' --set {settings}' if settings else ''}")
+    show("  For several methods with scores on rows that they did not see, a config for the whole workflow:")
+    show(f"    blanketflow init {of}")
 
 
 def _show_columns(title: str, columns: list[ColumnSummary]) -> None:
@@ -85,5 +91,8 @@ def _show_suits(what: str, found: list[Suitability]) -> None:
         time = next((name for limit, name in _TIMES if seconds < limit), "an hour or more")
         by.setdefault(f"not for this table ({one.reason})" if one.reason else time, []).append(one.id)
     for time, names in by.items():
-        text = f"{what}, {time}: {', '.join(names)}"
-        show(textwrap.fill(text, width(), initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False))
+        show(_filled(f"{what}, {time}: {', '.join(names)}"))
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, width(), initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..ci.choice import AUTO
 from ..core.errors import UnknownNameError, did_you_mean
 from ..core.parameters import Configurable
 from ..core.registry import discover
@@ -96,6 +97,8 @@ def _show_fact(title: str, facts: dict[str, Any], key: str) -> None:
         value = f"bf.{value}()"
     elif key == "class":
         value = f'bf.get_ci_test("{facts["id"]}")' if facts["kind"] == "ci-test" else value
+    elif key == "default_test" and value == AUTO:
+        value = "auto, the fastest that is calibrated for the table"
     text = ", ".join(value) if isinstance(value, list | tuple) else str(value)
     show(textwrap.fill(text, width(), initial_indent=f"  {title + ':':11} ", subsequent_indent=" " * 14))
 

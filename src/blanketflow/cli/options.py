@@ -1,18 +1,13 @@
-"""What commands share: options with several values, arguments that name a table, completion, advice on the test."""
+"""What commands share: options with several values, arguments that name a table, completion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
-
-from .terminal import note
-
-#: The test that bins numbers, the one for numbers, and the family of methods that can run with either.
-_BINS, _NUMBERS, _FAMILY = "g2", "fisher-z", "causal"
 
 
 class Repeated(TyperCommand):
@@ -59,8 +54,8 @@ def method_ids(incomplete: str) -> list[str]:
 
 
 def test_ids(incomplete: str) -> list[str]:
-    """Complete the id of a CI test."""
-    return _ids("blanketflow.ci", incomplete)
+    """Complete the id of a CI test, or ``auto``."""
+    return [name for name in ["auto"] if name.startswith(incomplete)] + _ids("blanketflow.ci", incomplete)
 
 
 def model_ids(incomplete: str) -> list[str]:
@@ -102,24 +97,6 @@ def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> di
     spec = {"source" if is_source else "path": table, **given, **settings(more)}
     checked_dataset("table", spec)
     return spec
-
-
-def advise_test(methods: Sequence[str], spec: Mapping[str, Any], how: str) -> None:
-    """Say on stderr if methods will bin the numbers of a table although a test for numbers suits it, and what to do."""
-    from ..ci import get_ci_test
-    from ..core.cards import NUMERIC
-    from ..core.registry import discover
-    from ..workflow.peek import peek
-    from ..workflow.suitability import why_not_test
-
-    known = discover("blanketflow.selectors")
-    binning = [m for m in methods if m in known and (known[m].card.family, known[m].default_test) == (_FAMILY, _BINS)]
-    if not binning:
-        return
-    facts = peek("table", spec)
-    if NUMERIC in facts.kinds and not why_not_test(facts, get_ci_test(_NUMBERS)):
-        told = f"{', '.join(binning)}: {_BINS} sorts numbers into bins and then needs many rows"
-        note(f"{told}. {_NUMBERS} suits these columns: {how}")
 
 
 TABLE = "file or URL of a table, or a source such as sklearn:wine or openml:61 (docs/sources.md)"

@@ -9,7 +9,7 @@ import typer
 from ..core.errors import ConfigError
 from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
-from .options import AsJson, DataSet, Seed, Table, Target, advise_test, dataset_spec, method_ids, test_ids
+from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
 from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def select(
     """
     from ..api.select import select as find
     from ..api.select import settings
+    from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
 
@@ -59,9 +60,11 @@ def select(
         asked.setdefault("time_limit", MOST_SECONDS)
     if ci_test is None and given:
         ci_test = getattr(look_up("blanketflow.selectors", method, "method"), "default_test", None)
-    test = {"type": ci_test, **given} if ci_test else {}
-    if not ci_test:
-        advise_test([method], dataset, "--ci-test fisher-z")
+    if ci_test == AUTO:
+        if given:
+            raise ConfigError("--test-set gives options to a CI test: name it with --ci-test, such as --ci-test g2.")
+        asked["ci_test"] = AUTO
+    test = {"type": ci_test, **given} if ci_test not in (None, AUTO) else {}
     found = find(dataset, asked, test, seed)
     for line in found.notes:
         note(line)
@@ -77,10 +80,9 @@ def select(
 
 def _draw(found: Selection) -> None:
     """Print the selection as a table."""
-    lines = found.text().split("\n")
-    heading(lines[0])
-    if found.status != "ok":
-        show(lines[1])
+    heading(found.text().partition("\n")[0])
+    for line in found.remarks:
+        show(line)
     if found.sentence and found.blanket:
         show(found.sentence)
     rows = [(row["feature"], row["role"], found.why(row)) for row in found.listed]

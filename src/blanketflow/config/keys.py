@@ -120,7 +120,15 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
 }
 SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "method": (None, Parameter("text", "Method id, or package.module:Class of a scikit-learn selector.")),
-    "ci_test": (None, Parameter("text", "Id out of ci_tests, or of a test with its default options.", nullable=True)),
+    "ci_test": (
+        None,
+        Parameter(
+            "text",
+            "Id out of ci_tests, or of a test with its default options; auto: the fastest test that is calibrated for "
+            "the data set's columns and rows. Default: the method's own.",
+            nullable=True,
+        ),
+    ),
     "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
     "folds": (
         None,

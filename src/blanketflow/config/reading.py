@@ -9,13 +9,14 @@ from typing import Any
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
+from ..ci.choice import AUTO
 from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
 from ..core.parameters import Parameter
 from ..core.registry import discover
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
-from ..selectors.run_fold import check_pair
+from ..selectors.run_fold import check_choice, check_pair
 from .checks import (
     check_aggregate,
     check_folds,
@@ -132,6 +133,10 @@ def _ci_test(name: str, raw: Any) -> CITest:
         raise ConfigError(f"{where} needs a type{_found(raw, 'type')}. {did_you_mean(name, known)}")
     if name.endswith(PART):
         raise ConfigError(f"{where}: ids of CI tests do not end in {PART}, which results append. Rename it.")
+    if name == AUTO:
+        raise ConfigError(
+            f"{where}: ci_test: auto asks for the test that suits each data set. Give yours another name."
+        )
     if name in known and raw["type"] != name:
         raise ConfigError(f"{where} has the type {shown(raw['type'])}, but the name of another CI test. Rename it.")
     # YAML reads a bare `null` as nothing, and `hsic` has an option of that name.
@@ -163,7 +168,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
     try:
         method = get_method(shared["method"], where, options)
         test_id = _test_of(method, shared["ci_test"], ci_tests)
-        check_pair(method, ci_tests[test_id] if test_id else None)
+        check_pair(method, ci_tests.get(test_id) if test_id else None)
         method.check(where)
     except BlanketflowError as error:
         text = str(error)
@@ -176,15 +181,18 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
 
 
 def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> str | None:
-    """Return the id of a selector's test; a test that the config does not list enters with its default options."""
+    """Return the id of a selector's test, or ``auto``; a test that is not listed enters with its default options."""
     if method.default_test is None:
         if asked is not None:
             raise ConfigError(f"{method.card.id} uses no CI test: remove ci_test.")
         return None
     wanted = method.default_test if asked is None else asked
+    if wanted == AUTO:
+        check_choice(method)
+        return AUTO
     if wanted not in ci_tests:
         if wanted not in discover("blanketflow.ci"):
-            known = [*ci_tests, *discover("blanketflow.ci")]
+            known = [AUTO, *ci_tests, *discover("blanketflow.ci")]
             raise ConfigError(f"unknown ci_test {wanted!r}. {did_you_mean(wanted, known)}")
         own = method.default_test_options if wanted == method.default_test else {}
         wanted = "-".join([wanted, *map(str, own.values())])  # an id of its own: others may use the plain test

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..ci.base import CITest
+from ..ci.choice import AUTO
 from ..selectors.base import Method
 
 
@@ -20,7 +22,7 @@ class Selector:
     method_name : str
         The method as the config names it: an id, or ``package.module:Class``.
     ci_test : str or None
-        Id of its CI test in `Config.ci_tests`.
+        Id of its CI test in `Config.ci_tests`, or ``auto``.
     folds, fold_rows, aggregate, grain
         Its own values, or the config's.
     time_limit, max_tests
@@ -46,8 +48,19 @@ class Selector:
 
 
 @dataclass(frozen=True)
+class ChosenTest:
+    """The test that ``auto`` stands for on one data set: its id in `Config.ci_tests`, and why it was chosen."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Config:
-    """The configuration, checked and with defaults filled in."""
+    """The configuration, checked and with defaults filled in.
+
+    `chosen` has the test that ``auto`` stands for by data set, once the tables were looked at.
+    """
 
     output: str
     seed: int
@@ -66,3 +79,14 @@ class Config:
     fold_rows: str
     aggregate: Any
     printed: dict[str, str]
+    chosen: Mapping[str, ChosenTest] = field(default_factory=dict)
+
+    def test_id(self, dataset: str, selector: str) -> str | None:
+        """Return the id of a selector's CI test on a data set; None if its method uses none."""
+        asked = self.selectors[selector].ci_test
+        return self.chosen[dataset].id if asked == AUTO else asked
+
+    def test(self, dataset: str, selector: str) -> CITest | None:
+        """Return a selector's CI test on a data set."""
+        test_id = self.test_id(dataset, selector)
+        return None if test_id is None else self.ci_tests[test_id]

@@ -57,6 +57,7 @@ def scan_until_stable(
                 waiting = waiting[first + 1 :]
                 n_ahead = 1
                 grew = True
+    test.tally.end_round(len(members))
 
 
 def strongest_dependent(
@@ -75,12 +76,16 @@ def strongest_dependent(
     if not others or (max_k is not None and len(members) > max_k):
         return
     results = test.test_many(others, target, given=members)
+    admits = False
     for i in strongest_first(results):
         if results.log_p[i] > math.log(alpha):
-            return
+            break
         result = results[i]
         if is_dependent(test, result, alpha):
+            admits = True
             yield step(others[i], result, members)
+    if not admits:
+        test.tally.end_round(len(members))
 
 
 def admit_strongest(

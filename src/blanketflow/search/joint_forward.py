@@ -56,6 +56,7 @@ def admit_sets(
         found = (strongest_dependent_set(test, target, sets, members, level) for sets in groups)
         names, result = next(filter(None, found), ((), None))
         if result is None:
+            test.tally.end_round(len(members))
             return
         yield from [step(name, result, members) for name in names]
         members.extend(names)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..ci.base import BoundTest
+from ..ci.choice import AUTO
 from ..ci.tally import Tally
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
@@ -147,7 +148,8 @@ class Method(Configurable):
     Attributes
     ----------
     default_test : str or None
-        Id of the CI test used when none is asked for; None for methods without one.
+        Id of the CI test used when none is asked for; ``auto`` for the one that suits the table, of methods that need
+        p-values; None for methods without a test.
     default_test_options : mapping
         Options that this method's default test has, where they are not the test's own defaults.
     needs : str
@@ -174,11 +176,11 @@ class Method(Configurable):
     ...         return candidates
     >>> import blanketflow as bf
     >>> from sklearn.datasets import load_iris
-    >>> bf.get_selector(Strongest).fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
+    >>> bf.get_selector(Strongest, ci_test="g2").fit(*load_iris(return_X_y=True, as_frame=True)).selected_features_
     ['petal width (cm)']
     """
 
-    default_test: ClassVar[str | None] = "g2"
+    default_test: ClassVar[str | None] = AUTO
     default_test_options: ClassVar[Mapping[str, Any]] = {}
     needs: ClassVar[str] = "p-value"
     test_shorthands: ClassVar[tuple[str, ...]] = ()

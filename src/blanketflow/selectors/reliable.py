@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
-from ..ci.tally import Tally
+from ..ci.tally import Count, Tally
 from ..search.steps import Step
 from .base import Method, Problem
 
 #: A search is not reliable if more than this share of its tests could not be made.
 MOST_NOT_MADE = 0.25
+#: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
+ROWS_PER_ADMITTED = 5
 
 
 def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
     """Let a search say ``unreliable`` if its answer is for want of rows.
 
     That is so if it keeps nothing, and some features could not be tested; if more than `MOST_NOT_MADE` of the features
-    could not be tested; or if more than that share of the tests given other features could not be made. Methods that
+    could not be tested; if more than that share of the tests given other features could not be made; or if that is so
+    of the round with which a forward search ended: then it ended for want of rows, and not because the rest is
+    independent. A search that admits the strongest of many features again and again also ends where those admitted
+    explain the target by chance, since there are hardly more rows than these: see `ROWS_PER_ADMITTED`. Methods that
     only measure information, and tests that use what is not reliable (``unreliable: use``), are taken as they are.
 
     Parameters
@@ -41,19 +45,27 @@ def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:
     if n_untested and (not kept or n_untested > MOST_NOT_MADE * n_features):
         yield f"{n_untested} of {n_features} features could not be tested: there are too few rows"
     tally = problem.test.tally if "test" in vars(problem) else Tally()
-    n_asked = tally.n_made + tally.n_not_made
-    if tally.n_not_made > MOST_NOT_MADE * n_asked:
-        share = f"{tally.n_not_made / n_asked:.0%} of the" if tally.n_made else "none of the"
-        could = "could not be made" if tally.n_made else "could be made"
-        alone = ", so that the features kept were separated from nothing" if kept and not tally.n_made else ""
-        said = f"{share} {n_asked:,} tests given other features {could}: there are too few rows"
-        yield f"{said}{_needed(problem, tally)}{alone}"
+    for count, given in ((tally.all, "given other features"), (tally.last_round, "given those that it had admitted")):
+        if count is None or count.n_not_made <= MOST_NOT_MADE * count.n_asked:
+            continue
+        share = f"{count.n_not_made / count.n_asked:.0%} of the" if count.n_made else "none of the"
+        could = "could not be made" if count.n_made else "could be made"
+        said = f"{share} {count.n_asked:,} tests {given} {could}: there are too few rows{_needed(problem, count)}"
+        if count is tally.last_round:
+            said = f"the search ended for want of rows: {said}"
+        yield said if tally.all.n_made or not kept else f"not separated: {said}"
+    needed = ROWS_PER_ADMITTED * tally.n_admitted
+    if needed and hasattr(problem.test.engine, "rows_needed") and needed > problem.table.n_rows:
+        yield (
+            f"{tally.n_admitted} features were admitted, for which there are too few rows (at least {needed:,} are "
+            f"needed, there are {problem.table.n_rows:,}): a smaller alpha admits fewer"
+        )
 
 
-def _needed(problem: Problem, tally: Tally) -> str:
+def _needed(problem: Problem, count: Count) -> str:
     """Return how many rows the smallest of the tests that were not made needs, where that is known."""
-    per_cell = problem.test.samples_per_cell(*tally.first[:2], tally.first[2:])
-    if math.isinf(per_cell):
+    if count.first is None:
         return ""
-    n_rows = math.ceil(problem.table.n_rows * problem.test.test_config.min_samples_per_cell / per_cell - 1e-9)
-    return f" (at least {n_rows:,} are needed, there are {problem.table.n_rows:,})"
+    candidate, (target, *given) = count.first
+    n_rows = problem.test.rows_needed(candidate, target, tuple(given))
+    return "" if n_rows is None else f" (at least {n_rows:,} are needed, there are {problem.table.n_rows:,})"

@@ -57,6 +57,15 @@ def check_pair(method: Method, test: CITest | None) -> None:
         )
 
 
+def check_choice(method: Method) -> None:
+    """Raise `UnsupportedError` unless a test can be chosen for the method: all tests that are chosen give p-values."""
+    if method.needs != "p-value":
+        raise UnsupportedError(
+            f"{method.card.id} needs a test that measures {method.needs}, and auto chooses among tests by their "
+            "p-values. Name a test, such as g2."
+        )
+
+
 def check_resolution(method: Method, test: CITest | None, n_features: int) -> None:
     """Raise `ParameterError` if no p-value that the test can give is small enough for the method to admit a feature."""
     reason = test.why_not(method, n_features) if test is not None else None

@@ -66,6 +66,7 @@ def finished_run(
             "config": asked,
         },
         verdicts=_verdicts(tables["statuses"]),
+        chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
     )
 
 
@@ -76,6 +77,10 @@ def _verdicts(statuses: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def _selectors(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {
-        name: {**(s := asked["selectors"][name]), **s["options"], "ci_test": asked["ci_tests"].get(s["ci_test"])}
+        name: {
+            **(s := asked["selectors"][name]),
+            **s["options"],
+            "ci_test": asked["ci_tests"].get(s["ci_test"], s["ci_test"]),
+        }
         for name in asked["order"]["selectors"]
     }

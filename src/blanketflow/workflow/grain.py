@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..config.identifiers import PART
-from ..config.typed import Config, Selector
+from ..config.typed import Config
 from .estimates.cost import grow_shrink_seconds, marginal_seconds
 from .peek import Facts
 
@@ -59,8 +59,7 @@ class Grains:
             return FOLD  # the stage that is left has jobs of its own
         if chosen.grain != "auto":
             return chosen.grain
-        test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
-        seconds = grow_shrink_seconds(chosen.method, test, self.facts[dataset])
+        seconds = grow_shrink_seconds(chosen.method, self.config.test(dataset, selector), self.facts[dataset])
         return self._auto(dataset, seconds, chosen.folds)
 
     def of_test(self, dataset: str, test: str) -> str:
@@ -121,10 +120,9 @@ class Grains:
         """The numbers of folds that each data set is tested with, by data set and id of the ci_test artefact."""
         found: dict[tuple[str, str], set[int]] = {}
         for dataset, selector in self.pairs:
-            chosen = self.config.selectors[selector]
-            test = id_of_test(chosen)
+            test = id_of_test(self.config, dataset, selector)
             if test:
-                found.setdefault((dataset, test), set()).add(chosen.folds)
+                found.setdefault((dataset, test), set()).add(self.config.selectors[selector].folds)
         return found
 
     def pattern(self, *grains: str, n_folds: int | None = None, stage: str | None = None) -> str:
@@ -147,10 +145,11 @@ class Grains:
         return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
 
 
-def id_of_test(selector: Selector) -> str | None:
-    """Return the id of a selector's ci_test artefact."""
-    is_part = selector.fold_rows == "part" and selector.folds
-    return selector.ci_test and selector.ci_test + (PART if is_part else "")
+def id_of_test(config: Config, dataset: str, selector: str) -> str | None:
+    """Return the id of a selector's ci_test artefact on a data set."""
+    chosen, test = config.selectors[selector], config.test_id(dataset, selector)
+    is_part = chosen.fold_rows == "part" and chosen.folds
+    return test and test + (PART if is_part else "")
 
 
 def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: str) -> str:

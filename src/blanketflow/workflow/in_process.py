@@ -143,7 +143,7 @@ def _test(files: JobFiles, dataset: str, test: str, n_folds: int, split: str) ->
 def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
     plan, ids = files.plan, {"dataset": dataset, "selector": selector, "split": split}
     chosen = plan.selector(selector)
-    test = _object(plan.config.ci_tests[chosen.ci_test]) if chosen.ci_test else None
+    test = _object(plan.config.test(dataset, selector))
     marginal, grow, shrink = files.marginals(ids), files.of_folds("grow", ids), files.of_folds("shrink", ids)
     grow_shrink(
         files.at("table", dataset=dataset),
@@ -157,7 +157,7 @@ def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
         make_fold=partial(FoldOfObjects, chosen=_object(chosen.method), chosen_test=test),
     )
     to = [[files.at(name, **ids)] for name in ("blanket", "folds", "blankets")]
-    aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(selector))
+    aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(dataset, selector))
 
 
 def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None:

@@ -55,7 +55,7 @@ class JobFiles:
 
     def marginals(self, ids: Ids) -> list[Path]:
         """Return the ci_test artefacts that a job of a selector reads; none if its method uses no CI test."""
-        test = self.plan.test_id(ids["selector"])
+        test = self.plan.test_id(ids["dataset"], ids["selector"])
         return self.of_folds("ci_test", {**dict(ids), "test": test}) if test else []
 
     def evaluated(self, scores: str, ids: Ids) -> list[Path]:

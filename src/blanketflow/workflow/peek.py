@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, CLASSIFICATION, NUMERIC
+from ..ci.choice import range_as_levels, usual_levels
+from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column
 from ..core.task import Task
 from ..core.wide_columns import SparseColumns
-from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header
+from ..data.arrays import ArrayHeader, NumberedNames, numbered, read_npz_header, read_npz_range
 from ..data.arrow import read_parquet_head
 from ..data.artefacts import read_json, write_json
 from ..data.bundled import TARGET, bundled_facts
@@ -87,6 +88,8 @@ class Facts:
     markers : str or None
         Which texts were taken for missing cells, in words, and what to do if one is a value; None if none was, or the
         spec lists them.
+    usual_levels, usual_labels
+        Levels of most features, as `blanketflow.ci.choice.Described` has them; as seen in the rows looked at.
     """
 
     n_rows: int
@@ -105,6 +108,8 @@ class Facts:
     n_test: int = 0
     n_stored: int | None = None
     markers: str | None = None
+    usual_levels: int | None = None
+    usual_labels: int = 2
 
     @property
     def n_cells(self) -> int:
@@ -128,7 +133,8 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     -------
     Facts
         Exact for small files, estimated from the head of large CSV and Parquet files. Cells of `.npz` matrices are not
-        looked at. Other formats are read whole at the first look, and what was found is kept in the cache.
+        looked at, but for the range of whole numbers. Other formats are read whole at the first look, and what was
+        found is kept in the cache.
 
     Raises
     ------
@@ -192,6 +198,7 @@ def facts_of(raw: RawTable) -> Facts:
 def _facts(raw: RawTable, rows_per_row: float) -> Facts:
     exact = rows_per_row == 1.0
     columns, some = raw.features.columns, tuple(raw.features.one_of_each())
+    levels, labels = usual_levels(raw.features)
     counts, n_classes = _classes(raw.target, raw.task, raw.n_test)
     return Facts(
         n_rows=round(raw.features.n_rows * rows_per_row),
@@ -210,6 +217,8 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_test=raw.n_test,
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
+        usual_levels=levels,
+        usual_labels=labels,
     )
 
 
@@ -223,13 +232,11 @@ def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | 
 
 def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
     known = bundled_facts(name, source.identifier)
-    unforeseen = (spec.get("groups") is not None, setting(spec, "task") != "auto", setting(spec, "test_rows"))
-    if (spec.get("target") or TARGET) != TARGET or any(unforeseen):
+    unforeseen = (setting(spec, "task") != "auto", setting(spec, "test_rows"), setting(spec, "categorical"))
+    if (spec.get("target") or TARGET) != TARGET or spec.get("groups") is not None or any(unforeseen):
         return facts_of(read_source(name, spec, seed))  # rarely asked, and not in the stored facts
     check_settings(name, spec)
     kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
-    if TARGET in setting(spec, "categorical"):
-        return facts_of(read_source(name, spec, seed))
     return Facts(
         n_rows=known.n_rows,
         n_features=len(kept),
@@ -250,17 +257,19 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
     check_settings(name, spec)
     header = read_npz_header(name, source.path, spec, markers)
     kept = _npz_features(name, header, spec)
+    kinds = _kinds(header.kind, kept, spec)
     target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
     check_finite(name, target)
     rows, found = np.flatnonzero(~missing_cells(target)), of_columns(markers.found, [target.name])
     n_test = int(np.count_nonzero(rows >= len(target.values) - setting(spec, "test_rows")))
     target, task = prepare_target(name, spec, target.take(rows), markers=found)
     counts, n_classes = _classes(target, task, n_test)
+    whole = read_npz_range(name, source.path) if kinds == (INTEGER,) else None
     return Facts(
         n_rows=len(target.values),
         n_features=len(kept),
         exact=True,
-        kinds=_kinds(header.kind, kept, spec),
+        kinds=kinds,
         task=task.name,
         task_reason=task.reason,
         class_counts=counts,
@@ -272,6 +281,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
         n_test=n_test,
         n_stored=header.n_stored,
         markers=markers_told(found),
+        usual_levels=2 if kinds == (BOOLEAN,) else range_as_levels(*whole) if whole else None,
     )
 
 

@@ -14,6 +14,7 @@ from ..core.errors import ConfigError, shown
 from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
+from .chosen_tests import with_chosen_tests
 from .output_folder import check_apart, check_not_of_sources
 from .peek import Facts, peek
 from .specs import Plan, Skip, table_seed
@@ -90,12 +91,13 @@ def _check_name(dataset: str, key: str, path: str) -> None:
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
     """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
+    config = with_chosen_tests(config, facts)
     plan = Plan(config, facts, scripts)
     for dataset in config.datasets:
         for name, selector in config.selectors.items():
             if selector.datasets is not None and dataset not in selector.datasets:
                 continue
-            reason = why_not(facts[dataset], selector, config)
+            reason = why_not(dataset, facts[dataset], selector, config)
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:

@@ -85,7 +85,7 @@ class Artefacts:
 
     def _selection(self, dataset: str, selector: str) -> Iterator[Planned]:
         plan, pair = self.files.plan, {"dataset": dataset, "selector": selector}
-        asked, code = plan.method_spec(dataset, selector), self._code("grow_shrink", selector=selector)
+        asked, code = plan.method_spec(dataset, selector), self._code("grow_shrink", dataset=dataset, selector=selector)
         made_of = [self.files.at("table", dataset=dataset), self.files.splits(pair)]
         supplied = plan.selector(selector).supplied
         for split in plan.splits:
@@ -103,7 +103,7 @@ class Artefacts:
                 yield Planned(
                     artefact,
                     self.files.at(artefact, **ids),
-                    plan.aggregate_spec(selector),
+                    plan.aggregate_spec(dataset, selector),
                     self._code("aggregate"),
                     [*marginals, *grown, *shrunk],
                 )

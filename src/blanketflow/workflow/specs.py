@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..ci.choice import AUTO
 from ..config.identifiers import PART
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
@@ -91,9 +92,9 @@ class Plan:
         """Return the fold ids of a selector."""
         return fold_ids(self.selector(selector).folds)
 
-    def test_id(self, selector: str) -> str | None:
-        """Return the id of a selector's ci_test artefact."""
-        return id_of_test(self.selector(selector))
+    def test_id(self, dataset: str, selector: str) -> str | None:
+        """Return the id of a selector's ci_test artefact on a data set."""
+        return id_of_test(self.config, dataset, selector)
 
     @cached_property
     def grains(self) -> Grains:
@@ -107,7 +108,9 @@ class Plan:
 
     def notes(self) -> list[str]:
         """Return what to know about the data sets before the run, one line each."""
-        return [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+        told = [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+        tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
+        return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
 
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
@@ -172,7 +175,7 @@ class Plan:
         options = chosen.method.options()
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
-        test = self.test_id(selector)
+        test = self.test_id(dataset, selector)
         return canonical_json(
             {
                 "method": chosen.method_name,
@@ -190,10 +193,17 @@ class Plan:
         relatives = {*truth["parents"], *truth["children"]}
         return {name: "parent_or_child" if name in relatives else "spouse" for name in truth["blanket"]}
 
-    def aggregate_spec(self, selector: str) -> str:
-        """Return the spec of the aggregation."""
-        chosen = self.selector(selector)
-        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **_supplied(chosen)})
+    def aggregate_spec(self, dataset: str, selector: str) -> str:
+        """Return the spec of the aggregation.
+
+        It has the CI test that was chosen, and why. In that of the search, another reason for the same test, such as
+        another selector's smaller folds, would repeat the search.
+        """
+        chosen, test = self.selector(selector), {}
+        if chosen.ci_test == AUTO and chosen.supplied != "shrink":
+            known = self.config.chosen[dataset]
+            test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
+        return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
     def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""
@@ -234,6 +244,7 @@ class Plan:
                 "splits": self.config.splits,
                 "selectors": selectors,
                 "ci_tests": tests,
+                "chosen_tests": {name: [test.id, test.reason] for name, test in self.config.chosen.items()},
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
@@ -243,14 +254,14 @@ class Plan:
 
     # --- code digests ------------------------------------------------------------------------------------------------
 
-    def code(self, stage: str, *, selector: str | None = None, test: str | None = None) -> str:
+    def code(self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None) -> str:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if selector is not None:
             files += _files_of(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
             files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
-            test = self.test_id(selector)
+            test = self.test_id(dataset, selector)
         if test is not None:
             files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
         if stage == "report":

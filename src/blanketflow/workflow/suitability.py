@@ -17,7 +17,7 @@ from .peek import Facts
 MOST_CELLS_OF_ALL = 250_000_000
 
 
-def why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
+def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> str | None:
     """Return why a selector cannot run on a data set, or None if it can."""
     method = selector.method
     if facts.task not in method.card.tasks:
@@ -30,10 +30,11 @@ def why_not(facts: Facts, selector: Selector, config: Config) -> str | None:
         missing = [name for name in method.options()["blanket"] if name not in facts.feature_names]
         if missing:
             return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
-    if selector.ci_test is None:
+    test = config.test(dataset, selector.id)
+    if test is None:
         return None
-    test = config.ci_tests[selector.ci_test]
-    return why_not_test(facts, test, selector.ci_test) or test.why_not(method, facts.n_features)
+    name = config.test_id(dataset, selector.id) or ""
+    return why_not_test(facts, test, name) or test.why_not(method, facts.n_features)
 
 
 def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:

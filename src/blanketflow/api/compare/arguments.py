@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...ci.base import CITest
+from ...ci.choice import AUTO
 from ...core.errors import BlanketflowError, ConfigError
 from ...core.registry import discover
 from ...core.table import Column
@@ -131,6 +132,8 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != getattr(MarkovBlanketSelector, p)}
     if test is None:
         return spec
+    if test == AUTO:
+        return {**spec, "ci_test": AUTO}
     is_plain = isinstance(asked.ci_test, str) and all(getattr(asked, s) is None for s in method.test_shorthands)
     return {**spec, "ci_test": asked.ci_test if is_plain else _entered(name, test, tests)}
 

@@ -12,7 +12,8 @@ from ...data.findings.columns import ColumnSummary, summarise, tokens
 from ...data.findings.looked_at import MOST_COLUMNS
 from ...data.findings.of_table import class_counts
 from ...data.sources import read_columns, read_source
-from .suitable import Suitability, suggested_method, suggested_test, what_suits
+from ..advice import PREDICT, Advice, blanket_advice
+from .suitable import Suitability, what_suits
 
 __all__ = [
     "ColumnSummary",
@@ -31,7 +32,8 @@ class Inspection:
 
     `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
     regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
-    first, from fast to slow, and those suggested to start with.
+    first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
+    what to start with: for prediction, and for a Markov blanket.
     """
 
     target: str
@@ -45,7 +47,8 @@ class Inspection:
     tests: list[Suitability]
     methods: list[Suitability]
     suggested_test: str
-    suggested_method: str
+    test_reason: str
+    advice: list[Advice]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -63,14 +66,15 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     --------
     >>> found = inspect_table({"source": "sklearn:wine"})
     >>> found.n_rows, found.task, found.suggested_test
-    (178, 'classification', 'lr-mixed')
+    (178, 'classification', 'lr-mixed-linear')
     >>> found.columns_found("leakage")
     []
     """
     raw = read_source("table", spec, seed)
     summaries = [summarise(column) for column in islice(raw.features.columns, MOST_COLUMNS)]
-    facts, tests, methods = what_suits(spec)
-    test = suggested_test(facts, summaries)
+    plan, tests, methods = what_suits(spec)
+    facts, chosen = plan.facts["table"], plan.config.chosen["table"]
+    blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
     return Inspection(
         target=raw.target.name,
         task=raw.task.name,
@@ -82,8 +86,9 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         findings=findings(raw),
         tests=tests,
         methods=methods,
-        suggested_test=test,
-        suggested_method=suggested_method(methods, test),
+        suggested_test=chosen.id,
+        test_reason=chosen.reason,
+        advice=[PREDICT, blanket],
     )
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...ci import get_ci_test
-from ...core.cards import CLASSIFICATION, INTEGER, NUMERIC
 from ...core.registry import discover
-from ...data.findings.columns import MOST_CODES, ColumnSummary
 from ...workflow.estimates.cost import marginal_seconds
 from ...workflow.peek import Facts
 from ...workflow.plan import make_plan
 from ...workflow.specs import Plan
 from ...workflow.suitability import why_not_test
 
-#: A first search should take at most this many CPU seconds.
-SOON = 60.0
 #: Tests and methods that need the truth of simulated data, which are not suggested for users' tables.
 _OF_TRUTH = ("oracle", "population", "true-blanket")
 
@@ -27,8 +23,9 @@ _OF_TRUTH = ("oracle", "population", "true-blanket")
 class Suitability:
     """Whether a method or test suits a table, or the reason why it does not.
 
-    `ci_test` is a method's default test. `seconds` estimates the CPU time of one search, or of marginal tests of all
-    features, on all rows, from the table's shape. A target with many neighbours takes longer.
+    `ci_test` is the test of a method: its default, or the one that is chosen for the table. `seconds` estimates the CPU
+    time of one search, or of marginal tests of all features, on all rows, from the table's shape. A target with many
+    neighbours takes longer.
     """
 
     id: str
@@ -37,8 +34,8 @@ class Suitability:
     seconds: float | None
 
 
-def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suitability], list[Suitability]]:
-    """Return the plan's facts about a data set, its CI tests and its methods, from fast to slow."""
+def what_suits(spec: Mapping[str, Any]) -> tuple[Plan, list[Suitability], list[Suitability]]:
+    """Return a plan of all methods on all rows of a data set, its CI tests and its methods, from fast to slow."""
     names = [name for name in discover("blanketflow.selectors") if name not in _OF_TRUTH]
     tests = [name for name in discover("blanketflow.ci") if name not in _OF_TRUTH]
     plan = make_plan(
@@ -59,22 +56,7 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Facts, list[Suitability], list[
         )
         for name in names
     ]
-    return facts, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
-
-
-def suggested_test(facts: Facts, columns: Sequence[ColumnSummary]) -> str:
-    """Return the CI test to start with: the fastest that is calibrated for these columns (docs/ci-tests.md)."""
-    has_numbers = any(c.kind == NUMERIC or (c.kind == INTEGER and c.n_distinct > MOST_CODES) for c in columns)
-    if facts.task == CLASSIFICATION and not has_numbers:
-        return "g2"
-    return "lr-mixed" if why_not_test(facts, get_ci_test("fisher-z")) else "fisher-z"
-
-
-def suggested_method(methods: Sequence[Suitability], test: str) -> str:
-    """Return the method to start with: hiton-mb if its search is fast, else iamb, which makes fewer tests."""
-    searches = {suits.id: suits.seconds for suits in methods if suits.seconds is not None}
-    is_quick = test != "lr-mixed" and searches.get("hiton-mb", SOON) < SOON  # its regressions are slow
-    return "hiton-mb" if is_quick else "iamb"
+    return plan, sorted((_test(facts, name) for name in tests), key=_order), sorted(methods, key=_order)
 
 
 def _test(facts: Facts, name: str) -> Suitability:
@@ -84,12 +66,11 @@ def _test(facts: Facts, name: str) -> Suitability:
 
 
 def _test_of(plan: Plan, name: str) -> str | None:
-    test = plan.selector(name).ci_test
-    return plan.config.test_types[test] if test else None
+    return plan.config.test_id("table", name)
 
 
 def _search_seconds(plan: Plan, name: str) -> float:
-    test = plan.test_id(name)
+    test = plan.test_id("table", name)
     tested = plan.estimates.work_seconds("ci_test", {"dataset": "table", "test": test}) if test else 0.0
     return tested + plan.estimates.work_seconds("grow_shrink", {"dataset": "table", "selector": name})
 

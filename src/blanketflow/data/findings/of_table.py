@@ -41,7 +41,9 @@ def of_table(raw: RawTable) -> list[Finding]:
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
     if n_features > n_rows:
         message = f"more features ({n_features}) than rows ({n_rows})"
-        advice = "Expect false positives: use correction: bh if a method has it, and a small max_k."
+        advice = (
+            "Expect false positives: divide alpha by the number of features, or use correction: bh if a method has it."
+        )
         found.append(Finding("wide", (), message, advice))
     return found
 

@@ -18,8 +18,8 @@ from .table import Cell, Table, cells
 MAX_NAMES, MAX_CLASSES = 30, 12
 
 
-def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the facts on the card as pairs of a term and its text."""
+def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+    """Return the facts on the card as pairs of a term and its text, and the CI test that was chosen and why."""
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in card["kinds"].items())
     pairs = [
         ("Source", plain(card.get("source"))),
@@ -29,6 +29,8 @@ def facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Task", f"{card['task']}: {card['task_reason']}"),
         ("Missing cells", _missing(card["missing"])),
     ]
+    if ci_test is not None:
+        pairs.append(("CI test", f"{ci_test[0]} was chosen: {ci_test[1]}"))
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):

@@ -37,7 +37,8 @@ def methods(run: Run) -> list[Method]:
 def _method(selector: str, spec: Mapping[str, Any], known: Mapping[str, Card]) -> Method:
     card = known.get(spec.get("method", selector))
     test = _test_options(spec.get("ci_test"))
-    test_card = known.get(test.get("type", ""))
+    is_chosen = test.get("type") == "auto"
+    test_card = None if is_chosen else known.get(test.get("type", ""))
     settings = [(key, plain(value)) for key, value in spec.items() if key not in _HIDDEN]
     facts: list[tuple[str, str | Markup]] = []
     if card:
@@ -46,7 +47,9 @@ def _method(selector: str, spec: Mapping[str, Any], known: Mapping[str, Card]) -
         facts += [("Importance", card.means_by_importance)] if card.means_by_importance else []
         facts += [("Cost", card.cost)] if card.cost else []
         facts += _reference("Reference", card)
-    if test:
+    if is_chosen:
+        facts.append(("CI test", "chosen for each data set, whose facts name it with the reason"))
+    elif test:
         options = ", ".join(f"{key} {plain(value)}" for key, value in test.items() if key != "type")
         facts.append(("CI test", f"{test_card.name if test_card else test['type']}{': ' + options if options else ''}"))
     if test_card:

@@ -24,7 +24,8 @@ class Run:
     `outcomes` (stage, status and reason of all that is not ``ok``) the column split; `skipped` has the reason why a
     pair was not run. `cards` are those of the data sets and `selectors` their specs, both in the order to show.
     `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
-    platform and the config. `verdicts` are what methods say of their final answers, by data set and selector.
+    platform and the config. `verdicts` are what methods say of their final answers, by data set and selector, and
+    `chosen_tests` the CI test that was chosen for each data set where selectors left it open, with the reason.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -37,6 +38,7 @@ class Run:
     method_cards: Mapping[str, Card] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    chosen_tests: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...ci.base import BoundTest
+from ...ci.tally import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...search.neighbours import FindNeighbours, Neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
@@ -39,8 +40,9 @@ def neighbourhoods(
 ) -> Neighbourhoods:
     """Return the neighbourhoods of a problem's columns by one search; kept for the stages and targets that share."""
     key = (neighbourhoods, find, alpha, max_k, symmetry)
+    test = problem.test  # it now counts for this problem, also where another one's searches are shared
     if key not in problem.shared:
-        problem.shared[key] = Neighbourhoods(problem.test, problem.test.table.names, find, alpha, max_k, symmetry)
+        problem.shared[key] = Neighbourhoods(test, test.table.names, find, alpha, max_k, symmetry)
     return problem.shared[key]
 
 
@@ -107,14 +109,22 @@ class Neighbourhoods:
     ) -> None:
         self.test, self.columns, self.find = test, list(columns), find
         self.alpha, self.max_k, self.symmetry = alpha, max_k, symmetry
-        self._found: dict[str, Neighbours] = {}
+        self._found: dict[str, tuple[Neighbours, Count]] = {}
 
     def found(self, column: str) -> Neighbours:
-        """Return the result of a column's own search."""
+        """Return the result of a column's own search; its tests count for whoever asks."""
+        tally = self.test.tally
         if column not in self._found:
             others = [other for other in self.columns if other != column]
-            self._found[column] = self.find(self.test, column, others, self.alpha, self.max_k)
-        return self._found[column]
+            self.test.tally = Tally()
+            try:
+                found = self.find(self.test, column, others, self.alpha, self.max_k)
+                self._found[column] = found, self.test.tally.all
+            finally:
+                self.test.tally = tally
+        found, count = self._found[column]
+        tally.include((self, column), count)
+        return found
 
     def parents_and_children(self, column: str) -> list[Step]:
         """Return a column's parents and children after the symmetry correction, in the order of their admission."""

@@ -19,6 +19,7 @@ from ..ranking import RankingMethod
 class InformationRanking(RankingMethod):
     """Ranks by mutual informations, measured by the CI test."""
 
+    default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
 
     @abstractmethod

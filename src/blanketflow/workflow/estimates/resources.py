@@ -112,7 +112,7 @@ class Estimates:
             return marginal_seconds(self._test(ids["test"]), facts) * n_parts / _n_chunks(ids)
         if stage in ("grow", "shrink", "grow_shrink"):
             chosen = self.config.selectors[ids["selector"]]
-            test = self.config.ci_tests[chosen.ci_test] if chosen.ci_test else None
+            test = self.config.test(ids["dataset"], ids["selector"])
             limit = chosen.time_limit and chosen.time_limit / margin
             return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
         if stage == "evaluate":

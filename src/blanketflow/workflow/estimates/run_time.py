@@ -10,7 +10,7 @@ from .cost import LOADING, LOADING_MODELS
 def run_seconds(plan: Plan) -> float:
     """Return about how many CPU seconds a run takes from nothing, without the work of Snakemake itself."""
     seconds = sum(LOADING + plan.estimates.work_seconds("table", {"dataset": dataset}) for dataset in plan.facts)
-    tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(s))}
+    tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(d, s))}
     for dataset, test, folds in tested:
         n_parts = max(folds, 1) * len(plan.splits)
         seconds += plan.estimates.work_seconds("ci_test", {"dataset": dataset, "test": test}, n_parts)

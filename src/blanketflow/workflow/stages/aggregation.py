@@ -40,7 +40,7 @@ def aggregate_splits(
     folds : sequence of str
         Ids of the folds of a split.
     spec : str
-        The aggregation rule and the seed, as JSON.
+        The aggregation rule, the seed, and the CI test with the reason if it was chosen, as JSON.
     code : str
         Digest of the code.
     """
@@ -73,6 +73,7 @@ def _aggregate_split(
         if combined.best is not None:  # a union of folds is not what any fold's verdict is about
             said = stages[-1][counted[combined.best]].extra.get("verdict")
             total.extra |= {"verdict": said} if said else {}
+        total.extra |= {"ci_test": asked["ci_test"]} if "ci_test" in asked else {}
         found = all_answers(combined, [stages[-1][i].extra.get("answers") for i in counted])
         for at, fold in enumerate(counted):
             own = [stage[fold] for stage in stages]

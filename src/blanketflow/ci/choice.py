@@ -1,0 +1,260 @@
+"""Which CI test ``auto`` takes: the fastest that is calibrated for a table's columns and rows, and why.
+
+The choice depends on the kinds of the columns, their levels, the target's classes, and the rows of the smallest fold,
+and never on a p-value. docs/ci-tests.md has the error rates that it rests on, docs/performance.md the times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ..core.table import Column, Table
+from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
+from .binning import FEW_VALUES
+
+if TYPE_CHECKING:
+    from .base import CITest
+
+#: What a selector asks for to have its test chosen.
+AUTO = "auto"
+#: Given so many features a test should still be possible: the largest conditioning set of the subset searches.
+GIVEN = 3
+TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
+#: Whose rows the reason counts, where a search is not on all rows.
+OF_FOLD = " of the smallest fold"
+#: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
+ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
+#: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
+PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
+
+
+class Described(Protocol):
+    """What the choice depends on, beside the number of rows.
+
+    Attributes
+    ----------
+    kinds : sequence of str
+        Kinds of the features.
+    n_features : int
+        Number of features.
+    n_classes : int or None
+        Classes of the target; None for regression.
+    max_levels : int or None
+        Most levels of a categorical feature; None without one.
+    usual_levels : int or None
+        Levels that three features in four have at most, where all have levels: categories, truth values and whole
+        numbers in a range of at most `FEW_VALUES`. None if some are numbers.
+    usual_labels : int
+        The same of categories and truth values, at least 2; numbers count as 2, since they take one parameter too.
+    """
+
+    @property
+    def kinds(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def n_features(self) -> int: ...  # noqa: D102
+    @property
+    def n_classes(self) -> int | None: ...  # noqa: D102
+    @property
+    def max_levels(self) -> int | None: ...  # noqa: D102
+    @property
+    def usual_levels(self) -> int | None: ...  # noqa: D102
+    @property
+    def usual_labels(self) -> int: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a table in memory: `Described`."""
+
+    kinds: Sequence[str]
+    n_features: int
+    n_classes: int | None
+    max_levels: int | None
+    usual_levels: int | None
+    usual_labels: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A CI test that was chosen: its id, its options, and why in words.
+
+    Examples
+    --------
+    >>> Choice("mi-permutation", "there are few rows", {"asymptotic_from": 5}).test_id
+    'mi-permutation-5'
+    """
+
+    test: str
+    reason: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def configured(self) -> CITest:
+        """Return the configured test."""
+        from . import get_ci_test
+
+        return get_ci_test(self.test, **self.options)
+
+    @property
+    def test_id(self) -> str:
+        """An id that says test and options, for paths."""
+        return "-".join([self.test, *map(str, self.options.values())])
+
+
+def choose_test(table: Described, n_rows: int, of: str = "") -> Choice:
+    """Return the CI test to take.
+
+    Parameters
+    ----------
+    table : Described
+        Features and target.
+    n_rows : int
+        Rows of the smallest fold.
+    of : str, default=""
+        Of what they are the rows, if not of the whole table, as the reason says it: `OF_FOLD`.
+
+    Returns
+    -------
+    Choice
+        The test, its options and the reason.
+
+    Examples
+    --------
+    >>> from blanketflow.workflow.peek import peek
+    >>> cancer, wine = (peek(name, {"source": f"sklearn:{name}"}) for name in ("breast_cancer", "wine"))
+    >>> choose_test(cancer, 569).test_id, choose_test(wine, 178).test_id
+    ('fisher-z', 'lr-mixed-linear')
+    """
+    n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
+    are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
+    of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
+    rows = f"{n_rows:,} rows{of}"
+    if has_cells and n_rows >= of_cells:
+        # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell.
+        return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}")
+    if not are_labels and takes_fisher_z(table):
+        # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
+        # would not hold a number fixed: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, and with
+        # two bins 89 %. Of flags alone fisher-z rejects up to 10 %, since their relations are not linear.
+        target = "a number" if n_classes is None else "one of two classes"
+        return Choice("fisher-z", f"the features are numbers or have two levels, and the target is {target}")
+    if not are_labels and n_rows >= of_regressions:
+        # Labels or several classes among numbers. The linear regression of a number on labels is exact with few rows
+        # and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
+        what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else "some features have labels"
+        why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}"
+        return Choice("lr-mixed", why, {"directions": "linear"})
+    seconds = table.n_features * (PERMUTATION + PERMUTATION_ROW * n_rows)
+    if are_labels and seconds > MOST_SECONDS and n_rows >= _rows_of_cells(table, 1):
+        return Choice(
+            "g2", f"all columns have levels, and permutations of {table.n_features:,} features would take long"
+        )
+    # Right in samples of any size, and as fast as g2 where there are five rows per cell. With numbers it is taken for
+    # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
+    what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
+    why = f"{rows} are too few for {what} ({needed:,} are needed)"
+    return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
+
+
+def takes_fisher_z(table: Described) -> bool:
+    """Return whether all features and the target are numbers, or have two levels."""
+    has_few = CATEGORICAL not in table.kinds or (table.max_levels is not None and table.max_levels <= 2)
+    return has_few and (table.n_classes or 0) <= 2
+
+
+def _rows_of_cells(table: Described, n_given: int) -> int:
+    """Return the rows that g2 needs to test most features given others."""
+    return ROWS_PER_CELL * (table.n_classes or 1) * (table.usual_levels or 1) ** (1 + n_given)
+
+
+def _rows_of_regressions(table: Described) -> int:
+    """Return the rows that lr-mixed needs for most tests of the target given `GIVEN` features, and of features given 1.
+
+    Each level needs rows, and where both columns are labels each parameter of the logistic regressions does.
+    """
+    n_classes, per_feature = table.n_classes or 1, table.usual_labels - 1
+    needed = max(n_classes, table.usual_labels)
+    if not {CATEGORICAL, BOOLEAN}.isdisjoint(table.kinds):
+        needed = max(needed, (n_classes - 1) * (1 + (1 + GIVEN) * per_feature))
+        needed = max(needed, per_feature * (2 + per_feature) if per_feature > 1 else 0)
+    return ROWS_PER_PARAMETER * needed
+
+
+def _enough(rows: str, needed: int, asked: str) -> str:
+    return f"{rows} are enough for {asked} ({needed:,} are needed)"
+
+
+def described(features: Table, target: Column | None) -> Description:
+    """Return what the choice depends on, of features and a target of `target_column`; None if each is a target in turn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.core.convert import as_table
+    >>> features = as_table(np.random.default_rng(0).normal(size=(50, 3)))
+    >>> choose_test(described(features, None), 50).test
+    'fisher-z'
+    """
+    some = list(features.one_of_each())
+    levels, labels = usual_levels(features)
+    most = max((len(column.levels) for column in some if column.kind == CATEGORICAL), default=None)
+    if target is not None:
+        n_classes = len(target.levels) if target.kind == CATEGORICAL else None
+    else:
+        n_classes = levels if levels is not None else most
+    return Description(sorted({column.kind for column in some}), len(features), n_classes, most, levels, labels)
+
+
+def usual_levels(table: Table) -> tuple[int | None, int]:
+    """Return `usual_levels` and `usual_labels` of a table's features, as `Described` has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.core.convert import as_table
+    >>> usual_levels(as_table(np.array([[0, 0, 1], [1, 1, 1]]))), usual_levels(as_table(np.array([[0.5], [1.5]])))
+    ((2, 2), (None, 2))
+    """
+    columns = table.columns
+    if isinstance(columns, WideColumns):
+        found = [*[_levels_held_together(columns)] * len(columns.names), *map(_levels, columns.more)]
+    else:
+        found = [_levels(column) for column in columns]
+    labels = [max(n, 2) if kind != INTEGER and n else 2 for n, kind in found]
+    known = [n for n, _ in found if n is not None]
+    return (_upper_quartile(known) if len(known) == len(found) else None), _upper_quartile(labels)
+
+
+def range_as_levels(low: float, high: float) -> int | None:
+    """Return how many levels whole numbers in a range have at most; None if these are so many that they are numbers."""
+    return int(high - low) + 1 if high - low < FEW_VALUES else None
+
+
+def _levels(column: Column) -> tuple[int | None, str]:
+    """Return a column's number of levels, or None for numbers, and its kind."""
+    if column.kind in (CATEGORICAL, BOOLEAN):
+        return max(len(column.levels), 1) if column.kind == CATEGORICAL else 2, column.kind
+    values = column.cells()
+    if column.kind != INTEGER or not len(values) or column.n_missing():
+        return None, column.kind
+    return range_as_levels(float(values.min()), float(values.max())), column.kind
+
+
+def _levels_held_together(columns: WideColumns) -> tuple[int | None, str]:
+    if columns.kind == BOOLEAN:
+        return 2, BOOLEAN
+    values = columns.matrix if isinstance(columns, MatrixColumns) else columns.values
+    if columns.kind != INTEGER or not values.size:
+        return None, columns.kind
+    low, high = float(values.min()), float(values.max())
+    if isinstance(columns, SparseColumns):
+        low, high = min(low, 0.0), max(high, 0.0)
+    return range_as_levels(low, high), columns.kind
+
+
+def _upper_quartile(levels: Sequence[int]) -> int:
+    """Return the least number that three in four do not exceed."""
+    return sorted(levels)[math.ceil(0.75 * len(levels)) - 1] if levels else 2

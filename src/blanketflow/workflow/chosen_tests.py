@@ -1,0 +1,62 @@
+"""Which CI test ``auto`` stands for on each data set of a plan: chosen once, by what is known before any job starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+
+from ..ci import CITest
+from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test
+from ..config.typed import ChosenTest, Config, Selector
+from .peek import Facts
+
+
+def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
+    """Return a configuration in which ``auto`` stands for a test on each data set.
+
+    The test enters the CI tests, unless an equal one is there: then selectors that name it and those that ask for
+    ``auto`` share its results.
+
+    Parameters
+    ----------
+    config : Config
+        The configuration.
+    facts : mapping of str to Facts
+        What a look at each data set found.
+    """
+    ci_tests, chosen = dict(config.ci_tests), {}
+    for dataset in config.datasets:
+        asking = [
+            s for s in config.selectors.values() if s.ci_test == AUTO and dataset in (s.datasets or config.datasets)
+        ]
+        if asking:
+            n_rows = min(smallest_fold(facts[dataset], config, selector) for selector in asking)
+            choice = choose_test(facts[dataset], n_rows, OF_FOLD if n_rows < facts[dataset].n_rows else "")
+            chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
+    types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
+    return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)
+
+
+def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
+    """Return about how many rows the smallest fold of a selector has."""
+    n_rows, evaluation, n_folds = facts.n_rows, config.splits["evaluation"], selector.folds
+    if evaluation:
+        n_rows -= facts.n_test if evaluation == 1 else ceil(n_rows / evaluation)
+    if n_folds:
+        n_rows = n_rows // n_folds if selector.fold_rows == "part" else n_rows - ceil(n_rows / n_folds)
+    return n_rows
+
+
+def _entered(choice: Choice, ci_tests: dict[str, CITest]) -> str:
+    """Return the id of an equal test among some, or enter the test under an id that is free."""
+    test, test_id = choice.configured(), choice.test_id
+    equal = (
+        name for name, known in ci_tests.items() if type(known) is type(test) and known.options() == test.options()
+    )
+    if (known := next(equal, None)) is not None:
+        return known
+    while test_id in ci_tests:
+        test_id += "-auto"
+    ci_tests[test_id] = test
+    return test_id
