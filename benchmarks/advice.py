@@ -26,7 +26,7 @@ from blanketflow.api.starting_config import in_yaml
 from blanketflow.config.reading import checked_dataset
 
 HERE = Path(__file__).parent
-RESULTS, PAGE = HERE / "results" / "advice.json", HERE.parent / "docs" / "advice.md"
+RESULTS, PAGE = HERE / "results" / "advice" / "found.json", HERE.parent / "docs" / "advice.md"
 BUNDLED = ("wine", "breast_cancer", "diabetes", "digits")
 #: Wall seconds after which a command has not ended.
 LIMIT = 1800

@@ -86,6 +86,7 @@ def test_a_gene_table_gets_one_advice_which_ends_with_a_set(tmp_path, monkeypatc
     assert f"# ci_test: auto is fisher-z here: {plan.config.chosen['genes'].reason}." in text
 
 
+@pytest.mark.extended
 def test_the_defaults_on_a_gene_table_are_an_answer_or_not_called_one(tmp_path):
     """Of the searches that took whatever was left, each separates its members now, or says that it did not."""
     with np.load(tmp_path / gene_table(tmp_path)) as held:
