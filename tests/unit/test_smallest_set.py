@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from blanketflow.search.smallest import corrected_loss, smallest_set
+from blanketflow.search.smallest import corrected_loss, smallest_set, undecided_size
 
 
 def literal(losses, sizes, n_parts):
@@ -51,6 +51,14 @@ def test_a_smaller_set_may_lose_a_little_but_not_more_than_the_cap():
     noisy = np.random.default_rng(0).permutation(rows) < 1020  # other rows: the standard error is 0.0064
     losses[1, 0] = noisy
     assert smallest_set(losses, sizes, 5) == 1
+
+
+def test_what_may_be_chance_is_not_decided():
+    """Of 100 rows the second set gets 3 more wrong, 1.0 standard errors, and the first 30 more, 4.4 of them."""
+    best, little, much = (np.arange(100) >= 100 - n for n in (10, 13, 40))
+    losses = np.stack([much, little, best]).astype(float)[:, np.newaxis]
+    assert math.sqrt(0.3 * 0.7 / 100 * 2.25) * 4.3 < 0.3 < math.sqrt(0.3 * 0.7 / 100 * 2.25) * 4.4
+    assert undecided_size(losses, np.array([1, 2, 3]), n_parts=5) == 2
 
 
 def test_stability_decides_between_sets_of_one_size():

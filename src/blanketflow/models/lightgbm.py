@@ -30,6 +30,7 @@ CERTIFIED = {
 FREE = {
     "importance_type",
     "learning_rate",
+    "max_bin",
     "max_depth",
     "min_child_samples",
     "min_child_weight",
@@ -72,6 +73,7 @@ class LightGBM(Model):
     num_leaves: int = integer(31, "Largest number of leaves per tree.", at_least=2)
     # LightGBM's own default of 20 leaves a table of fewer than 40 rows without a single split.
     min_child_samples: int = integer(5, "Fewest training rows in a leaf.", at_least=1)
+    max_bin: int = integer(255, "Largest number of bins of a column; fewer are faster.", at_least=2)
 
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:
         """Return the estimator, whose trees do not depend on the number of cores.

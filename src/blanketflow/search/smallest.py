@@ -9,6 +9,8 @@ import numpy as np
 #: A set loses nothing if its mean loss is above the least by at most this share of the standard error of their
 #: difference, and by at most this much.
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
+#: Standard errors within which a difference may be chance.
+CHANCE = 2.0
 #: Samples of the rows by which the scores of what was chosen are corrected for the choice.
 N_SAMPLES = 400
 
@@ -48,23 +50,43 @@ def smallest_set(
     >>> smallest_set(errors, np.array([0, 1, 2]), n_parts=2)
     1
     """
-    n_rows = losses.shape[2]
-    w = np.ones(n_rows) if weights is None else weights
-    means = losses @ w / w.sum()
-    keeps = np.ones(len(losses), dtype=bool)
-    for kind in range(losses.shape[1]):
-        best = np.lexsort((sizes, np.round(means[:, kind], 12)))[0]
-        difference = losses[:, kind] - losses[best, kind]
-        lost = means[:, kind] - means[best, kind]
-        variance = np.maximum((difference**2) @ w / w.sum() - lost**2, 0.0)
-        error = np.sqrt(variance / n_rows * (1 + n_parts / (n_parts - 1)))
-        keeps &= lost <= np.minimum(SHARE_OF_ERROR * error, MOST_LOST) + 1e-12
-    total = np.round(means.sum(axis=1), 12)
+    w = np.ones(losses.shape[2]) if weights is None else weights
+    lost, error = _lost(losses, sizes, n_parts, w)
+    keeps = (lost <= np.minimum(SHARE_OF_ERROR * error, MOST_LOST) + 1e-12).all(axis=1)
+    total = np.round((losses @ w / w.sum()).sum(axis=1), 12)
     if not keeps.any():  # the losses disagree about the best
         return int(np.lexsort((sizes, total))[0])
     steady = np.zeros(len(sizes)) if stability is None else -np.round(stability, 12)
     order = np.lexsort((total, steady, sizes))
     return int(order[keeps[order]][0])
+
+
+def undecided_size(losses: np.ndarray, sizes: np.ndarray, n_parts: int) -> int:
+    """Return the size of the smallest set whose loss is above the least by no more than may be chance.
+
+    Whether it loses anything cannot be decided by these rows. Takes the arguments of `smallest_set`.
+
+    Examples
+    --------
+    >>> errors = np.array([[[1, 1, 1, 1]], [[0, 0, 0, 1]], [[0, 0, 0, 0]]])
+    >>> undecided_size(errors, np.array([0, 1, 2]), n_parts=2)
+    1
+    """
+    lost, error = _lost(losses, sizes, n_parts, np.ones(losses.shape[2]))
+    return int(sizes[(lost <= CHANCE * error + 1e-12).all(axis=1)].min(initial=sizes.max()))
+
+
+def _lost(losses: np.ndarray, sizes: np.ndarray, n_parts: int, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how much each set loses against the best by each loss, (n_sets, n_losses), and its standard error."""
+    means = losses @ w / w.sum()
+    lost, error = np.zeros(means.shape), np.zeros(means.shape)
+    for kind in range(losses.shape[1]):
+        best = np.lexsort((sizes, np.round(means[:, kind], 12)))[0]
+        difference = losses[:, kind] - losses[best, kind]
+        lost[:, kind] = means[:, kind] - means[best, kind]
+        variance = np.maximum((difference**2) @ w / w.sum() - lost[:, kind] ** 2, 0.0)
+        error[:, kind] = np.sqrt(variance / losses.shape[2] * (1 + n_parts / (n_parts - 1)))
+    return lost, error
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ import numpy as np
 from ...core.cards import CLASSIFICATION, Card
 from ...core.parameters import integer
 from ...core.seeds import derive_rng, derive_seed
-from ...search.smallest import corrected_loss, smallest_set
-from ...search.steps import Step
+from ...search.smallest import corrected_loss, smallest_set, undecided_size
+from ...search.steps import MEMBER, Step
 from ..base import Method, Problem
 from ..learning import task_of
 from .held_out import ALL, NONE, Judged, judge
-from .portfolio import Rows, rankings
+from .roles import reliable_blanket, roles_of
+from .rows import Rows
 from .verdict import stand_ins, verdict
 
 
@@ -24,14 +25,16 @@ from .verdict import stand_ins, verdict
 class Auto(Method):
     """Keep the smallest set of features with which models predict as well as with the best.
 
-    Grow ranks the features in several ways (mutual information, JMI, a forest's importances, recursive elimination by a
-    linear model and by boosted trees, and the consensus of these) and judges sets of several sizes from each ranking by
-    cross-validation within the rows at hand: rankings are made anew without each part that is held out. A linear model,
-    nearest neighbours and boosted trees predict it. The smallest set is kept whose mean loss is above the least by at
-    most half a standard error, corrected for overlapping training rows, and by at most 0.01: of the error rate and of
-    the Brier score, or of the target's variance. None and all are possible answers. Shrink keeps what grow found.
+    Grow ranks the features in several ways: mutual information, JMI, F tests, IAMB with the CI test that suits the
+    table, Relief, the path of the lasso, a forest, recursive elimination with boosted trees, and their consensus. Sets
+    of several sizes from each ranking are judged by cross-validation within the rows at hand: rankings are made anew
+    without each part that is held out. A linear model, nearest neighbours and boosted trees predict it. The smallest
+    set is kept whose mean loss is above the least by at most half a standard error, corrected for overlapping training
+    rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. The set has the
+    features of best mean rank over all rounds. None and all are possible answers. Shrink keeps what grow found.
 
-    The verdict gives the score of what was chosen, corrected for having been chosen.
+    The verdict gives the score of what was chosen, corrected for having been chosen. Roles are those of HITON-MB with
+    the same CI test, where the search is short and reliable.
 
     Notes
     -----
@@ -58,7 +61,7 @@ class Auto(Method):
         "efficient and accurate cross-validation, Machine Learning 107, 1895-1922, doi:10.1007/s10994-018-5714-4; "
         "Nadeau, Bengio (2003) Inference for the generalization error, Machine Learning 52, 239-281, "
         "doi:10.1023/A:1024068626366.",
-        cost="no tests; some 300 fits of three models",
+        cost="for roles HITON-MB's tests, at most 5,000; some 300 fits of three models",
         work="panel",
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
@@ -87,13 +90,14 @@ class Auto(Method):
             problem.say("timeout", f"judged by {judged.n_rounds} rounds only: {judged.stopped}")
         chosen = smallest_set(judged.losses, judged.sizes, self.n_parts, judged.stability)
         name, size = judged.candidates[chosen]
-        orders = {ALL: np.arange(len(names)), NONE: np.arange(0)}
-        if name not in orders:
-            orders |= rankings(Rows(features, target, seed), [name])
-        kept = orders[name][:size]
-        frequency = judged.frequency[chosen]
+        kept = judged.orders[name][:size]
+        frequency = np.round(judged.frequency[chosen], 12)
+        blanket = reliable_blanket(Rows(features, target, seed, problem.check_time))
+        problem.n_inner_tests += blanket.n_tests if blanket else 0
+        role = roles_of(blanket)
         steps = [
-            Step(names[j], float(frequency[j]), importance=float(frequency[j]) if name != ALL else 1.0) for j in kept
+            Step(names[j], float(frequency[j]), importance=float(frequency[j]), role=role.get(names[j], MEMBER))
+            for j in kept
         ]
         steps.sort(key=lambda step: -step.importance)
         problem.verdict.update(self._verdict(judged, chosen, [step.feature for step in steps], features, target, seed))
@@ -111,4 +115,5 @@ class Auto(Method):
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
         corrected = corrected_loss(judged.losses, judged.sizes, n_parts, reference, 0, rng)
         is_class = task_of(target) == CLASSIFICATION
-        return verdict(judged, chosen, corrected, kept, features.names, is_class, stand_ins(features, kept))
+        fewer = undecided_size(judged.losses, judged.sizes, n_parts)
+        return verdict(judged, chosen, corrected, fewer, kept, features.names, is_class, stand_ins(features, kept))

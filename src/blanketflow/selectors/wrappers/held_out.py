@@ -18,7 +18,9 @@ from ...models.base import Model
 from ...models.knn import KNN
 from ...models.predictions import predicted, probabilities
 from ..learning import estimator_for, task_of
-from .portfolio import Rows, boosted_model, linear_model, rankings
+from .model_rankings import boosted_model, linear_model
+from .portfolio import by_mean_rank, log_ranks, rankings
+from .rows import Rows
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -46,6 +48,8 @@ class Judged:
         Mean of the first loss of each model.
     frequency : ndarray of shape (n_candidates, d)
         Share of the rounds in which a feature was among a candidate's.
+    orders : dict of str to ndarray
+        For each ranking the features by their mean logarithms of ranks over the rounds; beginnings of it are the sets.
     n_rounds : int
         How many rankings and fits on different rows there were.
     left_out : list of str
@@ -58,6 +62,7 @@ class Judged:
     losses: np.ndarray
     by_model: dict[str, np.ndarray]
     frequency: np.ndarray
+    orders: dict[str, np.ndarray]
     n_rounds: int
     left_out: list[str] = field(default_factory=list)
     stopped: str = ""
@@ -172,6 +177,7 @@ class _Judging:
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
         self.rounds: dict[Candidate, int] = {}
+        self.ranks: dict[str, np.ndarray] = {}  # logarithms of ranks, summed over the rounds
         is_class = task_of(target) == CLASSIFICATION
         self.classes = np.arange(len(target.levels)) if is_class else None
         self.scale = 1.0 if is_class else float(np.var(self.whole.y)) or 1.0
@@ -196,6 +202,8 @@ class _Judging:
                 found[candidate] = this.known[key]
         if not this.done:
             self.n_seen[this.held_out] += 1
+            for name, order in this.orders.items():
+                self.ranks[name] = self.ranks.get(name, 0.0) + log_ranks(order)
         for candidate, losses in found.items():  # only whole rounds count
             whole = (len(self.panel), losses.shape[1], len(self.n_seen))
             self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
@@ -220,7 +228,9 @@ class _Judging:
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
         by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
         frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
-        return Judged(candidates, losses.mean(axis=1), by_model, frequency, n_rounds, self.left_out, stopped)
+        orders = {name: by_mean_rank(self.ranks[name] / n_rounds) for name in self.alive}
+        orders |= {ALL: np.arange(len(self.whole.features)), NONE: np.arange(0)}
+        return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)
 
     def _losses(self, chosen: np.ndarray, train: np.ndarray, held_out: np.ndarray, rows: Rows) -> np.ndarray:
         """Return the losses of held-out rows by each model, shape (models, losses, rows)."""

@@ -21,12 +21,15 @@ def verdict(
     judged: Judged,
     chosen: int,
     corrected: Corrected,
+    fewer: int,
     kept: Sequence[str],
     names: Sequence[str],
     is_class: bool,
     stand_in: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the sentence, the scores and the alternatives of a choice.
+
+    `fewer` is the size of the smallest set that may do as well, as far as these rows can tell.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def verdict(
     corrected_row = {"model": "corrected", **score, "all" if chosen != whole else "none": score["reference"]}
     del corrected_row["reference"]
     return {
-        "sentence": _sentence(judged, chosen, score, kept, len(names), stand_in),
+        "sentence": _sentence(judged, chosen, score, fewer, kept, len(names), stand_in),
         "scores": [*rows, corrected_row],
         "best_model": min(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
         "alternatives": alternatives,
@@ -80,7 +83,13 @@ def verdict(
 
 
 def _sentence(
-    judged: Judged, chosen: int, score: Mapping[str, Any], kept: Sequence[str], n: int, stand_in: Mapping[str, str]
+    judged: Judged,
+    chosen: int,
+    score: Mapping[str, Any],
+    fewer: int,
+    kept: Sequence[str],
+    n: int,
+    stand_in: Mapping[str, str],
 ) -> str:
     label = "accuracy" if score["metric"] == "accuracy" else "R²"
     numbers = (
@@ -89,14 +98,22 @@ def _sentence(
     )
     if judged.candidates[chosen][0] == NONE:
         return f"No feature helps: models do not predict better with any of the {n} than without: {numbers}."
+    unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
     if judged.candidates[chosen][0] == ALL:
-        return f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
+        lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
+        return " ".join(filter(None, (lost, unsure)))
     named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
     found = [f"Keep these {len(kept)} of {n} features: {named}.", f"Models {_how(score)} with all: {numbers}."]
     times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
     found.append(f"On average each was chosen in {times} of {judged.n_rounds} resamples.")
+    found += [unsure] if unsure else []
     found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
     return " ".join(found)
+
+
+def _undecided(fewer: int, n_rows: int) -> str:
+    what = "no feature at all" if not fewer else "1 feature" if fewer == 1 else f"{fewer} features"
+    return f"Whether {what} would do as well cannot be decided with these {n_rows:,} rows, so more were kept."
 
 
 def _how(score: Mapping[str, Any]) -> str:

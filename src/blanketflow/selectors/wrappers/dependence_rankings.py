@@ -1,0 +1,70 @@
+"""Rankings of features by how the target depends on them: information, F tests, near rows, a search for a blanket."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...ci.g2 import G2
+from ...core.cards import CLASSIFICATION
+from ..causal.iamb import IAMB
+from ..filters.jmi import JMI
+from ..filters.mim import MIM
+from ..filters.relief import Relief
+from ..learning import task_of
+from ..ranking import RankingMethod
+from ..run_fold import FoldOutcome, run_fold
+from .rows import Rows
+
+#: Level at which the search for a blanket admits features: a loose one, since each beginning of its order is judged.
+ALPHA = 0.1
+#: Features that take part where each is compared with those that were taken; the others follow by mutual information.
+MOST_COMPARED = 100
+#: Differences between two rows in one feature that Relief looks at. Of more rows some are drawn.
+MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
+
+
+def by_information(rows: Rows) -> np.ndarray:
+    """Rank by mutual information with the target, of numbers in five bins."""
+    return _by_criterion(rows, MIM(n_features=len(rows.features)))
+
+
+def by_joint_information(rows: Rows) -> np.ndarray:
+    """Rank by JMI: the information that a feature has together with each of those taken before."""
+    return _by_criterion(rows, JMI(n_features=min(MOST_COMPARED, len(rows.features))))
+
+
+def by_f_test(rows: Rows) -> np.ndarray:
+    """Rank by the F statistic of a column and the target; a feature of labels has its best level's."""
+    from sklearn.feature_selection import f_classif, f_regression
+
+    test = f_classif if task_of(rows.target) == CLASSIFICATION else f_regression
+    with np.errstate(all="ignore"):
+        of_columns = np.nan_to_num(test(rows.design.matrix, rows.y)[0], nan=-1.0, posinf=1e300)
+    rows.check_time()
+    weights = np.maximum.reduceat(of_columns, [block.start for block in rows.design.blocks])
+    return np.argsort(-weights, kind="stable")
+
+
+def by_near_rows(rows: Rows) -> np.ndarray:
+    """Rank by Relief: how much a feature differs between near rows with other targets."""
+    n, d = rows.features.n_rows, len(rows.features)
+    n_drawn = max(FEWEST_ROWS, MOST_DIFFERENCES // (n * d))
+    method = Relief(n_features=d, n_iterations=None if n_drawn >= n else n_drawn)
+    return _order(rows, run_fold(method, None, rows.features, rows.target, rows.seed))
+
+
+def by_blanket(rows: Rows) -> np.ndarray:
+    """Give the features in the order in which IAMB admits them, with the CI test that suits the rows.
+
+    Each beginning of this order is what IAMB admits at some smaller level.
+    """
+    return _order(rows, run_fold(IAMB(alpha=ALPHA), rows.test, rows.features, rows.target, rows.seed))
+
+
+def _by_criterion(rows: Rows, method: RankingMethod) -> np.ndarray:
+    return _order(rows, run_fold(method, G2(), rows.features, rows.target, rows.seed))
+
+
+def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
+    rows.check_time()
+    return np.array([rows.features.position(step.feature) for step in outcome.candidates], dtype=np.int64)
