@@ -1,6 +1,6 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
 .PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
-	test-faults test-versions fuzz soak lint audit sbom docs bench calibrate papers clean
+	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -105,6 +105,11 @@ docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the 
 
 bench: setup-bench ## measure everything, beside other packages: half an hour; FULL=--full for what takes minutes a number
 	$(BIN)/python benchmarks/bench.py $(FULL)
+
+benchmark-answer: setup-bench ## measure auto beside what people use, hours; goes on where it stopped; data from BLANKETFLOW_DATA
+	$(BIN)/python benchmarks/paper_data.py
+	PYTHONPATH=benchmarks $(BIN)/snakemake --cores $(CORES) --keep-going --configfile config/answer.yaml
+	$(BIN)/python benchmarks/answer.py
 
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
 	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
