@@ -18,34 +18,34 @@ $(VENV)/.created: envs/create-venv
 	@PYTHON="$(PYTHON)" sh envs/create-venv $(VENV)
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.created envs/requirements.lock pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+$(VENV)/.installed: $(VENV)/.created envs/install envs/requirements.lock pyproject.toml
+	sh envs/install $(VENV) -r envs/requirements.lock
+	sh envs/install $(VENV) --no-build-isolation --no-deps -e .
 	$(BIN)/python -c "from blanketflow.kernels import compile_all; compile_all()"
 	touch $@
 
 setup-test: $(VENV)/.installed-test ## the same plus what the tests need
 
 $(VENV)/.installed-test: $(VENV)/.installed envs/requirements-test.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-test.lock
+	sh envs/install $(VENV) -r envs/requirements-test.lock
 	touch $@
 
 setup-bench: $(VENV)/.installed-bench ## the same plus the packages that make bench compares with
 
 $(VENV)/.installed-bench: $(VENV)/.installed-test envs/requirements-bench.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-bench.lock
+	sh envs/install $(VENV) -r envs/requirements-bench.lock
 	touch $@
 
 setup-docs: $(VENV)/.installed-docs ## the same plus what builds the documentation
 
 $(VENV)/.installed-docs: $(VENV)/.installed envs/requirements-docs.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-docs.lock
+	sh envs/install $(VENV) -r envs/requirements-docs.lock
 	touch $@
 
 setup-audit: $(VENV)/.installed-audit ## the same plus what looks for known vulnerabilities and lists what is installed
 
 $(VENV)/.installed-audit: $(VENV)/.installed envs/requirements-audit.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements-audit.lock
+	sh envs/install $(VENV) -r envs/requirements-audit.lock
 	touch $@
 
 run: setup ## run config.yaml and print the blankets found

@@ -210,7 +210,7 @@ def test_the_image_holds_what_its_installation_needs(image):
         assert (image / named).is_file(), named
 
 
-@pytest.mark.parametrize("script", ["check-wheels", "create-venv", "fill-image", "make-locks"])
+@pytest.mark.parametrize("script", ["check-wheels", "create-venv", "fill-image", "install", "make-locks"])
 def test_scripts_are_valid_shell(script):
     done = subprocess.run(["sh", "-n", ENVS / script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
