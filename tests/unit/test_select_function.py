@@ -76,7 +76,7 @@ def test_the_command_answers_without_a_method(tmp_path, capsys):
     table.to_csv(tmp_path / "my.csv", index=False)
     assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome"]) == 0
     said = capsys.readouterr().out
-    assert "Keep these 1 of 3 features: b." in said and "95 % interval" in said
+    assert "Keep this 1 of 3 features: b." in said and "95 % interval" in said
     assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["method"] == "auto" and found["verdict"]["alternatives"][1]["chosen"]

@@ -147,7 +147,8 @@ def _words(found: Found, dataset: str, selector: str, sizes: dict[str, int], sco
     final = found.blankets[(found.blankets["dataset"] == dataset) & (found.blankets["split"] == FINAL)]
     kept = final[(final["selector"] == selector) & final["chosen"].astype(bool)]
     ordered = kept.sort_values(["importance", "frequency"], ascending=False, kind="stable", na_position="last")
-    return f"Keep these {sizes[selector]} of {count(n, 'feature')}: {some(list(ordered['feature']), MOST_NAMED)}."
+    this = "this" if sizes[selector] == 1 else "these"
+    return f"Keep {this} {sizes[selector]} of {count(n, 'feature')}: {some(list(ordered['feature']), MOST_NAMED)}."
 
 
 def _scored(found: Found, shown: pd.DataFrame, selector: str, metrics: Sequence[str]) -> str:

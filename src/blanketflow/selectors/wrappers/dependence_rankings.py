@@ -6,6 +6,7 @@ import numpy as np
 
 from ...ci.g2 import G2
 from ...core.cards import CLASSIFICATION
+from ...core.spread import standardised
 from ..causal.iamb import IAMB
 from ..filters.jmi import JMI
 from ..filters.mim import MIM
@@ -34,14 +35,18 @@ def by_joint_information(rows: Rows) -> np.ndarray:
 
 
 def by_f_test(rows: Rows) -> np.ndarray:
-    """Rank by the F statistic of a column and the target; a feature of labels has its best level's."""
-    from sklearn.feature_selection import f_classif, f_regression
+    """Rank by the F statistic of a column and the target; a feature of labels has its best level's.
 
-    test = f_classif if task_of(rows.target) == CLASSIFICATION else f_regression
-    with np.errstate(all="ignore"):
-        of_columns = np.nan_to_num(test(rows.design.matrix, rows.y)[0], nan=-1.0, posinf=1e300)
+    It grows with the share of variance that one explains of the other, which is what is computed.
+    """
+    X = standardised(rows.design.matrix.T)  # (columns, n), of length 1
+    if task_of(rows.target) == CLASSIFICATION:
+        is_class = rows.y[:, np.newaxis] == np.unique(rows.y)
+        explained = ((X @ is_class) ** 2 / is_class.sum(axis=0)).sum(axis=1)
+    else:
+        explained = (X @ standardised(rows.y[np.newaxis].astype(float))[0]) ** 2
     rows.check_time()
-    weights = np.maximum.reduceat(of_columns, [block.start for block in rows.design.blocks])
+    weights = np.maximum.reduceat(np.round(explained, 12), [block.start for block in rows.design.blocks])
     return np.argsort(-weights, kind="stable")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.cards import CLASSIFICATION
 from ...core.seeds import seed_32
+from ...core.spread import standardised
 from ...core.table import Column
 from ...models.base import Model
 from ...models.forest import Forest
@@ -64,9 +65,11 @@ def by_lasso(rows: Rows) -> np.ndarray:
     """
     from sklearn.linear_model import enet_path
 
-    X, y = _standardised(rows.design.matrix), rows.y
-    Y = (y[:, np.newaxis] == np.unique(y)).astype(float) if task_of(rows.target) == CLASSIFICATION else y[:, np.newaxis]
-    Y = _standardised(Y[:, :1] if Y.shape[1] == 2 else Y)
+    y, is_class = rows.y, task_of(rows.target) == CLASSIFICATION
+    outcomes = (y[:, np.newaxis] == np.unique(y)).T if is_class else y[np.newaxis]
+    scale = np.sqrt(len(y))  # columns of variance 1
+    X = np.asfortranarray(scale * standardised(rows.design.matrix.T).T)
+    Y = scale * standardised(outcomes[:1] if len(outcomes) == 2 else outcomes).T
     rows.check_time()
     first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
     if not first:
@@ -90,8 +93,3 @@ def _weights(rows: Rows, model: Model, blocks: list[slice]) -> np.ndarray:
     if weights is None or len(weights) != X.shape[1]:  # a single class: the prior says nothing
         return np.zeros(len(blocks))
     return np.add.reduceat(weights, np.cumsum([0, *widths[:-1]]))
-
-
-def _standardised(X: np.ndarray) -> np.ndarray:
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)

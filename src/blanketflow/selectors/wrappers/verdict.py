@@ -103,9 +103,12 @@ def _sentence(
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
         return " ".join(filter(None, (lost, unsure)))
     named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
-    found = [f"Keep these {len(kept)} of {n} features: {named}.", f"Models {_how(score)} with all: {numbers}."]
+    this, it = ("this", "it") if len(kept) == 1 else ("these", "them")
+    found = [f"Keep {this} {len(kept)} of {n} features: {named}.", f"Models {_how(score, it)} with all: {numbers}."]
     times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
-    found.append(f"On average each was chosen in {times} of {judged.n_rounds} resamples.")
+    found.append(
+        f"On average {'it' if len(kept) == 1 else 'each'} was chosen in {times} of {judged.n_rounds} resamples."
+    )
     found += [unsure] if unsure else []
     found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
     return " ".join(found)
@@ -116,12 +119,12 @@ def _undecided(fewer: int, n_rows: int) -> str:
     return f"Whether {what} would do as well cannot be decided with these {n_rows:,} rows, so more were kept."
 
 
-def _how(score: Mapping[str, Any]) -> str:
+def _how(score: Mapping[str, Any], it: str) -> str:
     if score["low"] > 0:
-        return "do better with them than"
+        return f"do better with {it} than"
     if score["high"] < 0:
-        return "do worse with them than"
-    return "do as well with them as" if score["difference"] >= -MOST_LOST else "may do worse with them than"
+        return f"do worse with {it} than"
+    return f"do as well with {it} as" if score["difference"] >= -MOST_LOST else f"may do worse with {it} than"
 
 
 def stand_ins(features: Table, kept: Sequence[str]) -> dict[str, str]:
