@@ -26,7 +26,7 @@ def run(tmp_path_factory):
 
 def test_the_verdict_is_in_the_tables_and_the_report(run, monkeypatch, capsys):
     said = provenance(run / "results/select/wine/full/auto/blanket.parquet")["extra"]["verdict"]
-    assert said["sentence"].startswith("Keep these ")
+    assert said["sentence"].startswith("Keep ")
     rows = pq.read_table(run / "results/tables/statuses.parquet").to_pylist()
     told = {(row["selector"], row["split"]): row["verdict"] for row in rows if row["stage"] == "select"}
     assert told["auto", "full"] == said["sentence"] and told["auto", "cv-1"] and not told["all", "full"]

@@ -79,7 +79,8 @@ def test_a_copied_folder_and_a_changed_alpha_do_not_pass_off_the_old_blanket(ano
 def test_with_snakemakes_records_the_results_are_the_same(another_alpha, finished, tmp_path):
     folder, outcome = another_alpha
     kept = changed(finished, tmp_path / "run", ask_for_another_alpha)
-    assert jobs(snakemake(kept, "--cores", "2", *WITHOUT_TABLES)) == jobs(outcome)
+    again = snakemake(kept, "--cores", "2", *WITHOUT_TABLES)
+    assert sorted(map(str, jobs(again))) == sorted(map(str, jobs(outcome)))
     assert_equal_results(contents(folder / "results"), contents(kept / "results"))
     assert counts(ran(kept)) == REPORTED
     assert planned(kept) == []
@@ -254,7 +255,7 @@ def blanketflow(folder, *arguments):
 def test_check_lists_and_removes_what_is_not_as_asked(forgotten):
     check = ("check", "--configfile", "my.yaml")
     whole = blanketflow(forgotten, *check, "--deep")
-    assert whole.returncode == 0 and "94 results, all as my.yaml asks" in whole.stderr, whole.stderr
+    assert whole.returncode == 0 and "95 results, all as my.yaml asks" in whole.stderr, whole.stderr
     damaged = forgotten / SEARCH / "fold-1of2/grow.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-5])
     left = forgotten / "results/select/wine/full/old/blanket.parquet"

@@ -104,7 +104,7 @@ def test_a_removed_selector_reruns_tables_and_report_only(finished, tmp_path):
     assert counts(planned(folder)) == REPORTED
     assert counts(ran(folder)) == REPORTED
     assert (folder / "results/evaluate/wine/mrmr.parquet").exists()
-    assert set(columns(folder / "results/tables/scores.parquet")["selector"]) == {"ppfs", "all"}
+    assert set(columns(folder / "results/tables/scores.parquet")["selector"]) == {"ppfs", "all", "none"}
     assert "mrmr" not in (folder / "results/tables/blankets.csv").read_text(encoding="utf-8")
 
 
