@@ -11,6 +11,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
+import yaml
 from page import renewed
 from papers import row
 from scipy import stats
@@ -23,6 +24,7 @@ from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "answer-measured.md"
 RUN = Path("results") / "answer"
+CONFIG = ROOT / "config" / "answer.yaml"
 RAW = ROOT / "benchmarks" / "results" / "answer.parquet"
 #: The data sets on which `auto` was designed; the others were not looked at before it was fixed.
 TUNED_ON = {
@@ -80,11 +82,14 @@ def scores_of(run: Path) -> pd.DataFrame:
     `n_features` is missing where there is no answer; `chosen` are the positions of the features, separated by spaces.
     """
     rows = []
-    for path in sorted((run / "evaluate").glob("*/*.parquet")):
+    folders = [folder for folder in (run / "evaluate").iterdir() if (folder / "auto.parquet").exists()]
+    # Of a run that goes on, what all these data sets have.
+    everywhere = set.intersection(*({path.stem for path in folder.glob("*.parquet")} for folder in folders))
+    for path in sorted(path for folder in folders for path in folder.glob("*.parquet") if path.stem in everywhere):
         dataset, selector = path.parent.name, path.stem
         found = pd.read_parquet(path)
         scored = found[found["metric"].isin(METRICS)].assign(value=lambda one: one["value"].clip(lower=-1.0))
-        for split, of_split in scored.groupby("split"):
+        for split, of_split in scored.dropna(subset="value").groupby("split"):
             place = run / "select" / dataset / str(split) / selector
             blanket, folds = pd.read_parquet(place / "blanket.parquet"), pd.read_parquet(place / "folds.parquet")
             chosen = np.flatnonzero(blanket["chosen"])
@@ -254,9 +259,15 @@ def sets(by_set: pd.DataFrame) -> str:
 
 
 def run_of(raw: pd.DataFrame) -> str:
-    """Return what was run."""
-    n_splits = raw.groupby("dataset")["split"].nunique().max()
-    return f"{raw['dataset'].nunique()} data sets, {n_splits} splits each, {raw['selector'].nunique()} selectors."
+    """Return what was run, and what of the config was not."""
+    asked = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    lines = [f"{raw.groupby('dataset')['split'].nunique().max()} splits of each data set."]
+    for kind, column in (("data sets", "dataset"), ("selectors", "selector")):
+        ran, all_of_them = set(raw[column]), list(asked[f"{column}s"])
+        lines.append(f"{len(ran)} of the {len(all_of_them)} {kind} of the config were run.")
+        missing = [f"`{name}`" for name in all_of_them if name not in ran]
+        lines += [f"Not yet run: {', '.join(missing)}."] if missing else []
+    return "\n".join(lines)
 
 
 def over_sizes(found: pd.DataFrame) -> alt.LayerChart:
