@@ -1,15 +1,21 @@
 """The smallest set that loses nothing: what is planted is found, no feature and all are answers, and nothing leaks."""
 
+import math
+from unittest import mock
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_selection import f_classif, f_regression
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import column_from_array
+from blanketflow.selectors.wrappers.dependence_rankings import by_blanket
 from blanketflow.selectors.wrappers.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.wrappers.portfolio import CONSENSUS, RANKINGS, rankings
+from blanketflow.selectors.wrappers.roles import roles_of
 from blanketflow.selectors.wrappers.rows import Rows
 from blanketflow.selectors.wrappers.verdict import stand_ins
 
@@ -88,6 +94,45 @@ def test_rankings_hold_every_feature_once_and_only_what_is_asked():
     for name in RANKINGS:
         (alone,) = rankings(rows, [name]).items()
         assert alone[0] == name and (alone[1] == found[name]).all()
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_ranking_by_f_tests_is_that_of_scikit_learn(task):
+    X, score = planted(d=12)
+    y = np.digitize(score, [-2, 1]).astype(str) if task == "classification" else score.to_numpy()
+    found = rankings(Rows(as_table(X), column_from_array("y", y), 0), ["f-test"])["f-test"]
+    statistics, _ = (f_classif if task == "classification" else f_regression)(X, y)
+    assert found.tolist() == np.argsort(-statistics).tolist()
+
+
+def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
+    X, y = planted(n=200, d=8)
+    features, target = as_table(X), column_from_array("y", y.to_numpy())
+    seen = []
+
+    def watched(rows, wanted=()):
+        seen.append(rankings(rows, wanted))
+        return seen[-1]
+
+    with mock.patch("blanketflow.selectors.wrappers.held_out.rankings", watched):
+        judged = judge(features, target, 0, 4, 1000, lambda: None)
+    assert len(seen) == 4
+    for name, order in judged.orders.items():
+        if name not in (ALL, NONE):
+            mean = {j: sum(math.log(1 + list(one[name]).index(j)) for one in seen) for j in range(8)}
+            assert [round(mean[j], 9) for j in order] == sorted(round(value, 9) for value in mean.values())
+
+
+def test_the_tests_of_its_searches_are_counted():
+    X, y = planted(n=200, d=8)
+    n_tests, ranked = (
+        [],
+        Rows(as_table(X), column_from_array("y", y.to_numpy()), 0, count_tests=lambda n: n_tests.append(n)),
+    )
+    by_blanket(ranked)
+    assert n_tests[0] >= 8  # at least each feature alone
+    roles_of(ranked, None)
+    assert len(n_tests) == 2 and n_tests[1] >= 8
 
 
 @pytest.mark.parametrize(("d", "most"), [(1, 0), (2, 1), (200, 128), (201, 100), (7129, 3200)])

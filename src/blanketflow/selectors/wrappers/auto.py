@@ -16,7 +16,7 @@ from ...search.steps import MEMBER, Step
 from ..base import Method, Problem
 from ..learning import task_of
 from .held_out import ALL, NONE, Judged, judge
-from .roles import reliable_blanket, roles_of
+from .roles import roles_of
 from .rows import Rows
 from .verdict import stand_ins, verdict
 
@@ -61,7 +61,7 @@ class Auto(Method):
         "efficient and accurate cross-validation, Machine Learning 107, 1895-1922, doi:10.1007/s10994-018-5714-4; "
         "Nadeau, Bengio (2003) Inference for the generalization error, Machine Learning 52, 239-281, "
         "doi:10.1023/A:1024068626366.",
-        cost="for roles HITON-MB's tests, at most 5,000; some 300 fits of three models",
+        cost="IAMB's tests in each resample; for roles HITON-MB's, at most 5,000; some 300 fits of three models",
         work="panel",
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
@@ -85,16 +85,20 @@ class Auto(Method):
         if target.is_constant():
             return []
         seed = derive_seed(problem.seed, "auto")
-        judged = judge(features, target, seed, self.n_parts, self.max_candidates, problem.check_time)
+
+        def count_tests(n: int) -> None:
+            problem.n_inner_tests += n
+
+        judged = judge(features, target, seed, self.n_parts, self.max_candidates, problem.check_time, count_tests)
         if judged.stopped:
-            problem.say("timeout", f"judged by {judged.n_rounds} rounds only: {judged.stopped}")
+            rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
+            problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")
         chosen = smallest_set(judged.losses, judged.sizes, self.n_parts, judged.stability)
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
-        blanket = reliable_blanket(Rows(features, target, seed, problem.check_time))
-        problem.n_inner_tests += blanket.n_tests if blanket else 0
-        role = roles_of(blanket)
+        whole = Rows(features, target, seed, problem.check_time, count_tests)
+        role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
         steps = [
             Step(names[j], float(frequency[j]), importance=float(frequency[j]), role=role.get(names[j], MEMBER))
             for j in kept

@@ -16,7 +16,7 @@ from ..ranking import RankingMethod
 from ..run_fold import FoldOutcome, run_fold
 from .rows import Rows
 
-#: Level at which the search for a blanket admits features: a loose one, since each beginning of its order is judged.
+#: Level at which the search for a blanket admits features: a loose one, since beginnings of its order are judged.
 ALPHA = 0.1
 #: Features that take part where each is compared with those that were taken; the others follow by mutual information.
 MOST_COMPARED = 100
@@ -61,9 +61,11 @@ def by_near_rows(rows: Rows) -> np.ndarray:
 def by_blanket(rows: Rows) -> np.ndarray:
     """Give the features in the order in which IAMB admits them, with the CI test that suits the rows.
 
-    Each beginning of this order is what IAMB admits at some smaller level.
+    What IAMB admits at a smaller level is a beginning of this order.
     """
-    return _order(rows, run_fold(IAMB(alpha=ALPHA), rows.test, rows.features, rows.target, rows.seed))
+    found = run_fold(IAMB(alpha=ALPHA), rows.test, rows.features, rows.target, rows.seed)
+    rows.count_tests(found.n_tests)
+    return _order(rows, found)
 
 
 def _by_criterion(rows: Rows, method: RankingMethod) -> np.ndarray:

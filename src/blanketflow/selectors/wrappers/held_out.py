@@ -49,7 +49,7 @@ class Judged:
     frequency : ndarray of shape (n_candidates, d)
         Share of the rounds in which a feature was among a candidate's.
     orders : dict of str to ndarray
-        For each ranking the features by their mean logarithms of ranks over the rounds; beginnings of it are the sets.
+        For each ranking the features by their mean logarithms of ranks over the rounds: beginnings are the sets.
     n_rounds : int
         How many rankings and fits on different rows there were.
     left_out : list of str
@@ -80,7 +80,13 @@ class Judged:
 
 
 def judge(
-    features: Table, target: Column, seed: int, n_parts: int, max_candidates: int, check_time: Callable[[], None]
+    features: Table,
+    target: Column,
+    seed: int,
+    n_parts: int,
+    max_candidates: int,
+    check_time: Callable[[], None],
+    count_tests: Callable[[int], None] = lambda _: None,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -105,7 +111,9 @@ def judge(
     try:
         first: list[_Round] = []
         for number, (train, held_out) in enumerate(_rounds(target, seed, n_parts)):
-            own = Rows(features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time)
+            own = Rows(
+                features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time, count_tests
+            )
             this = _Round(own, train, held_out, rankings(own, judging.alive))
             judging.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
             first += [this] if number < FIRST_ROUNDS else []
@@ -228,7 +236,7 @@ class _Judging:
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
         by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
         frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
-        orders = {name: by_mean_rank(self.ranks[name] / n_rounds) for name in self.alive}
+        orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
         orders |= {ALL: np.arange(len(self.whole.features)), NONE: np.arange(0)}
         return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)
 

@@ -71,7 +71,7 @@ def log_ranks(order: np.ndarray) -> np.ndarray:
 
 
 def by_mean_rank(ranks: np.ndarray) -> np.ndarray:
-    """Return the ranking by mean logarithms of ranks, (d,)."""
+    """Return the ranking by mean or summed logarithms of ranks, (d,)."""
     return np.argsort(np.round(ranks, 12), kind="stable")
 
 

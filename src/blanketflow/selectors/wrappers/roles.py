@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from ...core.limits import LimitReached, Limits
 from ..causal.hiton_mb import HITONMB
-from ..run_fold import FoldOutcome, run_fold
+from ..run_fold import run_fold
 from .rows import Rows
 
 #: Features and tests beyond which no blanket is looked for: it would take longer than the judging of sets.
 MOST_FEATURES, MOST_TESTS = 100, 5000
 
 
-def reliable_blanket(rows: Rows) -> FoldOutcome | None:
-    """Return what HITON-MB finds with the CI test that suits the rows; None where that is long or not reliable."""
+def roles_of(rows: Rows, time_limit: float | None) -> dict[str, str]:
+    """Return the role of each member of the blanket that HITON-MB finds, by name.
+
+    Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
+    than `MOST_TESTS` or more seconds than `time_limit`.
+    """
     if len(rows.features) > MOST_FEATURES:
-        return None
-    limits = Limits(max_tests=MOST_TESTS)
+        return {}
+    limits = Limits(time_limit, MOST_TESTS)
     try:
         found = run_fold(HITONMB(max_k=3), rows.test, rows.features, rows.target, rows.seed, limits)
-    except LimitReached:
-        return None
-    return found if found.status == "ok" else None
-
-
-def roles_of(found: FoldOutcome | None) -> dict[str, str]:
-    """Return the role of each member of a blanket, by name."""
-    return {step.feature: step.role for step in found.decisions if step.kept} if found else {}
+    except LimitReached:  # how many tests it made by then is not known
+        return {}
+    rows.count_tests(found.n_tests)
+    return {step.feature: step.role for step in found.decisions if step.kept} if found.status == "ok" else {}

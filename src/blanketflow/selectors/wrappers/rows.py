@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,12 +28,15 @@ class Rows:
         Seed of the models.
     check_time : function
         Called between models; raises if the time is over.
+    count_tests : function
+        Told how many CI tests were made.
     """
 
     features: Table
     target: Column
     seed: int
     check_time: Callable[[], None] = field(default=lambda: None)
+    count_tests: Callable[[int], None] = field(default=lambda _: None)
 
     @cached_property
     def design(self) -> Design:
@@ -53,4 +56,4 @@ class Rows:
     def of(self, positions: np.ndarray) -> Rows:
         """Return the same rows with some features, by their positions."""
         names = self.features.names
-        return Rows(self.features.select([names[j] for j in positions]), self.target, self.seed, self.check_time)
+        return replace(self, features=self.features.select([names[j] for j in positions]))

@@ -72,7 +72,7 @@ WORK = {
     "panel": ("panel", 0.0, 0.0),
 }
 #: Models that judge sets of features, how many rows they learn from at most, and how often all of them are fitted.
-PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 2000, 150
+PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 2000, 50
 #: The work of methods that name none, by family; any other family fits models.
 FAMILIES = {"causal": "forward", "filter": "ranking", "kernel": "kernel-pairs", "reference": "nothing"}
 CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
