@@ -51,10 +51,8 @@ class Allowance:
         """
         limits = self._limits
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise LimitReached(
-                f"the time limit of {limits.time_limit:g} s (time_limit) was reached after {self._n_spent} tests. "
-                "Raise it."
-            )
+            after = f" after {self._n_spent} tests" if self._n_spent else ""  # many methods make none
+            raise LimitReached(f"the time limit of {limits.time_limit:g} s (time_limit) was reached{after}. Raise it.")
         if limits.max_tests is not None and self._n_spent + n_tests > limits.max_tests:
             raise LimitReached(
                 f"the test budget of {limits.max_tests} (max_tests) is spent: {self._n_spent} done, {n_tests} more "
