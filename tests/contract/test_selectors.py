@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator
 
 import blanketflow as bf
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError, UnsupportedError
@@ -59,7 +59,9 @@ def quick(names):
 every_quick_method, every_quick_choosing_method = quick(METHODS), quick(CHOOSING)
 #: One method of each family and default test: for what the selector class does, and no method.
 ONE_OF_EACH_KIND = list({(METHODS[name].card.family, METHODS[name].default_test): name for name in CHOOSING}.values())
-one_of_each_kind = pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
+one_of_each_kind = pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in ONE_OF_EACH_KIND else pytest.mark.extended) for n in CHOOSING]
+)
 
 
 def selector(name, **options):
@@ -108,37 +110,14 @@ CONFORMITY = {
     "permutation-importance": {"model": "tree", "n_permutations": 3, "alpha": 0.5},
     "stepwise": {"model": "tree", "n_splits": 2, "max_features": 1},
 }
-#: The checks that `auto` has to pass. The others fit as many times as all these together.
-CHECKS_OF_AUTO = {
-    "check_fit2d_1sample",
-    "check_fit2d_1feature",
-    "check_dict_unchanged",
-    "check_dont_overwrite_parameters",
-    "check_n_features_in",
-    "check_estimators_nan_inf",
-    "check_dtype_object",
-    "check_fit_idempotent",
-    "check_readonly_memmap_input",
-    "check_requires_y_none",
-}
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "auto"])
+@every_quick_method
 def test_scikit_learn_conformity(name):
     estimator = bf.get_selector(name, **CONFORMITY.get(name, OPTIONS.get(name, {})))
     checks = check_estimator(estimator, on_fail=None, on_skip=None)
     assert len(checks) > 40
     assert [(check["check_name"], check["exception"]) for check in checks if check["status"] == "failed"] == []
-
-
-@pytest.mark.extended
-def test_scikit_learn_conformity_of_auto():
-    passed = set()
-    for estimator, check in estimator_checks_generator(bf.get_selector("auto", **OPTIONS["auto"])):
-        if check.func.__name__ in CHECKS_OF_AUTO:
-            check(estimator)
-            passed.add(check.func.__name__)
-    assert passed == CHECKS_OF_AUTO
 
 
 def test_all_are_there():
