@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import sort_labels
-from blanketflow.data.column_names import _look
+from blanketflow.data.column_names import look
 from blanketflow.data.missing_markers import MISSING_MARKERS
 from blanketflow.data.sources import read_source
 from blanketflow.data.text import read_head, read_text
@@ -89,7 +89,7 @@ def cells_of(column):
 @st.composite
 def tables(draw):
     # Two names that look the same, such as control characters, are refused.
-    names = draw(st.lists(NAME, min_size=1, max_size=4, unique_by=_look))
+    names = draw(st.lists(NAME, min_size=1, max_size=4, unique_by=look))
     n = draw(st.integers(1, 6))
     kinds = draw(st.lists(st.sampled_from(list(CELLS)), min_size=len(names), max_size=len(names)))
     missing = st.sampled_from(MISSING_MARKERS)

@@ -41,9 +41,9 @@ def _check_alike(name: str, names: Sequence[str]) -> None:
     has_space = " " in "".join(names)
     for column in names:
         if not column.isascii() or not column.isprintable() or (has_space and column != " ".join(column.split())):
-            seen[_look(column)] = column
+            seen[look(column)] = column
     for column in names if seen else ():
-        other = seen.get(_look(column), column)
+        other = seen.get(look(column), column)
         if other != column:
             raise DataError(
                 f"{name}: the column names {column!a} and {other!a} look the same, but are of different characters. "
@@ -51,7 +51,7 @@ def _check_alike(name: str, names: Sequence[str]) -> None:
             )
 
 
-def _look(column: str) -> str:
+def look(column: str) -> str:
     """Return a name as it looks: composed, and without invisible characters."""
     shown = "".join(c for c in column if unicodedata.category(c) not in ("Cf", "Cc"))
     return unicodedata.normalize("NFKC", " ".join(shown.split()))
@@ -59,7 +59,7 @@ def _look(column: str) -> str:
 
 def which_column(column: str, known: Collection[str]) -> str:
     """Return a sentence that says which column was probably meant."""
-    alike = [other for other in known if _look(other) == _look(column)]
+    alike = [other for other in known if look(other) == look(column)]
     if alike:
         return f"Column {alike[0]!a} looks the same, but is of different characters: copy its name from the file."
     return did_you_mean(column, known)
