@@ -59,9 +59,15 @@ def quick(names):
 every_quick_method, every_quick_choosing_method = quick(METHODS), quick(CHOOSING)
 #: One method of each family and default test: for what the selector class does, and no method.
 ONE_OF_EACH_KIND = list({(METHODS[name].card.family, METHODS[name].default_test): name for name in CHOOSING}.values())
-one_of_each_kind = pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in ONE_OF_EACH_KIND else pytest.mark.extended) for n in CHOOSING]
-)
+
+
+def one_of_each(names):
+    return pytest.mark.parametrize(
+        "name", [pytest.param(n, marks=() if n in ONE_OF_EACH_KIND else pytest.mark.extended) for n in names]
+    )
+
+
+one_of_each_kind = one_of_each(CHOOSING)
 
 
 def selector(name, **options):
@@ -112,7 +118,7 @@ CONFORMITY = {
 }
 
 
-@every_quick_method
+@one_of_each(METHODS)
 def test_scikit_learn_conformity(name):
     estimator = bf.get_selector(name, **CONFORMITY.get(name, OPTIONS.get(name, {})))
     checks = check_estimator(estimator, on_fail=None, on_skip=None)

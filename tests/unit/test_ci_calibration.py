@@ -51,6 +51,7 @@ def test_a_true_null_is_not_rejected_too_often(name, k):
     assert binomtest(count, n_samples, ALPHA, alternative="greater").pvalue > LEVEL
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("name", "design", "options"),
     [

@@ -98,7 +98,7 @@ def every_chart(n):
 # --- every chart ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 2, *(pytest.param(n, marks=pytest.mark.extended) for n in (15, 40))])
+@pytest.mark.parametrize("n", [2, *(pytest.param(n, marks=pytest.mark.extended) for n in (1, 15, 40))])
 def test_charts_draw_with_any_number_of_selectors_and_names_stay_text(n):
     first = every_chart(n)
     for name, chart in first.items():

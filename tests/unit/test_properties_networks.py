@@ -61,7 +61,7 @@ def test_a_printed_network_comes_back(tmp_path_factory, nodes, as_table, comma):
         np.testing.assert_allclose(found[name].cpt, table, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["asia", "alarm"])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.extended) for name in ("asia", "alarm")])
 def test_equal_to_pgmpys_reader(name):
     readwrite = pytest.importorskip("pgmpy.readwrite", reason="pgmpy brings the networks and another reader")
     import gzip

@@ -53,6 +53,11 @@ def run():
 
 
 @pytest.fixture(scope="module")
+def drawn(run):
+    return charts(run)
+
+
+@pytest.fixture(scope="module")
 def source(run):
     return render(run)
 
@@ -122,13 +127,11 @@ def data_of(page):
     ]
 
 
-def test_it_holds_each_chart_as_data(run, page):
-    made, narrow = (
-        [scripts.compact(plots.spec(chart)) for chart in of.values()] for of in (charts(run), narrow_charts(run))
-    )
+def test_it_holds_each_chart_as_data(run, drawn, page):
+    made, narrow = ([scripts.compact(plots.spec(chart)) for chart in of.values()] for of in (drawn, narrow_charts(run)))
     assert sorted(map(json.dumps, data_of(page))) == sorted(map(json.dumps, [*made, *narrow]))
     assert sum(attributes.get("class") == "chart" for tag, attributes in page.tags if tag == "figure") == len(made)
-    assert len(narrow) == sum("/blanket/" in name for name in charts(run))
+    assert len(narrow) == sum("/blanket/" in name for name in drawn)
 
 
 def test_it_holds_the_looks_of_the_charts_once(page):
@@ -177,8 +180,8 @@ def test_every_link_inside_the_page_arrives(page):
     assert {a["href"][1:] for _, a in page.tags if a.get("href", "").startswith("#")} <= set(ids)
 
 
-def test_equal_runs_give_equal_pages(run, source):
-    assert render(run, charts(run)) == source
+def test_equal_runs_give_equal_pages(run, drawn, source):
+    assert render(run, drawn) == source
 
 
 def test_a_selector_without_features_is_said_to_keep_none(run):

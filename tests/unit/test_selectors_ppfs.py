@@ -75,7 +75,13 @@ def test_selection_and_trace_equal_algorithm_2_with_trees(task, n_folds, signifi
     assert removed >= 3  # the shrink phase had something to do
 
 
-@pytest.mark.parametrize(("significance", "n_folds"), [("wilcoxon", 0), ("corrected-t", 0), ("wilcoxon", 3)])
+@pytest.mark.parametrize(
+    ("significance", "n_folds"),
+    [
+        ("wilcoxon", 0),
+        *(pytest.param(*case, marks=pytest.mark.extended) for case in (("corrected-t", 0), ("wilcoxon", 3))),
+    ],
+)
 def test_selection_and_trace_equal_algorithm_2_with_a_scikit_learn_model(n_folds, significance):
     # 14 repeats: above the exact distribution
     options = {"n_folds": n_folds, "alpha": 0.05, "significance": significance, "n_repeats": 14}

@@ -127,7 +127,7 @@ def changed(rng, choices):
 
 
 @pytest.mark.parametrize(
-    "number", [*range(8), *(pytest.param(number, marks=pytest.mark.extended) for number in range(8, SEQUENCES))]
+    "number", [*range(4), *(pytest.param(number, marks=pytest.mark.extended) for number in range(4, SEQUENCES))]
 )
 def test_any_history_then_a_run_gives_what_a_fresh_run_gives(tmp_path, number):
     rng = random.Random(f"history {number}")

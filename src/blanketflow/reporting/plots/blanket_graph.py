@@ -67,7 +67,7 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     labels = [
         base.transform_filter(f"datum.x {sign} 0")
         .mark_text(align=align, dx=dx, color=INK, fontSize=12)
-        .encode(text="label:N")
+        .encode(text=alt.Text("label:N"))
         for sign, align, dx in ((">", "left", 13), ("<=", "right", -13))
     ]
     chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes)
@@ -123,7 +123,7 @@ def _centre(target: str) -> list[alt.Chart]:
     )
     return [
         base.mark_rect(color=TARGET, cornerRadius=6, width=2 * half, height=28),
-        base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(text="label:N"),
+        base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(text=alt.Text("label:N")),
     ]
 
 

@@ -62,7 +62,7 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
         shape=alt.Shape("role:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
         size=alt.Size("size:Q", scale=None, legend=None),
     )
-    labels = base.mark_text(align="left", dx=13, color=INK, fontSize=12).encode(text="label:N")
+    labels = base.mark_text(align="left", dx=13, color=INK, fontSize=12).encode(text=alt.Text("label:N"))
     last = float(nodes["y"].max()) if len(nodes) else 0.0
     # What the layers share is said once: a report has a chart for each selector and data set.
     features = alt.layer(branches, points, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
@@ -77,8 +77,10 @@ def _target(target: str, last: float, y_axis: alt.Y) -> alt.LayerChart:
     data = pd.DataFrame({"target": [target], "label": [label], "y": [_LINE * 0.5], "end": [last]})
     base = alt.Chart()
     return alt.layer(
-        base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(x=alt.value(_TRUNK), y2="end:Q"),
-        base.mark_rect(color=TARGET, cornerRadius=6, width=width, height=24).encode(x=alt.value(width / 2)),
-        base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(x=alt.value(width / 2), text="label:N"),
+        base.mark_rule(color=INK, opacity=0.45, strokeWidth=1.4).encode(x=alt.XValue(_TRUNK), y2=alt.Y2("end:Q")),
+        base.mark_rect(color=TARGET, cornerRadius=6, width=width, height=24).encode(x=alt.XValue(width / 2)),
+        base.mark_text(color="white", fontSize=13, fontWeight="bold").encode(
+            x=alt.XValue(width / 2), text=alt.Text("label:N")
+        ),
         data=data,
     ).encode(y=y_axis, tooltip=tooltip({"target": "target"}))

@@ -109,17 +109,19 @@ def _bars(names: Sequence[str], means: Sequence[float], critical_difference: flo
 def _lines_and_names(nodes: pd.DataFrame, x: alt.X, y: alt.Y) -> alt.LayerChart:
     titles = {"selector": "selector", "text": "mean rank", "alike": "does not differ from"}
     base = alt.Chart().encode(tooltip=tooltip(titles))
-    layers = [base.mark_rule(color=INK, opacity=0.6).encode(x=x, y=y, y2=alt.value(0))]
+    layers = [base.mark_rule(color=INK, opacity=0.6).encode(x=x, y=y, y2=alt.Y2Value(0))]
     for test, edge, outwards, inwards, sign in (
         ("datum.is_left", -_MARGIN, "right", "left", -1),
         ("!datum.is_left", _WIDTH + _MARGIN, "left", "right", 1),
     ):
         side = base.transform_filter(test)
-        at_edge = side.encode(x=alt.value(edge), y=y)
+        at_edge = side.encode(x=alt.XValue(edge), y=y)
         layers += [
-            side.mark_rule(color=INK, opacity=0.6).encode(x=x, x2=alt.value(edge), y=y),
-            at_edge.mark_text(align=outwards, dx=6 * sign, color=INK, fontSize=12, limit=200).encode(text="selector:N"),
-            at_edge.mark_text(align=inwards, dy=-7, color=INK, fontSize=11).encode(text="text:N"),
+            side.mark_rule(color=INK, opacity=0.6).encode(x=x, x2=alt.X2Value(edge), y=y),
+            at_edge.mark_text(align=outwards, dx=6 * sign, color=INK, fontSize=12, limit=200).encode(
+                text=alt.Text("selector:N")
+            ),
+            at_edge.mark_text(align=inwards, dy=-7, color=INK, fontSize=11).encode(text=alt.Text("text:N")),
         ]
     return alt.layer(*layers, data=nodes)
 
@@ -130,7 +132,7 @@ def _joined(bars: pd.DataFrame, y_scale: alt.Scale) -> alt.Chart:
         .mark_rule(color=VERMILLION, strokeWidth=5, strokeCap="round")
         .encode(
             x=alt.X("low:Q"),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("y:Q", scale=y_scale, axis=None),
             tooltip=tooltip({"names": "do not differ"}),
         )
@@ -141,11 +143,11 @@ def _ruler(critical_difference: float) -> alt.LayerChart:
     text = f"critical difference {number(critical_difference, 2)}"
     data = pd.DataFrame({"low": [1], "high": [1 + critical_difference], "text": [text]})
     base = alt.Chart(data.assign(high=rounded(data["high"]))).encode(
-        y=alt.value(-_RULER), tooltip=tooltip({"text": "Nemenyi, alpha 0.05"})
+        y=alt.YValue(-_RULER), tooltip=tooltip({"text": "Nemenyi, alpha 0.05"})
     )
     return alt.layer(
-        base.mark_rule(color=VERMILLION, strokeWidth=3).encode(x="low:Q", x2="high:Q"),
-        base.mark_text(color=INK, fontSize=11, align="left", dy=-10).encode(x="low:Q", text="text:N"),
+        base.mark_rule(color=VERMILLION, strokeWidth=3).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_text(color=INK, fontSize=11, align="left", dy=-10).encode(x=alt.X("low:Q"), text=alt.Text("text:N")),
     )
 
 

@@ -91,7 +91,7 @@ def _matrix(
         color=alt.condition("datum.value < 0", alt.value(VERMILLION), alt.value(BLUE)),
         opacity=alt.Opacity("depth:Q", scale=alt.Scale(domain=[0, depth], range=[0.06, _DEEPEST]), legend=None),
     )
-    texts = base.mark_text(color=INK, fontSize=11).encode(text="text:N")
+    texts = base.mark_text(color=INK, fontSize=11).encode(text=alt.Text("text:N"))
     layers = [rects, texts] if len(names) <= MAX_TEXTS else [rects]
     chart = alt.layer(*layers, data=shown.reset_index())
     chart = chart.transform_flatten(spread).transform_calculate(depth="abs(datum.value)")

@@ -63,7 +63,9 @@ def score_by_selector(
             )
             for column, title, dash in _LINES
         ),
-        spreads.encode(x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2="high:Q", y=y, tooltip=shown_as),
+        spreads.encode(
+            x=alt.X("low:Q", scale=scale, title=metric, axis=axis), x2=alt.X2("high:Q"), y=y, tooltip=shown_as
+        ),
         marks.encode(x=alt.X("mean:Q", scale=scale), y=y, opacity=emphasis, tooltip=shown_as),
         data=data,
     )
@@ -168,12 +170,12 @@ def _scatter(
     up_axis = alt.Y("y:Q", title=up, scale=y_scale.of_chart(), axis=y_scale.axis())
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=up_axis, color=colour)
     spreads = base.mark_rule(strokeWidth=2, opacity=0.4).encode(
-        y=alt.Y("low:Q", scale=y_scale.of_chart()), y2="high:Q", color=colour
+        y=alt.Y("low:Q", scale=y_scale.of_chart()), y2=alt.Y2("high:Q"), color=colour
     )
     labels = [
         base.transform_filter(f"datum.side == '{side}'")
         .mark_text(align=align, dx=dx, color=INK, fontSize=12, limit=_LONGEST)
-        .encode(y=alt.Y("label_y:Q", scale=y_scale.of_chart()), text="selector:N")
+        .encode(y=alt.Y("label_y:Q", scale=y_scale.of_chart()), text=alt.Text("selector:N"))
         for side, align, dx in (("right", "left", GAP), ("left", "right", -GAP))
     ]
     layers = [*_reference_lines(lines, y_scale), spreads, dots, *labels]
@@ -193,7 +195,7 @@ def _reference_lines(lines: Sequence[tuple[float, str, list[int]]], y_scale: Sca
         layers.append(base.mark_rule(color=INK, opacity=0.45, strokeDash=dash))
         if title == _LINES[1][1]:
             text = base.mark_text(align="right", color=INK, opacity=0.75, fontSize=11, dy=-7)
-            layers.append(text.encode(x=alt.value(_WIDTH), text="title:N"))
+            layers.append(text.encode(x=alt.XValue(_WIDTH), text=alt.Text("title:N")))
     return layers
 
 

@@ -54,10 +54,10 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     zero = (
         alt.Chart(pd.DataFrame({"index": [0]}))
         .mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3])
-        .encode(x="index:Q", tooltip=tooltip({"index": "as stable as random sets"}))
+        .encode(x=alt.X("index:Q"), tooltip=tooltip({"index": "as stable as random sets"}))
     )
-    intervals = base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, x2="upper:Q")
-    points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x="index:Q")
+    intervals = base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, x2=alt.X2("upper:Q"))
+    points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x=alt.X("index:Q"))
     left_out = list(stability.loc[stability["stability"].isna(), "selector"])
     chart = alt.layer(zero, intervals, points, data=data).properties(width=WIDTH - _MARGIN, height=alt.Step(STEP))
     return noted(chart, f"fewer than two sets to compare: {', '.join(left_out)}" if left_out else "")
@@ -110,7 +110,7 @@ def selection_frequency(
     marks = (
         alt.Chart(pd.DataFrame({"fold": [fold_label(fold) for fold in winners["fold"]]}))
         .mark_point(shape="triangle-down", filled=True, color=INK, size=40, opacity=1)
-        .encode(x=x, y=alt.value(-4), tooltip=tooltip({"fold": "its set is the blanket: fold"}))
+        .encode(x=x, y=alt.YValue(-4), tooltip=tooltip({"fold": "its set is the blanket: fold"}))
     )
     note = f"{len(shown)} of {len(ranked)} features that any fold selected" if len(shown) < len(ranked) else ""
     chart = alt.layer(cells.encode(x=x, y=y, color=colour, tooltip=tooltip(titles)), marks)
