@@ -35,6 +35,7 @@ numpydoc_show_class_members = False
 html_theme = "furo"
 html_title = f"blanketflow {release}"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
