@@ -1,4 +1,4 @@
-"""Writes the tables and charts of docs/performance.md, costs.md and cluster.md, and README.md's sentence, from results.
+"""Writes the tables and charts of docs/performance.md, costs.md and cluster.md from results.
 
 `python benchmarks/page.py`. The text between the tables is written by hand. A table without numbers says so.
 """
@@ -33,8 +33,25 @@ NAMES = (
     "overhead",
 )
 
+
+def sentence(content: dict[str, Any]) -> str:
+    """Return what docs/performance.md says of PPFS in a sentence."""
+    parts = []
+    for table, where in (("warm", "in a warm process"), ("shell", "from the shell, all imports included")):
+        found = [m for m in tables.entries(content, table, OWN, B=30, K=5) if "breast_cancer" in m["case"]["data"]]
+        times = [r for r in content["ratios"] if r["table"] == table and found and r["case"] == found[0]["case"]]
+        if times:
+            seconds, ratio = tables.figure(found[0]["median"]), f"{times[0]['median']:,.0f}"
+            parts.append(f"{seconds} s {where}, where PyImpetus takes {ratio} times as long")
+    told = "; ".join(parts) or "a time that was not measured yet"
+    version = content["versions"].get("PyImpetus", "")
+    lines = f"PPFS on breast-cancer (30 repeats, 5 folds) takes {told} (CPU seconds of one core, PyImpetus {version})."
+    return "\n".join(textwrap.wrap(lines, 120))
+
+
 #: By the block's name: the file that it is made of, and how.
 BLOCKS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "ppfs in a sentence": ("ppfs", sentence),
     "ppfs": ("ppfs", tables.ppfs),
     "ppfs from the shell": ("ppfs", partial(tables.ppfs, table="shell")),
     "nips 2003": ("nips2003", partial(tables.nips2003, printed=PRINTED)),
@@ -81,20 +98,18 @@ ELSEWHERE = ("costs", "cluster", "plan_scale")
 
 
 def main() -> None:
-    """Renew the page, the charts and the sentence."""
+    """Renew the pages and the charts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="where the JSON files are")
-    parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="where docs/ and README.md are")
+    parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="where docs/ is")
     chosen = parser.parse_args()
     measured = [name for name in (*NAMES, *ELSEWHERE) if (chosen.results / f"{name}.json").is_file()]
     contents = {name: read(name, chosen.results) for name in measured}
     own = {name: contents.pop(name) for name in ELSEWHERE if name in contents}
-    told = {"performance": sentence(contents["ppfs"])} if "ppfs" in contents else {}
     for name, found in {
         "docs/performance.md": {"runs": tables.runs(contents), **blocks(contents, BLOCKS)},
         "docs/costs.md": blocks(own, COSTS),
         "docs/cluster.md": blocks(own, CLUSTER),
-        "README.md": told,
     }.items():
         page = chosen.root / name
         page.write_text(renewed(page.read_text(encoding="utf-8"), found, str(page)), encoding="utf-8")
@@ -121,21 +136,6 @@ def renewed(text: str, found: dict[str, str], name: str) -> str:
         if count != 1:
             raise SystemExit(f"{name}: {marks[0]} and {marks[1]} must each occur once, in this order.")
     return text
-
-
-def sentence(content: dict[str, Any]) -> str:
-    """Return what README.md says of PPFS's speed."""
-    parts = []
-    for table, where in (("warm", "in a warm process"), ("shell", "from the shell, all imports included")):
-        found = [m for m in tables.entries(content, table, OWN, B=30, K=5) if "breast_cancer" in m["case"]["data"]]
-        times = [r for r in content["ratios"] if r["table"] == table and found and r["case"] == found[0]["case"]]
-        if times:
-            seconds, ratio = tables.figure(found[0]["median"]), f"{times[0]['median']:,.0f}"
-            parts.append(f"{seconds} s {where}, where PyImpetus takes {ratio} times as long")
-    told = "; ".join(parts) or "a time that was not measured yet"
-    version = content["versions"].get("PyImpetus", "")
-    lines = f"PPFS on breast-cancer (30 repeats, 5 folds) takes {told} (CPU seconds of one core, PyImpetus {version})."
-    return "\n".join(textwrap.wrap(lines, 120))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ CELLS = [
     ("diabetes", 30, 0, False),
     ("diabetes", 30, 5, True),
 ]
-#: Minutes of PyImpetus that a run without --full accepts all the same: these are what README.md quotes.
+#: Minutes of PyImpetus that a run without --full accepts all the same: these are what docs/performance.md quotes first.
 ALWAYS = [("breast_cancer", 30, 5), ("500 x 200", 30, 0), ("500 x 1000", 5, 0)]
 #: Our repetitions before theirs, and after.
 OURS = 10

@@ -1,5 +1,6 @@
 """The documentation site: `make docs` builds it into docs/_build/html, which opens without a server or a network."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -14,9 +15,17 @@ project = "blanketflow"
 author = "The blanketflow developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
 default_role = "code"
+
+# The tutorials are executed at each build, each in an empty folder, with the commands of this environment.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_block"]
@@ -26,6 +35,7 @@ numpydoc_show_class_members = False
 html_theme = "furo"
 html_title = f"blanketflow {release}"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from blanketflow.api.arguments import sections
@@ -31,7 +31,14 @@ def card_pages() -> dict[str, str]:
     return {
         "methods/index.md": _methods_index(methods),
         **{f"methods/{name}.md": method_page(found, tests) for name, found in methods.items()},
-        "tests/index.md": _index("CI tests", "The tests that methods ask.", tests),
+        "tests/index.md": _index(
+            "CI tests",
+            "The tests that methods ask; [which suits which data, and how often each errs](../ci-tests.md). A test "
+            "with too few rows (`min_samples_per_cell`) has p = 1: by default it admits nothing, and in a search over "
+            "conditioning sets it separates nothing (`unreliable: auto`).",
+            tests,
+            {"columns": lambda card: _kinds(card, "any"), "p-values": lambda card: card.p_values},
+        ),
         **{f"tests/{name}.md": test_page(found, methods) for name, found in tests.items()},
         "models/index.md": _index(
             "Models",
@@ -160,9 +167,14 @@ def _example(found: type[Configurable], text: str) -> str:
     return "\n\n".join(fenced(block, "python") if block.startswith(">>>") else _prose(block) for block in blocks)
 
 
-def _index(title: str, text: str, found: Mapping[str, type[Configurable]]) -> str:
-    listed = table(["id", "what"], [(f"[{name}]({name}.md)", cls.card.summary) for name, cls in found.items()])
-    return f"# {title}\n\n{text}\n\n{listed}\n\n{_toctree(found)}\n"
+def _index(
+    title: str, text: str, found: Mapping[str, type[Configurable]], facts_of: Mapping[str, Callable[[Card], str]] = {}
+) -> str:
+    rows = [
+        (f"[{name}]({name}.md)", cls.card.summary, *(fact(cls.card) for fact in facts_of.values()))
+        for name, cls in found.items()
+    ]
+    return f"# {title}\n\n{text}\n\n{table(['id', 'what', *facts_of], rows)}\n\n{_toctree(found)}\n"
 
 
 def _toctree(names: Any) -> str:

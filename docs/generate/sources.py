@@ -12,10 +12,14 @@ def simulated_page() -> str:
     parts = [
         "# Simulated data",
         'Sources whose truth is known: `source: "simulate:<name>"`. The report then says how much of the true blanket '
-        "each selector found. Rows are drawn anew for each data set's id, and `rows` says how many.",
+        "each selector found. `rows` says how many rows are drawn.",
         fenced('datasets:\n  clinic: {source: "simulate:clinic", rows: 1000}', "yaml"),
-        '`source: "network:..."` draws rows from a published Bayesian network, or from one of your own '
-        "([config keys](config.md)).",
+        "The id of a data set determines its rows, so ten entries are ten samples. With `test_rows` and "
+        "`splits: {evaluation: 1}` each one has its own test rows.",
+        '`source: "network:alarm"` draws rows from a published Bayesian network that the package pgmpy provides '
+        '(`pip install "blanketflow[networks]"`), and `source: "network:nets/mine.bif"` from one of your own: BIF, or '
+        "JSON for Gaussian and mixed networks ([config keys](config.md)). [The papers, repeated](papers.md) lists "
+        "results that were repeated in this way.",
     ]
     for name, known in NETWORKS.items():
         truth, nodes = known.truth(), known.network.nodes

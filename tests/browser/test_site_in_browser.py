@@ -40,7 +40,9 @@ def test_no_page_asks_the_network_for_anything(site):
         assert not re.search(r"(?:url\(|@import )[\"']?https?:", style.read_text(encoding="utf-8")), style
 
 
-@pytest.mark.parametrize("page", ["index.html", "methods/hiton-mb.html", "choosing.html", "results.html"])
+@pytest.mark.parametrize(
+    "page", ["index.html", "methods/hiton-mb.html", "choosing.html", "results.html", "tutorials/reading-a-report.html"]
+)
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_a_page_fits_and_has_no_errors(site, browser, page, width, scheme):
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)

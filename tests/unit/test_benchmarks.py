@@ -94,10 +94,10 @@ def test_committed_results_have_the_form_that_the_page_reads():
         assert str(REPO) not in path.read_text(encoding="utf-8"), "a result names a path of a machine"
 
 
-def test_page_and_readme_are_what_the_committed_results_say(tmp_path):
+def test_the_pages_are_what_the_committed_results_say(tmp_path):
     site = copy_of_page(tmp_path)
     run("page", "--root", site)
-    for name in ("README.md", *PAGES):
+    for name in PAGES:
         assert (site / name).read_text(encoding="utf-8") == (REPO / name).read_text(encoding="utf-8"), (
             f"{name} is not what benchmarks/results say: python benchmarks/page.py"
         )
@@ -109,5 +109,4 @@ def copy_of_page(folder):
     (folder / "docs").mkdir(parents=True)
     for page in PAGES:
         shutil.copy(REPO / page, folder / "docs")
-    shutil.copy(REPO / "README.md", folder)
     return folder

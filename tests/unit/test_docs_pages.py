@@ -83,6 +83,11 @@ def test_every_page_is_in_one_table_of_contents():
     assert sorted([*listed, "docs/index.md"]) == sorted(name for name in PAGES if name.startswith("docs/"))
 
 
+def test_llms_txt_links_to_pages():
+    links = LINK.findall((REPO / "docs/llms.txt").read_text(encoding="utf-8"))
+    assert links and {f"docs/{link.removesuffix('.html')}.md" for link in links} <= set(PAGES)
+
+
 @pytest.mark.parametrize(("folder", "name", "found"), CARDS, ids=lambda value: value if isinstance(value, str) else "")
 def test_each_card_has_its_page(folder, name, found):
     text, card = GENERATED[f"docs/{folder}/{name}.md"], found.card

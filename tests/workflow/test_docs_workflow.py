@@ -1,4 +1,4 @@
-"""The README's commands, run as they are written, in a copy of the project."""
+"""The commands of the documentation's page of the workflow, run as they are written, in a copy of the project."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ import yaml
 
 pytestmark = pytest.mark.workflow
 REPO = Path(__file__).parents[2]
-TEXT = (REPO / "README.md").read_text(encoding="utf-8")
+TEXT = (REPO / "docs" / "workflow.md").read_text(encoding="utf-8")
 LINES = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines() if line]
 COMMANDS = [line for line in LINES if not line.endswith("snakemake --lint")]  # which `make lint` runs
 
@@ -28,7 +28,7 @@ SMALLER = {
 
 @pytest.fixture(scope="module", params=["smaller", pytest.param("as written", marks=pytest.mark.extended)])
 def project(tmp_path_factory, request):
-    folder = tmp_path_factory.mktemp("readme") / "project"
+    folder = tmp_path_factory.mktemp("workflow-page") / "project"
     skipped = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", ".pytest_cache", "__pycache__")
     shutil.copytree(REPO, folder, ignore=skipped)
     (folder / ".venv").symlink_to(sys.prefix)
@@ -47,7 +47,7 @@ def run(command, folder):
     return subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_readme_has_commands():
+def test_the_page_has_commands():
     assert any("--cores 16" in command for command in COMMANDS)
     assert any("--configfile" in command for command in COMMANDS)
 
