@@ -204,7 +204,7 @@ def joined_gzip(path):
 def late_latin_1(path):
     """A table of which only the last of many lines is not UTF-8."""
     rows = [f"{i % 97},{i % 89},{'yx'[i % 2]}\n" for i in range(120_000)]
-    path.write_bytes("".join(["a,b,outcome\n", *rows, "1,2,größe\n"]).encode("latin-1"))
+    path.write_bytes("".join(["a,b,outcome\n", *rows, "1,größe,y\n"]).encode("latin-1"))
 
 
 def many_names(path):

@@ -12,9 +12,11 @@ from ..config.reading import read_config
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
+from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
+from ..data.raw import RawTable
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
@@ -173,9 +175,13 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=[*filter(None, [markers_told(source.markers), in_one_line(map(Finding.as_dict, findings(source)))])],
+        notes=list(filter(None, [found_line(source.found), markers_told(source.markers), _to_look_at(source)])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
+
+
+def _to_look_at(source: RawTable) -> str:
+    return in_one_line(map(Finding.as_dict, findings(source)))
 
 
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:

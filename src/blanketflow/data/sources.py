@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .columns import names_of, only
+from .dialect import KEYS, Dialect, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff
@@ -100,6 +102,11 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
             "cells of its own: remove it."
         )
+    if kind != "csv" and (asked := [key for key in KEYS if spec.get(key) is not None]):
+        raise ConfigError(
+            f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
+        )
+    check_dialect(name, spec)
     if spec.get("target_path") and kind != "npz":
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
@@ -162,6 +169,7 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[P
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
     raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
+    raw = replace(raw, found=tuple(loaded.found))
     raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
@@ -192,14 +200,12 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path, markers = source.path, MissingMarkers(spec.get("missing_values"))
+    path, markers, dialect = source.path, MissingMarkers(spec.get("missing_values")), Dialect.of(spec)
     readers = {
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
         "openml": lambda: read_openml(name, source.identifier, markers),
         "csv": lambda: Loaded(
-            read_text(
-                name, path, setting(spec, "categorical"), spec.get("header") != "none", markers, setting(spec, "drop")
-            )
+            read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
         ),
         "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
@@ -214,7 +220,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }
-    return readers[source.kind]()._replace(markers=markers.found)
+    return readers[source.kind]()._replace(markers=markers.found, found=dialect.found)
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..data.bundled import TARGET, bundled_facts
 from ..data.cache import cache_folder, storing
 from ..data.column_names import check_names
 from ..data.columns import missing_by_column
+from ..data.dialect import Dialect, found_line
 from ..data.download import with_downloads
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns
 from ..data.raw import (
@@ -90,6 +91,8 @@ class Facts:
         spec lists them.
     usual_levels, usual_labels
         Levels of most features, as `blanketflow.ci.choice.Described` has them; as seen in the rows looked at.
+    found : str or None
+        What was found out about how the file is written, and what to do if it is wrong.
     """
 
     n_rows: int
@@ -110,6 +113,7 @@ class Facts:
     markers: str | None = None
     usual_levels: int | None = None
     usual_labels: int = 2
+    found: str | None = None
 
     @property
     def n_cells(self) -> int:
@@ -157,13 +161,13 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.kind == "parquet":
         head = read_parquet_head(name, source.path, setting(spec, "drop"))
     elif source.kind == "csv":
-        as_text, header = setting(spec, "categorical"), spec.get("header") != "none"
-        head = read_head(name, source.path, as_text, header, markers, setting(spec, "drop"))
+        as_text = setting(spec, "categorical")
+        head = read_head(name, source.path, as_text, Dialect.of(spec), markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
     target = target_name(name, spec, head.columns, None)
     raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
-    return _facts(raw, head.rows_per_row)
+    return _facts(replace(raw, found=tuple(head.found)), head.rows_per_row)
 
 
 def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
@@ -217,6 +221,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_test=raw.n_test,
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
+        found=found_line(raw.found),
         usual_levels=levels,
         usual_labels=labels,
     )

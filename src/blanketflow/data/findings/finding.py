@@ -34,7 +34,7 @@ class Finding:
 
     `kind` is ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``,
     ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``few-rows``, ``imbalance``,
-    ``wide`` or ``note``.
+    ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

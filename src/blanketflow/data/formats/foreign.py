@@ -27,7 +27,6 @@ _SIGNS = {
     (b"$FL2@(#)", b"$FL3@(#)"): f"an SPSS file. {_SAVE.format('read_spss')}",
     bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"): f"a SAS file. {_SAVE.format('read_sas')}",
     b"HEADER RECORD*******LIB": f"a SAS transport file. {_SAVE.format('read_sas')}",
-    (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"): "UTF-16 or UTF-32 text. Save it as UTF-8",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as CSV",
     GZIP_MAGIC: "compressed twice. Unpack it once",
     b"BZh": f"a bzip2 file. {UNPACK}",
@@ -99,5 +98,5 @@ def _of_bytes(head: bytes) -> str | None:
         if begins:
             return _PICKLE if begins.startswith(_PICKLE_SIGNS) else f"compressed by zlib. {UNPACK}"
     if head.count(b"\0") > len(head) / 4:
-        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8"
+        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8, or set encoding"
     return None

@@ -12,6 +12,7 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
 from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
+from ..encoding import is_encoding, marked_encoding
 from ..input_file import opened
 from .foreign import UNPACK, what_else
 from .nips2003 import labels_file, param_file
@@ -53,6 +54,8 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     for at, magic, found in _MAGIC:
         if head[at:].startswith(magic):
             return found if found != "npz" else _npz(name, path, head)
+    if encoding := spec.get("encoding") or marked_encoding(head):
+        head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
     if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
     suffix = _plain_suffix(path)
