@@ -117,13 +117,17 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter("text", "Lines of a CSV file that begin with it are left out, such as #.", nullable=True),
     ),
+    "sheet": (
+        None,
+        Parameter("text", "Sheet of an .xlsx workbook; by default the first that has cells.", nullable=True),
+    ),
     "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
-ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment")
+ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 #: Keys that say how a file is written.
-OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment")
+OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (
         5,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FORMATS = (
     "csv",
+    "xlsx",
     "parquet",
     "npz",
     "arrow",

@@ -37,6 +37,8 @@ class Dialect:
     thousands: str | None = None
     comment: str | None = None
     header: bool = True
+    #: Whether cells that are numbers come as Python writes them, as from a workbook, whatever its texts look like.
+    has_numbers: bool = False
     found: list[FoundOut] = field(default_factory=list)
 
     @classmethod

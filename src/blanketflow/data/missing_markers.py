@@ -34,17 +34,17 @@ Found = Mapping[str, Mapping[str, int]]
 class MissingMarkers:
     """The texts that stand for missing cells of one source, and where its reader met them.
 
-    `asked` is the data set's key ``missing_values``, None for the usual texts of the format. Where it is given, the
-    user has decided, and nothing is noted.
+    `asked` is the data set's key ``missing_values``, None for the usual texts and `more` of the format. Where it is
+    given, the user has decided, and nothing is noted.
 
     >>> markers = MissingMarkers(["-"])
     >>> sorted(markers.texts()), sorted(markers.texts(("?",)))
     (['', '-'], ['', '-'])
     """
 
-    def __init__(self, asked: Sequence[str] | None = None) -> None:
+    def __init__(self, asked: Sequence[str] | None = None, more: Collection[str] = ()) -> None:
         self._asked = None if asked is None else frozenset({"", *(text.strip() for text in asked)})
-        self._usual = frozenset(MISSING_MARKERS)
+        self._usual = frozenset({*MISSING_MARKERS, *more})
         #: How many cells of each column held each marker that the format itself does not declare.
         self.found: dict[str, dict[str, int]] = {}
 

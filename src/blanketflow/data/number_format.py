@@ -20,15 +20,15 @@ _SHOWN = 5
 
 
 class NumberFormat:
-    """The sign before decimals and the one between thousands, if any.
+    """The sign before decimals and the one between thousands, if any; `also_plain` numbers may stand among them.
 
     >>> numbers = NumberFormat(",", ".")
     >>> numbers.plain("1.234,5"), numbers.plain("3.5"), numbers.plain("low")
     ('1234.5', "'3.5'", 'low')
     """
 
-    def __init__(self, decimal: str, thousands: str | None) -> None:
-        self._decimal, self._thousands = decimal, thousands
+    def __init__(self, decimal: str, thousands: str | None, also_plain: bool = False) -> None:
+        self._decimal, self._thousands, self._also_plain = decimal, thousands, also_plain
         grouped = rf"|[0-9]{{1,3}}({re.escape(thousands)}[0-9]{{3}})+" if thousands else ""
         whole, part = rf"([0-9]+{grouped})", rf"{re.escape(decimal)}[0-9]"
         self._is_number = re.compile(rf"[+-]?({whole}({part}*)?|{part}+)([eE][+-]?[0-9]+)?").fullmatch
@@ -37,6 +37,8 @@ class NumberFormat:
         """Return a number as Python writes it, and any other text so that it is not taken for a number."""
         if self._is_number(text):
             return text.replace(self._thousands or "", "").replace(self._decimal, ".")
+        if self._also_plain and _WITH_POINT(text):
+            return text
         return repr(text) if _HAS_DIGIT(text) else text
 
 
@@ -50,7 +52,8 @@ def number_format(
     """
     if dialect.decimal or dialect.thousands:
         decimal = dialect.decimal or "."
-        return NumberFormat(decimal, dialect.thousands) if (decimal, dialect.thousands) != (".", None) else None
+        is_plain = (decimal, dialect.thousands) == (".", None)
+        return None if is_plain else NumberFormat(decimal, dialect.thousands, dialect.has_numbers)
     before, between, either = [], [], []
     thousands = ""
     for column, texts in columns.items():
@@ -72,10 +75,11 @@ def number_format(
             "Write the numbers of both in one way, or list one of the columns under categorical."
         )
     if before:
-        _check_points(name, columns, missing, before[0], thousands)
+        if not dialect.has_numbers:
+            _check_points(name, columns, missing, before[0], thousands)
         what = f"decimal commas in {_listed([*before, *either])}"
         dialect.say(f"{what}, and {thousands!r} between thousands" if thousands else what, "decimal")
-        return NumberFormat(",", thousands or None)
+        return NumberFormat(",", thousands or None, dialect.has_numbers)
     if between:
         dialect.say(f"commas between thousands in {_listed([*between, *either])}", "thousands")
         return NumberFormat(".", ",")

@@ -21,6 +21,7 @@ from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff
 from .formats.c45 import read_c45
+from .formats.excel import ERRORS, read_xlsx
 from .formats.loaded import Loaded
 from .formats.matlab import read_matlab
 from .formats.nips2003 import read_nips2003
@@ -38,7 +39,7 @@ from .sql import database_file, is_database_url, queried_file, read_database
 from .text import read_text
 
 #: Formats in which texts stand for missing cells; of npz it is the companion with the target.
-_WITH_MARKERS = ("csv", "arff", "c45", "orange", "npz")
+_WITH_MARKERS = ("csv", "xlsx", "arff", "c45", "orange", "npz")
 
 
 class Source(NamedTuple):
@@ -102,7 +103,10 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
             "cells of its own: remove it."
         )
-    if kind != "csv" and (asked := [key for key in KEYS if spec.get(key) is not None]):
+    own = {"csv": KEYS, "xlsx": ("decimal", "thousands")}.get(kind, ())
+    if spec.get("sheet") is not None and kind != "xlsx":
+        raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
+    if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
         raise ConfigError(
             f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
         )
@@ -200,13 +204,15 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path, markers, dialect = source.path, MissingMarkers(spec.get("missing_values")), Dialect.of(spec)
+    path, dialect = source.path, Dialect.of(spec)
+    markers = MissingMarkers(spec.get("missing_values"), ERRORS if source.kind == "xlsx" else ())
     readers = {
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
         "openml": lambda: read_openml(name, source.identifier, markers),
         "csv": lambda: Loaded(
             read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
         ),
+        "xlsx": lambda: read_xlsx(name, path, spec, markers, dialect),
         "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
         "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"))),

@@ -27,7 +27,7 @@ _SIGNS = {
     (b"$FL2@(#)", b"$FL3@(#)"): f"an SPSS file. {_SAVE.format('read_spss')}",
     bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"): f"a SAS file. {_SAVE.format('read_sas')}",
     b"HEADER RECORD*******LIB": f"a SAS transport file. {_SAVE.format('read_sas')}",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as CSV",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as .xlsx or CSV",
     GZIP_MAGIC: "compressed twice. Unpack it once",
     b"BZh": f"a bzip2 file. {UNPACK}",
     b"\xfd7zXZ\0": f"an xz file. {UNPACK}",

@@ -53,7 +53,7 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         return asked
     for at, magic, found in _MAGIC:
         if head[at:].startswith(magic):
-            return found if found != "npz" else _npz(name, path, head)
+            return found if found != "npz" else _in_a_zip(name, path, head)
     if encoding := spec.get("encoding") or marked_encoding(head):
         head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
     if refused := what_else(head):
@@ -65,15 +65,19 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     return _by_lines(lines, suffix) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
 
 
-def _npz(name: str, path: Path, head: bytes) -> str:
-    """Return ``npz`` if a zip archive holds arrays, or is too damaged to tell: reading it says so."""
+def _in_a_zip(name: str, path: Path, head: bytes) -> str:
+    """Return ``xlsx`` or ``npz`` by what an archive holds; ``npz`` if it is too damaged to tell: reading says so."""
     try:
         with zipfile.ZipFile(path) as archive:
             held = archive.namelist()
     except (zipfile.BadZipFile, OSError, RuntimeError, ValueError):  # a later version of zip is a RuntimeError
         held = ["[Content_Types].xml"] if b"[Content_Types].xml" in head[:2000] else []
+    if "xl/workbook.xml" in held:
+        return "xlsx"
     if "[Content_Types].xml" in held or "mimetype" in held:
-        raise DataError(f"{name}: {path} is a workbook or document of an office program. Save the table as CSV.")
+        raise DataError(
+            f"{name}: {path} is a workbook or document of an office program. Save the table as .xlsx or CSV."
+        )
     if held and not any(member.endswith(".npy") for member in held):
         shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
         raise DataError(f"{name}: {path} is a zip archive, of {shown}. {UNPACK}.")
