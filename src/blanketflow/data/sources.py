@@ -16,6 +16,7 @@ from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .columns import names_of, only
+from .dates import with_dates
 from .dialect import KEYS, Dialect, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
@@ -204,7 +205,7 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path, dialect = source.path, Dialect.of(spec)
+    path, dialect, dates = source.path, Dialect.of(spec), spec.get("dates") is not None
     markers = MissingMarkers(spec.get("missing_values"), ERRORS if source.kind == "xlsx" else ())
     readers = {
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
@@ -213,9 +214,9 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
             read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
         ),
         "xlsx": lambda: read_xlsx(name, path, spec, markers, dialect),
-        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
+        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"), dates)),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
-        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"))),
+        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"), dates)),
         "arff": lambda: read_arff(name, path, markers),
         "svmlight": lambda: read_svmlight(name, path),
         "matlab": lambda: read_matlab(name, path, spec),
@@ -226,7 +227,10 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }
-    return readers[source.kind]()._replace(markers=markers.found, found=dialect.found)
+    loaded = readers[source.kind]()._replace(markers=markers.found, found=dialect.found)
+    notes = [*loaded.notes]
+    columns = with_dates(name, loaded.columns, spec, loaded.target, notes)
+    return loaded._replace(columns=columns, notes=tuple(notes))
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

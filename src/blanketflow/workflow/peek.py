@@ -25,6 +25,7 @@ from ..data.bundled import TARGET, bundled_facts
 from ..data.cache import cache_folder, storing
 from ..data.column_names import check_names
 from ..data.columns import missing_by_column
+from ..data.dates import with_dates
 from ..data.dialect import Dialect, found_line
 from ..data.download import with_downloads
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns
@@ -159,14 +160,15 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec), markers)
     if source.kind == "parquet":
-        head = read_parquet_head(name, source.path, setting(spec, "drop"))
+        head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
     elif source.kind == "csv":
         as_text = setting(spec, "categorical")
         head = read_head(name, source.path, as_text, Dialect.of(spec), markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
-    target = target_name(name, spec, head.columns, None)
-    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
+    columns = with_dates(name, head.columns, spec, None, [])
+    target = target_name(name, spec, columns, None)
+    raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
     return _facts(replace(raw, found=tuple(head.found)), head.rows_per_row)
 
 
