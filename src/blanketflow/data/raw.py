@@ -62,6 +62,8 @@ class RawTable:
     number_texts: tuple[tuple[str, str], ...] = ()
     #: Texts in features, target and groups that were taken for missing cells, unless the spec lists them.
     markers: Found = field(default_factory=dict)
+    #: Texts that may stand for missing cells, but are values so far, unless the spec lists those that do.
+    suspected: Found = field(default_factory=dict)
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
 

@@ -17,7 +17,7 @@ from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .columns import names_of, only
 from .dates import with_dates
-from .dialect import KEYS, Dialect, check_dialect
+from .dialect import KEYS, Dialect, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff
@@ -30,13 +30,14 @@ from .formats.orange import read_orange
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
-from .missing_markers import MissingMarkers
+from .missing_markers import Found, MissingMarkers, of_columns
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, setting
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
+from .suspected_markers import NUMBERS
 from .text import read_text
 
 #: Formats in which texts stand for missing cells; of npz it is the companion with the target.
@@ -174,10 +175,18 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[P
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
     raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
-    raw = replace(raw, found=tuple(loaded.found))
-    raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
+    raw = noted(raw, spec, loaded.suspected, loaded.found)
+    explained = {column for column, held in raw.suspected.items() if not NUMBERS.issuperset(held)}
+    labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
+    raw = with_findings(raw, number_texts(columns, labels))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
+
+
+def noted(raw: RawTable, spec: Mapping[str, Any], suspected: Found, found: Sequence[FoundOut]) -> RawTable:
+    """Return a table with what its reader suspected of its columns, and found out."""
+    names = [*raw.features.names, raw.target.name] if suspected else []
+    return replace(raw, suspected=of_columns(suspected, names), found=tuple(found))
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
@@ -227,7 +236,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }
-    loaded = readers[source.kind]()._replace(markers=markers.found, found=dialect.found)
+    loaded = readers[source.kind]()._replace(markers=markers.found, suspected=markers.suspected, found=dialect.found)
     notes = [*loaded.notes]
     columns = with_dates(name, loaded.columns, spec, loaded.target, notes)
     return loaded._replace(columns=columns, notes=tuple(notes))

@@ -28,6 +28,7 @@ from .long_rows import A_LINE, MOST_CHARACTERS, RowGuard, RowTooLong, check_cell
 from .missing_markers import MissingMarkers
 from .number_format import NumberFormat, number_format
 from .row_names import UNNAMED, name_rows, with_row_names
+from .suspected_markers import NUMBERS, among_numbers, among_texts
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
@@ -202,10 +203,16 @@ def column_of_texts(
                 f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
                 "with decimal points and nothing between thousands, or list the column under categorical."
             )
+        if markers.asks and not as_text:
+            are_numbers = [bool(_NUMBER(text if plain is None else plain[text])) for text in present]
+            markers.suspect(column, codes, texts, among_texts(present, are_numbers))
         return column_of_codes(column, codes, [None if text in missing else text for text in texts])
     gaps = len(present) < len(texts)
     number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
     cells = [np.nan if text in missing else number(text if plain is None else plain[text]) for text in texts]
+    if markers.asks and not NUMBERS.isdisjoint(texts):
+        counts = np.bincount(codes, minlength=len(texts))
+        markers.suspect(column, codes, texts, among_numbers(texts, np.array(cells, dtype=np.float64), counts))
     return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
 
 

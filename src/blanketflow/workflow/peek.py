@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,8 @@ from ..data.raw import (
     setting,
 )
 from ..data.simulate import simulated
-from ..data.sources import Source, locate, read_source, rows_asked, source_files, target_name
+from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
+from ..data.suspected_markers import suspects_line
 from ..data.text import HEAD_BYTES, read_head
 from .digest import code_digest
 
@@ -94,6 +95,8 @@ class Facts:
         Levels of most features, as `blanketflow.ci.choice.Described` has them; as seen in the rows looked at.
     found : str or None
         What was found out about how the file is written, and what to do if it is wrong.
+    suspected : str or None
+        Which cells may be missing, though they were not read so, and what to do.
     """
 
     n_rows: int
@@ -115,6 +118,12 @@ class Facts:
     usual_levels: int | None = None
     usual_labels: int = 2
     found: str | None = None
+    suspected: str | None = None
+
+    @property
+    def told(self) -> tuple[str | None, ...]:
+        """What to know about how the table was read, one line each."""
+        return self.found, self.markers, self.suspected
 
     @property
     def n_cells(self) -> int:
@@ -169,7 +178,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     columns = with_dates(name, head.columns, spec, None, [])
     target = target_name(name, spec, columns, None)
     raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
-    return _facts(replace(raw, found=tuple(head.found)), head.rows_per_row)
+    return _facts(noted(raw, spec, markers.suspected, head.found), head.rows_per_row)
 
 
 def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
@@ -224,6 +233,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
         found=found_line(raw.found),
+        suspected=suspects_line(raw.suspected, raw.markers, exact),
         usual_levels=levels,
         usual_labels=labels,
     )

@@ -34,6 +34,8 @@ class Loaded(NamedTuple):
     notes: tuple[str, ...] = ()
     #: Which texts of which columns were taken for missing cells.
     markers: Found = MappingProxyType({})
+    #: Which texts of which columns may stand for missing cells, though they were not taken for it.
+    suspected: Found = MappingProxyType({})
     #: What was found out about how the file is written.
     found: Sequence[FoundOut] = ()
 
