@@ -99,7 +99,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     ),
     "encoding": (
         None,
-        Parameter("text", "Of a CSV file: utf-8, latin-1, utf-16 or another; found out by default.", nullable=True),
+        Parameter("text", "Of a CSV, Stata, SPSS or SAS file, such as latin-1; found out by default.", nullable=True),
     ),
     "sep": (
         None,

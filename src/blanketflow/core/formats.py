@@ -15,6 +15,10 @@ FORMATS = (
     "orange",
     "nips2003",
     "h5ad",
+    "stata",
+    "spss",
+    "sas",
+    "xport",
     "duckdb",
     "sqlite",
 )

@@ -27,6 +27,7 @@ from .formats.loaded import Loaded
 from .formats.matlab import read_matlab
 from .formats.nips2003 import read_nips2003
 from .formats.orange import read_orange
+from .formats.statistics import READERS, read_statistics
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
@@ -105,7 +106,7 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
             "cells of its own: remove it."
         )
-    own = {"csv": KEYS, "xlsx": ("decimal", "thousands")}.get(kind, ())
+    own = {"csv": KEYS, "xlsx": ("decimal", "thousands"), **dict.fromkeys(READERS, ("encoding",))}.get(kind, ())
     if spec.get("sheet") is not None and kind != "xlsx":
         raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
     if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
@@ -233,6 +234,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "orange": lambda: read_orange(name, path, markers),
         "nips2003": lambda: read_nips2003(name, path),
         "h5ad": lambda: read_h5ad(name, path, spec),
+        **{kind: lambda: read_statistics(name, source.kind, path, spec) for kind in READERS},
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }

@@ -29,7 +29,14 @@ _MAGIC = (
     (0, b"MATLAB", "matlab"),
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
+    (0, b"<stata_dta>", "stata"),
+    (0, b"$FL2@(#)", "spss"),
+    (0, b"$FL3@(#)", "spss"),
+    (0, bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"), "sas"),
+    (0, b"HEADER RECORD*******LIB", "xport"),
 )
+#: Of which byte counts as text, too.
+_OLD_STATA = re.compile(rb"[\x66-\x73][\x01\x02]\x01\0").match
 _SUFFIXES = {".mat": "matlab", ".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
 _HEAD_BYTES = 64_000
 _PAIRS = r"(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?"
@@ -56,6 +63,8 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
             return found if found != "npz" else _in_a_zip(name, path, head)
     if encoding := spec.get("encoding") or marked_encoding(head):
         head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
+    if _OLD_STATA(head):
+        return "stata"
     if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
     suffix = _plain_suffix(path)
