@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,6 +28,8 @@ from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
 
+#: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
+_SIGN = re.compile(r"[^\w\s~]").fullmatch
 #: Features of a blanket that a person is shown.
 MOST_LISTED = 40
 
@@ -210,8 +213,8 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or"])
-    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or'}
+    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or", "decimal=,"])
+    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or', 'decimal': ','}
     """
     import yaml
 
@@ -221,7 +224,7 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ConfigError(f"{pair!r} is not a setting: write key=value, such as alpha=0.01.")
         try:
-            found[key] = yaml.safe_load(value)
+            found[key] = value if _SIGN(value) else yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise ConfigError(
                 f"{shown(pair)}: the value is not YAML. Put it in quotes, as in {key}='\"text\"'."
