@@ -70,6 +70,13 @@ def test_ways_to_write_a_date(tmp_path, cells, days):
     assert np.allclose(columns_of({"path": str(path), "target": "y"}, "ordinal")["d"].numbers(), days, atol=1e-9)
 
 
+def test_times_of_a_zone_are_those_of_greenwich(tmp_path):
+    day = pd.DataFrame({"d": DAYS.tz_localize("Asia/Tokyo"), "y": list("pqpqpq")})
+    day.to_parquet(tmp_path / "t.parquet")
+    found = columns_of({"path": str(tmp_path / "t.parquet"), "target": "y"}, "ordinal")["d"].values
+    assert np.allclose(found, (DAYS - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1) - 9 / 24, equal_nan=True)
+
+
 def test_what_is_no_date_stays_as_it_is(tmp_path):
     path = tmp_path / "t.csv"
     rows = "d,almost,no_day,site,time,y\n2024-05-31,2024-05-31,2024-02-30,2024-01-01,12:30,2024-01-01\n"

@@ -95,6 +95,33 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path, monkeyp
         read_columns("demo", spec)
 
 
+@pytest.mark.parametrize(
+    ("part", "inside", "says"),
+    [
+        (
+            "xl/worksheets/sheet1.xml",
+            "<row>" + "<c/>" * 2_100_000 + "</row></sheetData>",
+            "has a row of more cells than",
+        ),
+        ("xl/worksheets/sheet1.xml", "<row/>" * 600_000 + "</sheetData>", r"unpacks to more than 0\.1 GB"),
+        ("xl/sharedStrings.xml", "<si/>" * 600_000 + "</sst>", r"unpacks to more than 0\.1 GB"),
+    ],
+)
+def test_xml_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch, part, inside, says):
+    spec = write(tmp_path / "t.xlsx", {"Data": FRAME})
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        parts = {"xl/sharedStrings.xml": "<sst></sst>"} | {n: archive.read(n).decode() for n in archive.namelist()}
+    end = inside[inside.rindex("</") :]
+    parts[part] = parts[part].replace(end, inside)
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    assert (tmp_path / "t.xlsx").stat().st_size < 50_000
+    monkeypatch.setenv("BLANKETFLOW_MAX_GB", "0.1")
+    with pytest.raises(DataError, match=says):
+        read_columns("demo", spec)
+
+
 def test_cells_in_far_corners_take_no_room_and_entities_are_not_expanded(tmp_path):
     book = openpyxl.Workbook()
     for at, value in (("A1", "a"), ("B1", "y"), ("A2", 1), ("B2", 1), ("A1048576", 2), ("B1048576", 2)):

@@ -89,6 +89,9 @@ def test_transform_keeps_cells_and_types(X):
         assert of_polars.equals(X.select("a", "c"))
     of_pandas = fitted.set_output(transform="pandas").transform(X)
     assert isinstance(of_pandas, pd.DataFrame) and of_pandas["c"].astype(str).tolist() == CELLS["c"]
+    of_array = bf.MIM(n_features=1).fit(PANDAS[["a", "i"]].to_numpy(), Y)
+    with pytest.warns(UserWarning, match="fitted without feature names"):
+        assert of_array.transform(pl.DataFrame(CELLS).select("a", "i")).columns == ["a"]
     with pytest.raises(ValueError, match="feature names"):
         fitted.transform(pl.DataFrame(CELLS).rename({"a": "other"}))
 

@@ -166,6 +166,8 @@ def test_lines_of_comments(tmp_path):
     columns, told = both(path)
     assert [column.name for column in columns] == ["#a", "b"] and columns[0].levels == ("#3", "1")
     assert told == ["2 lines above the table that begin with #"]
+    path.write_text("# a form feed \f ends no line\na,b\n1,2\n", encoding="utf-8")
+    assert both(path)[0][1].values.tolist() == [2]
     path.write_text("a,b\n# note\n1,2\n#3,4\n1,2,3\n", encoding="utf-8")
     with pytest.raises(DataError, match="line 5 has 3 cells"):  # lines keep their numbers
         both(path, comment="#")

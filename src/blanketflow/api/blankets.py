@@ -237,7 +237,8 @@ def blankets(
 
 def _renamed(step: Step, own: dict[str, Any]) -> Step:
     """Return a step whose columns have the names of the caller's frame, which may be whole numbers."""
-    return replace(step, feature=own[step.feature], given=tuple(own[name] for name in step.given))
+    given = None if step.given is None else tuple(own[name] for name in step.given)
+    return replace(step, feature=own[step.feature], given=given)
 
 
 def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:

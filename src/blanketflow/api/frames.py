@@ -46,10 +46,10 @@ def selected_columns(selector: Any, X: Any) -> Any:
     check_is_fitted(selector, "selected_features_")
     frame = as_frame(X)
     validate_data(selector, frame, reset=False, skip_check_array=True)
-    names = [str(name) for name in selector.get_feature_names_out()]
+    kept = selector._transform(frame)
     package = type(X).__module__.partition(".")[0]
     may_stay = package in ("polars", "pyarrow") and _output(selector) in ("default", package)
-    return X.select(names) if may_stay else frame[names]
+    return X.select(list(kept.columns)) if may_stay else kept
 
 
 def _output(selector: Any) -> str:

@@ -142,6 +142,8 @@ def _column(name: str, chunked: Any, is_dropped: bool, dates: bool) -> Column:
     import pyarrow as pa
 
     if dates and _is_date(chunked.type):
+        is_zoned = pa.types.is_timestamp(chunked.type) and chunked.type.tz
+        chunked = chunked.cast(pa.timestamp(chunked.type.unit)) if is_zoned else chunked  # those of Greenwich
         chunked = chunked.cast(pa.string())
     try:
         return column_from_arrow(name, joined(chunked))

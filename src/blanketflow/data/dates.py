@@ -90,7 +90,8 @@ def _moments(name: str, column: Column) -> list[datetime.datetime] | None:
         matches = [_OTHER(level) for level in column.levels]
         if not all(matches):
             return None
-        read = [_of_match(match, _day_first(name, column.name, matches)) for match in matches if match]
+        day_first = _day_first(name, column.name, matches)
+        read = [_of_match(match, day_first) for match in matches if match]
     return None if any(moment is None for moment in read) else [moment for moment in read if moment]
 
 

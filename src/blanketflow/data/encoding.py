@@ -45,12 +45,14 @@ def marked_encoding(head: bytes) -> str | None:
 
 
 def is_single_byte(raw: BinaryIO, most: float = float("inf")) -> bool:
-    """Return whether bytes that are not UTF-8 may be Windows-1252, of which Latin-1 is a part; looks at `most` of them.
+    """Return whether bytes that are not UTF-8 may be Windows-1252, of which Latin-1 is a part.
+
+    It looks at `most` of them, or up to the first that are not ASCII.
 
     A file of UTF-8 with some damaged characters is not: in it, more characters are whole than damaged.
     """
     n_whole = n_others = n_read = 0
-    while n_read < most and (block := raw.read(2**20)):
+    while (n_read < most or not n_others + n_whole) and (block := raw.read(2**20)):
         if _NOT_TEXT.search(block):
             return False
         n_read += len(block)

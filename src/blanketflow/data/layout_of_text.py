@@ -28,20 +28,25 @@ def layout_of(sample: bytes, dialect: Dialect) -> Layout:
     n_comments = 0 if dialect.comment else _comments_above(text, dialect)
     if n_comments:
         dialect.say(f"{n_comments} line{'s' if n_comments > 1 else ''} above the table that begin with #", "comment")
-    lines = text.splitlines(keepends=True)[n_comments:]
+    lines = _lines(text)[n_comments:]
     text = "".join(line for line in lines if not dialect.comment or not line.startswith(dialect.comment))
     return Layout(_find_delimiter(text.lstrip("\r\n"), dialect), n_comments)
 
 
 def _comments_above(text: str, dialect: Dialect) -> int:
     """Return how many lines at the beginning are comments: the last one that begins with # may be the header."""
-    lines = text.splitlines()
+    lines = _lines(text)
     n = next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
     if not n or not dialect.header:
         return n
-    rest = "\n".join(lines[n - 1 :])
+    rest = "".join(lines[n - 1 :])
     splits, same, _ = _fit(rest, _find_delimiter(rest, dialect))
     return n - 1 if splits and same > 0.5 else n
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends, as a reader of CSV sees them: a form feed ends none."""
+    return list(io.StringIO(text, newline=""))
 
 
 def _find_delimiter(text: str, dialect: Dialect) -> str:
@@ -58,7 +63,7 @@ def _find_delimiter(text: str, dialect: Dialect) -> str:
 def _fits_blank(text: str) -> bool:
     """Whether blanks split all rows of a text into as many cells as its header, or into one more."""
     widths: list[int] = []
-    lines = text.splitlines()[: _SAMPLE_ROWS + 1]
+    lines = _lines(text)[: _SAMPLE_ROWS + 1]
     with suppress(csv.Error):
         reader = csv.reader(map(str.strip, lines), delimiter=" ", skipinitialspace=True, strict=True)
         widths.extend(len(row) for row in reader if row)

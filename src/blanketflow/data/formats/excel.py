@@ -18,11 +18,14 @@ from ..raw import setting
 from ..row_names import UNNAMED, name_rows
 from ..text import columns_of_rows
 from .loaded import Loaded
+from .packed_xml import check_xml
 
 #: What a formula gives that failed; such cells are missing.
 ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 #: Rows of a sheet; a file may state any number.
 _MOST_ROWS = 1_048_576
+#: What openpyxl raises for parts that are missing, or hold something else than they should.
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, SyntaxError, RuntimeError)
 #: Bytes of a cell in memory, while it is read: a reference and a text or a number.
 _CELL_BYTES = 64
 
@@ -40,6 +43,7 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
     try:
         with zipfile.ZipFile(path) as archive:
             unpacking.add(sum(member.file_size for member in archive.infolist()))
+            check_xml(name, path, archive, unpacking)
         with open(path, "rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheet = _sheet(name, path, book, spec.get("sheet"), dialect)
@@ -62,10 +66,6 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
         dialect.say("a first column without a name, which numbers or names the rows and is left out")
         columns = columns[1:]
     return Loaded(columns)
-
-
-#: What openpyxl raises for parts that are missing, or hold something else than they should.
-_DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, SyntaxError, RuntimeError)
 
 
 def _sheet(name: str, path: Path, book: Any, asked: str | None, dialect: Dialect) -> Any:
