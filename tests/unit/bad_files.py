@@ -11,6 +11,7 @@ import zlib
 
 import joblib
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
@@ -144,9 +145,49 @@ def zip_of_csv(path):
     _zip(path, {"table.csv": good_text()})
 
 
-def workbook(path):
-    """What an office program writes: a zip archive of XML files."""
-    _zip(path, {"xl/workbook.xml": "<workbook/>", "[Content_Types].xml": "<Types/>"})
+def workbook(path, above=(), cells=lambda row: row):
+    """A good table as a workbook."""
+    book = openpyxl.Workbook()
+    book.active.title = "Data"
+    rows = [["a", "b", "outcome"], [1, 3, "x"], [2, 5, "y"], [3, 1, "x"], [4, 4, "y"], [5, 2, "x"], [6, 6, "y"]]
+    for row in [*above, *map(cells, rows)]:
+        book.active.append(row)
+    with path.open("wb") as file:
+        book.save(file)
+
+
+def uncalculated(path):
+    """A workbook with formulas that no program has calculated, as openpyxl writes them."""
+    workbook(path, cells=lambda row: [row[0], "=A2*2" if row[0] in (2, 4) else row[1], row[2]])
+
+
+def titled_workbook(path):
+    """A workbook with a title above its table."""
+    workbook(path, above=[["Study of 2024"]])
+
+
+def _with_parts(path, change):
+    """Change the parts of a workbook: `change` gives the new content of one, or None to leave it out."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: change(name, archive.read(name).decode()) for name in archive.namelist()}
+    _zip(path, {name: content for name, content in parts.items() if content is not None})
+
+
+def damaged_workbook(path):
+    """A workbook that lacks its sheet."""
+    workbook(path)
+    _with_parts(path, lambda name, content: None if "sheet1" in name else content)
+
+
+def far_row(path):
+    """A workbook of a few kilobytes whose last row is said to be far below: reading up to it would take for ever."""
+    workbook(path)
+    _with_parts(path, lambda name, content: content.replace('<row r="7"', '<row r="999999999999"'))
+
+
+def document(path):
+    """What a word processor writes."""
+    _zip(path, {"word/document.xml": "<document/>", "[Content_Types].xml": "<Types/>"})
 
 
 def _zip(path, members):
@@ -204,7 +245,7 @@ def joined_gzip(path):
 def late_latin_1(path):
     """A table of which only the last of many lines is not UTF-8."""
     rows = [f"{i % 97},{i % 89},{'yx'[i % 2]}\n" for i in range(120_000)]
-    path.write_bytes("".join(["a,b,outcome\n", *rows, "1,2,größe\n"]).encode("latin-1"))
+    path.write_bytes("".join(["a,b,outcome\n", *rows, "1,größe,y\n"]).encode("latin-1"))
 
 
 def many_names(path):

@@ -451,7 +451,7 @@ PARAM = "Data type: sparse-integer\nNumber of features: 3\n"
         ({"t.tab": "x\ty\nc\ta b\n\tclass\n1\ta\n2\tq\n"}, "line 5: 'y' is 'q', but the second line declares 'a b'"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n1\n"}, "line 4 has 1 cells, but the header has 2"),
         ({"t.tab": "x\ty\nc\td\n\tclass\n"}, "no rows"),
-        ({"t.xlsx": b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml"}, "office program. Save the table as CSV"),
+        ({"t.xlsx": b"PK\x03\x04" + bytes(26) + b"[Content_Types].xml"}, "office program. Save the table as .xlsx"),
         ({"t.feather": b"FEA1" + bytes(30)}, "Feather file of version 1. Write it again"),
         ({"t.tab": "x\ty\ntime\td\n\tclass\n1\ta\n"}, "column 'x' holds times"),
         ({"t.mat": b"MATLAB 5.0 MAT-file" + bytes(200)}, "is not a readable MATLAB file"),

@@ -72,8 +72,8 @@ def test_quoted_cells_and_single_columns(tmp_path):
         ("a,a\n1,2\n", "'a' occurs more than once"),
         ("a,,c\n1,2,3\n", "column 2 has no name"),
         ("a,b\n", "no rows"),
-        ("a;b\n1,5;2\n2,5;3\n", "column 'a' holds numbers with decimal commas"),
-        ("a,b\ncaf\xe9,1\n".encode("latin-1"), "not UTF-8"),
+        ("a;b\n1,500;2\n2,500;3\n", "column 'a' holds numbers such as '1,500'"),
+        ("a,b\nzoë,2\n".encode() + b"caf\xe9,1\n", "not UTF-8"),
         (gzip.compress(b"a,b\n" + b"1,2\n" * 1000, mtime=0)[:-20], "damaged gzip"),
     ],
 )

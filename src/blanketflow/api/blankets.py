@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ci import get_ci_test
@@ -14,6 +14,7 @@ from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import LimitReached, Limits
 from ..core.registry import look_up
 from ..core.table import Table
+from ..data.frames import as_frame
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
@@ -162,7 +163,7 @@ def blankets(
     Parameters
     ----------
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        Without missing cells. Text, boolean and categorical columns are discrete.
+        Without missing cells; of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete.
     method : str or Method
         A causal method's id, or a configured method.
     ci_test : str, CITest or None
@@ -204,6 +205,7 @@ def blankets(
     ['x', 'y', 'kind']
     """
     configured = _configured_method(method, options)
+    X = as_frame(X)
     table = as_table(X)
     test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
@@ -212,7 +214,8 @@ def blankets(
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
     bound = test.bind(table, seed=random_state)
-    wanted = list(table.names if targets is None else targets)
+    own = {str(name): name for name in X.columns} if hasattr(X, "iloc") else {}
+    wanted = list(table.names if targets is None else map(str, targets))
     found: dict[str, list[Step]] = {}
     statuses: dict[str, tuple[str, str]] = {}
     shared: dict[Any, Any] = {}
@@ -226,7 +229,16 @@ def blankets(
         else:
             found[target] = members(outcome.decisions)
             statuses[target] = (outcome.status, outcome.reason)
-    return Blankets(found, statuses, bound.n_tests, table.names)
+    if not all(isinstance(name, str) for name in own.values()):
+        found = {own[target]: [_renamed(step, own) for step in steps] for target, steps in found.items()}
+        statuses = {own[target]: status for target, status in statuses.items()}
+    return Blankets(found, statuses, bound.n_tests, [own.get(name, name) for name in table.names])
+
+
+def _renamed(step: Step, own: dict[str, Any]) -> Step:
+    """Return a step whose columns have the names of the caller's frame, which may be whole numbers."""
+    given = None if step.given is None else tuple(own[name] for name in step.given)
+    return replace(step, feature=own[step.feature], given=given)
 
 
 def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:

@@ -23,12 +23,14 @@ from ..core.object_numbers import column_of_objects
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
+from ..data.frames import as_frame, is_arrow_table, with_plain_texts
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
+from .frames import own_names, plain, selected_columns, with_own_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,9 +154,10 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            n rows, d features, no missing cells. Text, boolean and categorical columns are discrete. Objects that are
-            all numbers are numbers: `Decimal`, `Fraction` and whole numbers beyond 64 bits become the nearest floats. A
-            sparse matrix stays sparse unless the method or test has to read all cells.
+            n rows, d features, no missing cells. Frames are those of pandas, polars and pyarrow. Text, boolean and
+            categorical columns are discrete. Objects that are all numbers are numbers: `Decimal`, `Fraction` and whole
+            numbers beyond 64 bits become the nearest floats. A sparse matrix stays sparse unless the method or test has
+            to read all cells.
         y : array-like of shape (n,)
             The target, without missing cells.
 
@@ -200,7 +203,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
             for fold, rows in parts
         )
-        return self._collect(outcomes, [fold for fold, _ in parts])
+        return with_own_names(self._collect(outcomes, [fold for fold, _ in parts]), self._own_names)
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
         """Return the method and its CI test with these parameters; raises `ParameterError` as `fit` does.
@@ -237,14 +240,20 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
         name = str(getattr(y, "name", None) or "target")
-        table = None
+        table, X, y = None, as_frame(X), with_plain_texts(y)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
             table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
         if isinstance(X, Table):
             checked, y = X, self._validate_table(X, y)
         else:
             checked, y = validate_data(
-                self, X, y, dtype=None, accept_sparse="csc", ensure_all_finite=False, ensure_min_samples=2
+                self,
+                with_plain_texts(X),
+                y,
+                dtype=None,
+                accept_sparse="csc",
+                ensure_all_finite=False,
+                ensure_min_samples=2,
             )
         y = column_or_1d(y, warn=True)
         target = column_of_objects(name, y)
@@ -255,6 +264,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         if table is None:
             table = as_table(checked)
         self._table_names = table.names
+        self._own_names = own_names(X)
         incomplete = table.first_incomplete()
         if incomplete is not None:
             raise DataError(
@@ -318,9 +328,33 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         self.trace_ = pd.DataFrame(rows, columns=names)
         return self
 
+    def transform(self, X: Any) -> Any:
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : DataFrame, ndarray or sparse matrix of shape (n, d)
+            The columns that `fit` saw.
+
+        Returns
+        -------
+        DataFrame, ndarray or sparse matrix of shape (n, k)
+            The k selected columns in the order of `X`. A table of polars or pyarrow stays one unless ``set_output``
+            says otherwise; a DataFrame of pandas becomes an array unless it says so, as scikit-learn has it.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> import pyarrow as pa
+        >>> X = pa.table({"a": [1.0, 2, 3, 4, 5], "b": [1.5, 0, 2, 1, 0]})
+        >>> bf.MIM(n_features=1).fit(X, [1.0, 2, 3, 4, 5.5]).transform(X).column_names
+        ['a']
+        """
+        return selected_columns(self, X) if is_arrow_table(X) else super().transform(plain(self, X))
+
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "selected_features_")
-        chosen = set(self.selected_features_)
+        chosen = set(map(str, self.selected_features_))
         return np.array([name in chosen for name in self._table_names], dtype=bool)
 
     def __sklearn_tags__(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,9 +13,11 @@ from ..config.reading import read_config
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
+from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
+from ..data.raw import RawTable
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
@@ -25,6 +28,8 @@ from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
 
+#: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
+_SIGN = re.compile(r"[^\w\s~]").fullmatch
 #: Features of a blanket that a person is shown.
 MOST_LISTED = 40
 
@@ -173,9 +178,13 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=[*filter(None, [markers_told(source.markers), in_one_line(map(Finding.as_dict, findings(source)))])],
+        notes=list(filter(None, [found_line(source.found), markers_told(source.markers), _to_look_at(source)])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
+
+
+def _to_look_at(source: RawTable) -> str:
+    return in_one_line(map(Finding.as_dict, findings(source)))
 
 
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
@@ -204,8 +213,8 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or"])
-    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or'}
+    >>> settings(["alpha=0.01", "max_k=null", "symmetry=or", "decimal=,"])
+    {'alpha': 0.01, 'max_k': None, 'symmetry': 'or', 'decimal': ','}
     """
     import yaml
 
@@ -215,7 +224,7 @@ def settings(pairs: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ConfigError(f"{pair!r} is not a setting: write key=value, such as alpha=0.01.")
         try:
-            found[key] = yaml.safe_load(value)
+            found[key] = value if _SIGN(value) else yaml.safe_load(value)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise ConfigError(
                 f"{shown(pair)}: the value is not YAML. Put it in quotes, as in {key}='\"text\"'."

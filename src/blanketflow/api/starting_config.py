@@ -148,7 +148,7 @@ def _text(
         *[f"    {key}: {in_yaml(value)}" for key, value in spec.items() if key != "drop"],
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
         *_column_lines(spec, seen),
-        *([f"    # {told}"] if (told := plan.facts[dataset].markers) else []),
+        *[f"    # {printable(told)}" for told in plan.facts[dataset].told if told],
         "",
         "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
         f"splits: {in_yaml(splits)}",

@@ -97,9 +97,47 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             nullable=True,
         ),
     ),
+    "encoding": (
+        None,
+        Parameter("text", "Of a CSV, Stata, SPSS or SAS file, such as latin-1; found out by default.", nullable=True),
+    ),
+    "sep": (
+        None,
+        Parameter("text", 'Sign between the cells of a CSV file, "tab" or " "; found out by default.', nullable=True),
+    ),
+    "decimal": (
+        None,
+        Parameter("choice", "Sign before decimals; found out by default.", choices=(".", ","), nullable=True),
+    ),
+    "thousands": (
+        None,
+        Parameter("text", "Sign between thousands; found out by default if it is a comma.", nullable=True),
+    ),
+    "comment": (
+        None,
+        Parameter("text", "Lines of a CSV file that begin with it are left out, such as #.", nullable=True),
+    ),
+    "sheet": (
+        None,
+        Parameter("text", "Sheet of an .xlsx workbook; by default the first that has cells.", nullable=True),
+    ),
+    "dates": (
+        None,
+        Parameter(
+            "choice",
+            "Columns of dates: left out, made days since 1970-01-01, or made year, month, day, weekday and hour; by "
+            "default texts of dates are labels, and other dates refused.",
+            choices=("drop", "ordinal", "parts"),
+            nullable=True,
+        ),
+    ),
     "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
+#: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
+ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates")
+#: Keys that say how a file is written.
+OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {
     "evaluation": (
         5,

@@ -31,7 +31,7 @@ from .checks import (
     checked_supplied,
 )
 from .identifiers import PART, entries
-from .keys import DATASET, SELECTOR, SPLITS, TOP
+from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -120,9 +120,12 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         raise ConfigError(f"{where}: sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits.")
     if spec["rows"] != DATASET["rows"][0] and not str(spec["source"]).startswith(_SIMULATED):
         raise ConfigError(f"{where}: rows says how many to simulate, and this table is not simulated. Remove it.")
+    for key in OF_FILES:
+        if spec[key] is not None and not spec["path"]:
+            raise ConfigError(f"{where}: {key} is for files, and this is another source. Remove it.")
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
         raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
-    return spec
+    return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}
 
 
 def _ci_test(name: str, raw: Any) -> CITest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FORMATS = (
     "csv",
+    "xlsx",
     "parquet",
     "npz",
     "arrow",
@@ -14,6 +15,10 @@ FORMATS = (
     "orange",
     "nips2003",
     "h5ad",
+    "stata",
+    "spss",
+    "sas",
+    "xport",
     "duckdb",
     "sqlite",
 )

@@ -40,7 +40,8 @@ def column_from_arrow(name: str, array: Any) -> Column:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind):
         array = array if pa.types.is_float64(kind) else array.cast(pa.float64())
         return Column(name, NUMERIC, numbers_from_arrow(array))
-    raise DataError(f"column {name!r} has the type {kind}. Turn it into numbers or text, or list it under drop.")
+    way_out = "Set dates to ordinal, parts or drop" if _is_date(kind) else "Turn it into numbers or text"
+    raise DataError(f"column {name!r} has the type {kind}. {way_out}, or list it under drop.")
 
 
 def column_to_arrow(column: Column) -> Any:
@@ -60,21 +61,23 @@ def column_to_arrow(column: Column) -> Any:
     return pa.array(values.astype(bool) if column.kind == BOOLEAN else values, mask=gaps)
 
 
-def read_parquet(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
-    """Return the columns of a Parquet file; `columns_from_arrow` says what happens to those to drop.
+def read_parquet(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
+    """Return the columns of a Parquet file; `columns_from_arrow` says what happens to those to drop, and of dates.
 
     Raises `DataError` if it cannot be read or a column has a type that is neither number, boolean nor text.
     """
-    return _columns(name, path, drop, None)[0]
+    return _columns(name, path, drop, None, dates)[0]
 
 
-def read_parquet_head(name: str, path: Path, drop: Collection[str] = ()) -> Head:
+def read_parquet_head(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> Head:
     """Return the columns of the first rows, of about `HEAD_CELLS` cells; raises as `read_parquet` does."""
-    columns, n_rows = _columns(name, path, drop, HEAD_CELLS)
+    columns, n_rows = _columns(name, path, drop, HEAD_CELLS, dates)
     return Head(columns, n_rows / max(1, len(columns[0].values)) if columns else 1.0)
 
 
-def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) -> tuple[list[Column], int]:
+def _columns(
+    name: str, path: Path, drop: Collection[str], n_cells: int | None, dates: bool
+) -> tuple[list[Column], int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -99,7 +102,7 @@ def _columns(name: str, path: Path, drop: Collection[str], n_cells: int | None) 
         ) from error
     if not n_rows:
         raise DataError(f"{name}: {path} has no rows.")
-    return columns_from_arrow(name, table, drop), n_rows
+    return columns_from_arrow(name, table, drop, dates), n_rows
 
 
 def _is_text(kind: Any) -> bool:
@@ -108,8 +111,16 @@ def _is_text(kind: Any) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
-def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> list[Column]:
+def _is_date(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+
+
+def columns_from_arrow(name: str, table: Any, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
     """Return the columns of an Arrow table; columns to drop whose type cannot be read are all missing.
+
+    With `dates`, those are texts; otherwise they cannot be read.
 
     Raises `DataError` if it has no rows, is damaged, or a column is neither numbers nor booleans nor text.
     """
@@ -122,12 +133,18 @@ def columns_from_arrow(name: str, table: Any, drop: Collection[str] = ()) -> lis
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"{name}: the table is damaged ({_said(error)}). Write it again.") from error
     try:
-        return [_column(c, table.column(i), c in drop) for i, c in enumerate(table.column_names)]
+        return [_column(c, table.column(i), c in drop, dates) for i, c in enumerate(table.column_names)]
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
 
 
-def _column(name: str, chunked: Any, is_dropped: bool) -> Column:
+def _column(name: str, chunked: Any, is_dropped: bool, dates: bool) -> Column:
+    import pyarrow as pa
+
+    if dates and _is_date(chunked.type):
+        is_zoned = pa.types.is_timestamp(chunked.type) and chunked.type.tz
+        chunked = chunked.cast(pa.timestamp(chunked.type.unit)) if is_zoned else chunked  # those of Greenwich
+        chunked = chunked.cast(pa.string())
     try:
         return column_from_arrow(name, joined(chunked))
     except DataError:
@@ -136,7 +153,7 @@ def _column(name: str, chunked: Any, is_dropped: bool) -> Column:
     return Column(name, NUMERIC, np.broadcast_to(np.nan, len(chunked)))
 
 
-def read_ipc(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
+def read_ipc(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
     """Return the columns of an Arrow IPC file or stream, such as Feather; raises as `read_parquet` does."""
     import pyarrow as pa
 
@@ -148,7 +165,7 @@ def read_ipc(name: str, path: Path, drop: Collection[str] = ()) -> list[Column]:
                 table = pa.Table.from_batches(_counted(Unpacking(name, path), reader), reader.schema)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{name}: {path} is not a readable Arrow file ({_said(error)}). Write it again.") from error
-    return columns_from_arrow(name, table, drop)
+    return columns_from_arrow(name, table, drop, dates)
 
 
 def _counted(unpacking: Unpacking, reader: Any) -> Iterator[Any]:

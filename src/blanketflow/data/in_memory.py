@@ -13,6 +13,7 @@ from ..core.convert import as_table
 from ..core.errors import DataError, did_you_mean
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
+from .frames import as_frame
 from .storage import WIDE
 
 #: The source that the spec of such a table names.
@@ -30,7 +31,7 @@ def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Se
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')
     """
-    table = as_table(X)
+    table = as_table(as_frame(X))
     if not len(table):
         raise DataError(f"{name}: X has no columns.")
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
@@ -51,7 +52,7 @@ def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str
     if values is None:
         raise DataError(f"{name}: there is no {part}. Give y, or the name of its column in X.")
     known = getattr(values, "name", None)
-    called = part if known is None else str(known)
+    called = part if known in (None, "") else str(known)  # a Series of polars without a name has an empty one
     check_unicode(f"{name}: the {part} has the name", [called])
     if called in table.names:
         raise DataError(
@@ -66,9 +67,9 @@ def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str
 
 def _single(name: str, values: Any, called: str, part: str) -> Column:
     if hasattr(values, "to_frame"):  # a Series
-        one = as_table(values.to_frame(called))
+        one = as_table(as_frame(values.to_frame(called)))
     elif hasattr(values, "columns"):
-        one = as_table(values)
+        one = as_table(as_frame(values))
     else:
         cells = np.asarray(values)
         one = as_table(cells.reshape(-1, 1), [called]) if cells.ndim == 1 else as_table(cells)

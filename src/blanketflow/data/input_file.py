@@ -93,15 +93,25 @@ def opened_text(name: str, path: Path, delimiter: str = ",") -> Iterator[TextIO]
             yield text
 
 
+class NotUtf8(DataError):
+    """A file is not UTF-8 text; `near` is what stands near the first such bytes if it is Latin-1, empty if unclear."""
+
+    near = ""
+
+
 @contextmanager
 def readable(name: str, path: Path) -> Iterator[None]:
     """Turn what can go wrong while a text file is read into `DataError`."""
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{name}: {path} is not UTF-8 text{_where(name, path)}. Save it as UTF-8 and try again."
-        ) from error
+    except UnicodeError as error:
+        encoding = getattr(error, "encoding", "utf-8")
+        if encoding not in ("utf-8", "utf8"):
+            raise DataError(f"{name}: {path} is not {encoding} text ({error}). Correct the key encoding.") from error
+        where, near = _where(name, path)
+        found = NotUtf8(f"{name}: {path} is not UTF-8 text{where}. Save it as UTF-8 and try again.")
+        found.near = near
+        raise found from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         said = str(error).rstrip(".")
         raise DataError(f"{name}: {path} is a damaged gzip file ({said}). Fetch or compress it again.") from error
@@ -113,16 +123,17 @@ def readable(name: str, path: Path) -> Iterator[None]:
         ) from error
 
 
-def _where(name: str, path: Path, most: int = 20) -> str:
-    """Return the place of the first bytes that are not UTF-8; nothing if they are not found again."""
+def _where(name: str, path: Path, most: int = 20) -> tuple[str, str]:
+    """Return the place of the first bytes that are not UTF-8, and what is near; nothing if they are not found again."""
     with open(path, "rb") as stored, decompressed(name, path, stored) as raw:
         for number, line in enumerate(raw, 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
                 near = line[max(0, error.start - most) : error.start + most].decode("latin-1").strip()
-                return f" (line {number}{f', {near!r} if it is Latin-1' if near.isprintable() else ''})"
-    return ""
+                near = near if near.isprintable() else ""
+                return f" (line {number}{f', {near!r} if it is Latin-1' if near else ''})", near
+    return "", ""
 
 
 def most_bytes() -> int:

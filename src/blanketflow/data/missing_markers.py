@@ -34,19 +34,21 @@ Found = Mapping[str, Mapping[str, int]]
 class MissingMarkers:
     """The texts that stand for missing cells of one source, and where its reader met them.
 
-    `asked` is the data set's key ``missing_values``, None for the usual texts of the format. Where it is given, the
-    user has decided, and nothing is noted.
+    `asked` is the data set's key ``missing_values``, None for the usual texts and `more` of the format. Where it is
+    given, the user has decided, and nothing is noted.
 
     >>> markers = MissingMarkers(["-"])
     >>> sorted(markers.texts()), sorted(markers.texts(("?",)))
     (['', '-'], ['', '-'])
     """
 
-    def __init__(self, asked: Sequence[str] | None = None) -> None:
+    def __init__(self, asked: Sequence[str] | None = None, more: Collection[str] = ()) -> None:
         self._asked = None if asked is None else frozenset({"", *(text.strip() for text in asked)})
-        self._usual = frozenset(MISSING_MARKERS)
+        self._usual = frozenset({*MISSING_MARKERS, *more})
         #: How many cells of each column held each marker that the format itself does not declare.
         self.found: dict[str, dict[str, int]] = {}
+        #: The same of texts that are read as values, but may stand for missing cells.
+        self.suspected: dict[str, dict[str, int]] = {}
 
     def texts(self, usual: Collection[str] | None = None) -> frozenset[str]:
         """Return the texts that stand for missing cells: those asked for, else the `usual` ones of a format."""
@@ -59,6 +61,17 @@ class MissingMarkers:
         held = {text: n for text, n in counts.items() if text and n}
         if held and self._asked is None:
             self.found[column] = held
+
+    @property
+    def asks(self) -> bool:
+        """Whether the user has not decided which texts stand for missing cells."""
+        return self._asked is None
+
+    def suspect(self, column: str, codes: np.ndarray, texts: Sequence[str], suspects: Collection[str]) -> None:
+        """Note the cells of a column of codes of `texts` that hold one of the `suspects`."""
+        if suspects:
+            counts = zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True)
+            self.suspected[column] = {text: n for text, n in counts if text in suspects}
 
     def note_codes(self, column: str, codes: np.ndarray, texts: Sequence[str], missing: Collection[str]) -> None:
         """Note the missing cells of a column of codes of `texts`."""
@@ -81,12 +94,16 @@ def texts_found(found: Found) -> str | None:
     >>> texts_found({"a": {"NA": 2}, "b": {"NA": 1, "?": 4}})
     "texts were read as missing cells: '?' 4 times in b, 'NA' 3 times in a, b"
     """
+    told = by_text(found)
+    return f"texts were read as missing cells: {', '.join(told)}" if told else None
+
+
+def by_text(found: Found) -> list[str]:
+    """Say of each text how often and where it was met, the most frequent first."""
     places: dict[str, dict[str, int]] = {}
     for column, counts in found.items():
         for text, n in counts.items():
             places.setdefault(text, {})[column] = n
-    if not places:
-        return None
     told = []
     for text, by_column in sorted(places.items(), key=lambda one: -sum(one[1].values())):
         columns = sorted(by_column, key=lambda column: -by_column[column])
@@ -94,7 +111,7 @@ def texts_found(found: Found) -> str | None:
         n = sum(by_column.values())
         where = ", ".join(map(printable, columns[:_SHOWN]))
         told.append(f"{text!r} {n:,} time{'s' if n > 1 else ''} in {where}{more}")
-    return f"texts were read as missing cells: {', '.join(told)}"
+    return told
 
 
 def markers_told(found: Found, exact: bool = True) -> str | None:
@@ -110,7 +127,7 @@ def way_out(found: Found) -> str:
     'If one of them is a value, set missing_values to the others, [] if there are none; ["NA", "None"] is as now.'
     """
     others = "set missing_values to the others, [] if there are none"
-    return f"If one of them is a value, {others}; {_listed(found)} is as now."
+    return f"If one of them is a value, {others}; {listed_markers(found)} is as now."
 
 
 def check_classes(name: str, target: str, sizes: Iterable[int], found: Found) -> None:
@@ -127,11 +144,11 @@ def check_classes(name: str, target: str, sizes: Iterable[int], found: Found) ->
             others = {column: {t: k for t, k in held.items() if t != text} for column, held in found.items()}
             raise DataError(
                 f"{name}: the target {target!r} is {text!r} in {n:,} of {n_rows:,} rows, as often as a class. If "
-                f"{text!r} is a class, set missing_values: {_listed(others)}; if these rows have no target and are to "
-                f"be left out, set missing_values: {_listed(found)}."
+                f"{text!r} is a class, set missing_values: {listed_markers(others)}; if these rows have no target and "
+                f"are to be left out, set missing_values: {listed_markers(found)}."
             )
 
 
-def _listed(found: Found) -> str:
+def listed_markers(found: Found) -> str:
     """Return the texts found as YAML."""
     return json.dumps(sorted({text for counts in found.values() for text in counts}), ensure_ascii=False)

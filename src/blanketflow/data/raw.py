@@ -16,6 +16,7 @@ from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
 from .columns import column_of_codes, first_infinite, missing_by_column, names_of, only
+from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns
 from .number_texts import what_is_held
 
@@ -61,6 +62,10 @@ class RawTable:
     number_texts: tuple[tuple[str, str], ...] = ()
     #: Texts in features, target and groups that were taken for missing cells, unless the spec lists them.
     markers: Found = field(default_factory=dict)
+    #: Texts that may stand for missing cells, but are values so far, unless the spec lists those that do.
+    suspected: Found = field(default_factory=dict)
+    #: What the reader found out about how the file is written.
+    found: tuple[FoundOut, ...] = ()
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -97,7 +102,7 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
             if len(known) == 1:
                 raise DataError(
                     f"{name}: {key} names the column {column!r}, but there is only one, {names[0][:80]!r}. If that is "
-                    "several, separate them by commas, semicolons, tabs or |."
+                    "several, separate them by commas, semicolons, tabs or |, or set sep."
                 )
             raise DataError(
                 f"{name}: {key} names the column {column!r}, which is not there. {which_column(str(column), known)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,28 +16,33 @@ from .arrow import read_ipc, read_parquet
 from .bundled import TARGET, read_bundled
 from .card import with_findings
 from .columns import names_of, only
+from .dates import with_dates
+from .dialect import KEYS, Dialect, FoundOut, check_dialect
 from .download import downloaded_digest, is_remote, is_web, with_downloads
 from .formats.anndata import read_h5ad
 from .formats.arff import read_arff
 from .formats.c45 import read_c45
+from .formats.excel import ERRORS, read_xlsx
 from .formats.loaded import Loaded
 from .formats.matlab import read_matlab
 from .formats.nips2003 import read_nips2003
 from .formats.orange import read_orange
+from .formats.statistics import READERS, read_statistics
 from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
-from .missing_markers import MissingMarkers
+from .missing_markers import Found, MissingMarkers, of_columns
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, setting
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
+from .suspected_markers import NUMBERS
 from .text import read_text
 
 #: Formats in which texts stand for missing cells; of npz it is the companion with the target.
-_WITH_MARKERS = ("csv", "arff", "c45", "orange", "npz")
+_WITH_MARKERS = ("csv", "xlsx", "arff", "c45", "orange", "npz")
 
 
 class Source(NamedTuple):
@@ -100,6 +106,14 @@ def _located_file(name: str, spec: Mapping[str, Any]) -> Source:
             f"{name}: missing_values is for tables of text, and {path} is of the format {kind}, which has missing "
             "cells of its own: remove it."
         )
+    own = {"csv": KEYS, "xlsx": ("decimal", "thousands"), **dict.fromkeys(READERS, ("encoding",))}.get(kind, ())
+    if spec.get("sheet") is not None and kind != "xlsx":
+        raise ConfigError(f"{name}: sheet is for .xlsx workbooks, and {path} is not one: remove it.")
+    if asked := [key for key in KEYS if spec.get(key) is not None and key not in own]:
+        raise ConfigError(
+            f"{name}: {asked[0]} is for tables of text such as CSV, and {path} is of the format {kind}: remove it."
+        )
+    check_dialect(name, spec)
     if spec.get("target_path") and kind != "npz":
         raise ConfigError(f"{name}: target_path is for .npz tables, and {path} is not one: remove it.")
     return Source(kind, "", path)
@@ -162,9 +176,18 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[P
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
     raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
-    raw = with_findings(raw, number_texts(columns, {*setting(spec, "categorical"), *setting(spec, "drop")}))
+    raw = noted(raw, spec, loaded.suspected, loaded.found)
+    explained = {column for column, held in raw.suspected.items() if not NUMBERS.issuperset(held)}
+    labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
+    raw = with_findings(raw, number_texts(columns, labels))
     raw.notes.extend([*loaded.notes, *_downloads(asked, spec if files else {})])
     return raw
+
+
+def noted(raw: RawTable, spec: Mapping[str, Any], suspected: Found, found: Sequence[FoundOut]) -> RawTable:
+    """Return a table with what its reader suspected of its columns, and found out."""
+    names = [*raw.features.names, raw.target.name] if suspected else []
+    return replace(raw, suspected=of_columns(suspected, names), found=tuple(found))
 
 
 def read_columns(name: str, spec: Mapping[str, Any]) -> Loaded:
@@ -192,18 +215,18 @@ def read_source_network(name: str, source: str) -> Network:
 
 def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
     """Return all columns of a source, by the reader of its kind; raises as `read_source` does."""
-    path, markers = source.path, MissingMarkers(spec.get("missing_values"))
+    path, dialect, dates = source.path, Dialect.of(spec), spec.get("dates") is not None
+    markers = MissingMarkers(spec.get("missing_values"), ERRORS if source.kind == "xlsx" else ())
     readers = {
         "sklearn": lambda: Loaded(read_bundled(name, source.identifier), TARGET),
         "openml": lambda: read_openml(name, source.identifier, markers),
         "csv": lambda: Loaded(
-            read_text(
-                name, path, setting(spec, "categorical"), spec.get("header") != "none", markers, setting(spec, "drop")
-            )
+            read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
         ),
-        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"))),
+        "xlsx": lambda: read_xlsx(name, path, spec, markers, dialect),
+        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"), dates)),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
-        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"))),
+        "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"), dates)),
         "arff": lambda: read_arff(name, path, markers),
         "svmlight": lambda: read_svmlight(name, path),
         "matlab": lambda: read_matlab(name, path, spec),
@@ -211,10 +234,14 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
         "orange": lambda: read_orange(name, path, markers),
         "nips2003": lambda: read_nips2003(name, path),
         "h5ad": lambda: read_h5ad(name, path, spec),
+        **{kind: lambda: read_statistics(name, source.kind, path, spec) for kind in READERS},
         "duckdb": lambda: read_database(name, source.kind, path, spec),
         "sqlite": lambda: read_database(name, source.kind, path, spec),
     }
-    return readers[source.kind]()._replace(markers=markers.found)
+    loaded = readers[source.kind]()._replace(markers=markers.found, suspected=markers.suspected, found=dialect.found)
+    notes = [*loaded.notes]
+    columns = with_dates(name, loaded.columns, spec, loaded.target, notes)
+    return loaded._replace(columns=columns, notes=tuple(notes))
 
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:

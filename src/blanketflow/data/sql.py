@@ -46,7 +46,8 @@ def read_database(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> 
     the query fails.
     """
     ask = _duckdb if kind == "duckdb" else _sqlite
-    return Loaded(columns_from_arrow(name, ask(name, path, _query(name, str(path), spec)), spec.get("drop") or ()))
+    found = ask(name, path, _query(name, str(path), spec))
+    return Loaded(columns_from_arrow(name, found, spec.get("drop") or (), spec.get("dates") is not None))
 
 
 def queried_file(name: str, url: str, spec: Mapping[str, Any]) -> Path:

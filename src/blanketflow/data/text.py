@@ -8,7 +8,8 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,19 +20,29 @@ from ..core.errors import DataError
 from ..core.table import Column
 from .column_names import check_names
 from .columns import column_of_codes
-from .input_file import GZIP_MAGIC, Unpacking, decompressed, is_packed, opened, readable
+from .dialect import Dialect, FoundOut
+from .encoding import SINGLE_BYTE, Recoded, is_single_byte, marked_encoding
+from .input_file import GZIP_MAGIC, NotUtf8, Unpacking, decompressed, is_packed, opened, readable
+from .layout_of_text import SAMPLE_BYTES, Layout, layout_of
 from .long_rows import A_LINE, MOST_CHARACTERS, RowGuard, RowTooLong, check_cells, guarded, long_cells
 from .missing_markers import MissingMarkers
+from .number_format import NumberFormat, number_format
+from .row_names import UNNAMED, name_rows, with_row_names
+from .suspected_markers import NUMBERS, among_numbers, among_texts
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
-DELIMITERS = ",;\t|"
+UTF_8 = "utf-8"
 
+#: What to do if the rows have one cell more than the header.
+ONE_MORE = (
+    "If all rows have one more, they begin with row names (in R: write.csv(..., row.names = FALSE)), end with a "
+    "separator, or have decimal commas; else mend that line."
+)
 _NO_CODES: list[np.ndarray] = []
 _NO_INDEX: defaultdict[str, int] = defaultdict()
 #: Bytes of a cell of numbers in memory.
 _CELL_BYTES = 8
-_SAMPLE_BYTES, _SAMPLE_ROWS = 64_000, 100
 _BATCH_ROWS, _BATCH_CELLS = 4096, 4_000_000
 _MIN_HEAD_LINES = 20
 #: A head is no longer than this if it has so many lines.
@@ -46,57 +57,101 @@ class Head(NamedTuple):
 
     columns: list[Column]
     rows_per_row: float
+    #: What was found out about how the file is written.
+    found: Sequence[FoundOut] = ()
 
 
 def read_text(
     name: str,
     path: Path,
     as_text: Collection[str] = (),
-    header: bool = True,
+    dialect: Dialect | None = None,
     markers: MissingMarkers | None = None,
     drop: Collection[str] = (),
 ) -> list[Column]:
     """Return the columns of a CSV or TSV file, gzipped or not; those named in `as_text` are categorical.
 
-    Compression and delimiter are found in the content, whatever the file is called. Without a `header` the columns are
-    ``x0``, ``x1``, ..., and blanks may stand between cells. In the columns to `drop`, cells that are too long are
-    missing. Raises `DataError` if the file is not UTF-8, is damaged, takes too much memory, or its rows differ in
-    length.
+    Compression and what the `dialect` does not say are found in the content, whatever the file is called, and the
+    dialect then has what is unusual. Without a header the columns are ``x0``, ``x1``, ..., and blanks may stand between
+    cells. In the columns to `drop`, cells that are too long are missing. Raises `DataError` if the file is not text of
+    the encoding, is damaged, takes too much memory, or its rows differ in length.
     """
-    with opened(name, path) as raw:
-        delimiter = _find_delimiter(raw.read(_SAMPLE_BYTES).lstrip(b"\r\n"), header)
-        raw.seek(0)
-        guard = RowGuard(name, path, raw, delimiter)
-        with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
-            count = Unpacking(name, path).add if is_packed(path) else None
-            return _parse(name, lines, delimiter, as_text, header, markers, drop, guard, count)
+    dialect = dialect or Dialect()
+
+    def read(encoding: str) -> list[Column]:
+        with _text_opened(name, path, encoding) as raw:
+            layout = layout_of(raw.read(SAMPLE_BYTES), dialect)
+        with _text_opened(name, path, encoding) as raw:
+            guard = RowGuard(name, path, raw, layout.delimiter)
+            with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
+                count = Unpacking(name, path).add if is_packed(path) else None
+                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count)
+
+    return _in_its_encoding(name, path, dialect, read)
 
 
 def read_head(
     name: str,
     path: Path,
     as_text: Collection[str] = (),
-    header: bool = True,
+    dialect: Dialect | None = None,
     markers: MissingMarkers | None = None,
     drop: Collection[str] = (),
 ) -> Head:
     """Return the columns of the first rows, of about `HEAD_BYTES`; raises as `read_text` does."""
-    with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as raw:
-        head, ended = _read_head(name, path, raw, header)
-        lines = head if ended else head[: head.rfind(b"\n") + 1]
-        text = io.StringIO(lines.decode("utf-8-sig"), newline="")
-        delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
-        columns = _parse(name, text, delimiter, as_text, header, markers, drop, cut=not ended)
-        return Head(columns, 1.0 if ended else max(_size(stored), len(head)) / len(lines))
+    dialect = dialect or Dialect()
+
+    def read(encoding: str) -> Head:
+        with readable(name, path), open(path, "rb") as stored, decompressed(name, path, stored) as packed:
+            raw = packed if encoding == UTF_8 else io.BufferedReader(recoded := Recoded(packed, encoding))
+            head, ended = _read_head(name, path, raw, dialect)
+            lines = head if ended else head[: head.rfind(b"\n") + 1]
+            text = io.StringIO(lines.decode("utf-8-sig"), newline="")
+            layout = layout_of(head[:SAMPLE_BYTES], dialect)
+            columns = _parse(name, text, layout, as_text, dialect, markers, drop, cut=not ended)
+            n_bytes = _size(stored) if encoding == UTF_8 else _size(stored) * recoded.n_made / recoded.n_read
+            return Head(columns, 1.0 if ended else max(n_bytes, len(head)) / len(lines), dialect.found)
+
+    return _in_its_encoding(name, path, dialect, read, HEAD_BYTES)
 
 
-def _read_head(name: str, path: Path, raw: BinaryIO, header: bool) -> tuple[bytes, bool]:
+def _in_its_encoding(
+    name: str, path: Path, dialect: Dialect, read: Callable[[str], Any], most: float = float("inf")
+) -> Any:
+    """Return what `read` makes of a file in the encoding asked for, marked, or found by a look at the first bytes."""
+    with opened(name, path) as raw:
+        marked = marked_encoding(raw.read(4))
+    encoding = dialect.encoding or marked or UTF_8
+    if marked and not dialect.encoding:
+        dialect.say(f"{marked.upper()} text", "encoding")
+    try:
+        return read(encoding)
+    except NotUtf8 as error:
+        if encoding != UTF_8 or dialect.encoding:
+            raise
+        with opened(name, path) as raw:
+            if not is_single_byte(raw, most):
+                raise
+        dialect.found.clear()
+        such = f", such as {error.near!r}" if error.near else ""
+        dialect.say(f"no UTF-8, so Windows-1252 (Latin-1) text{such}", "encoding")
+        return read(SINGLE_BYTE)
+
+
+@contextmanager
+def _text_opened(name: str, path: Path, encoding: str) -> Iterator[BinaryIO]:
+    """Open a file of an encoding, gzipped or not, for reading bytes of UTF-8."""
+    with opened(name, path) as raw:
+        yield raw if encoding == UTF_8 else io.BufferedReader(Recoded(raw, encoding))
+
+
+def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[bytes, bool]:
     """Return the first bytes of a file, some lines of it if they are long, and whether these are all."""
     head = raw.read(HEAD_BYTES)
     parts, n_lines, n_bytes, ended = [head], head.count(b"\n"), len(head), len(head) < HEAD_BYTES
     if ended or n_lines >= _MIN_HEAD_LINES:
         return head, ended
-    delimiter = _find_delimiter(head[:_SAMPLE_BYTES].lstrip(b"\r\n"), header)
+    delimiter = layout_of(head[:SAMPLE_BYTES], replace(dialect, found=[])).delimiter
     rest = guarded(RowGuard(name, path, raw, delimiter, by_line=True))
     while not ended and n_lines < _MIN_HEAD_LINES and (n_bytes < _MOST_HEAD_BYTES or n_lines < _FEWEST_HEAD_LINES):
         more = rest.read(HEAD_BYTES)
@@ -120,11 +175,12 @@ def column_of_texts(
     texts: list[str],
     as_text: bool = False,
     markers: MissingMarkers | None = None,
+    numbers: NumberFormat | None = None,
 ) -> Column:
     """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
 
     With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
-    with decimal commas.
+    with decimal commas, unless `numbers` says how numbers are written.
 
     >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
     array([ 3.,  4., nan])
@@ -139,18 +195,25 @@ def column_of_texts(
     present = [text for text in texts if text not in missing]
     if len(present) < len(texts):
         markers.note_codes(column, codes, texts, missing)
-    kind = CATEGORICAL if as_text else _kind_of_texts(present)
+    plain = {text: numbers.plain(text) for text in present} if numbers and not as_text else None
+    kind = CATEGORICAL if as_text else _kind_of_texts(present if plain is None else [*plain.values()])
     if kind == CATEGORICAL:
-        if not as_text and all(map(_DECIMAL_COMMA, present)):
+        if not as_text and numbers is None and all(map(_DECIMAL_COMMA, present)):
             raise DataError(
                 f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
                 "with decimal points and nothing between thousands, or list the column under categorical."
             )
+        if markers.asks and not as_text:
+            are_numbers = [bool(_NUMBER(text if plain is None else plain[text])) for text in present]
+            markers.suspect(column, codes, texts, among_texts(present, are_numbers))
         return column_of_codes(column, codes, [None if text in missing else text for text in texts])
     gaps = len(present) < len(texts)
     number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
-    numbers = [np.nan if text in missing else number(text) for text in texts]
-    return Column(column, kind, np.array(numbers, dtype=np.float64 if gaps else dtype)[codes])
+    cells = [np.nan if text in missing else number(text if plain is None else plain[text]) for text in texts]
+    if markers.asks and not NUMBERS.isdisjoint(texts):
+        counts = np.bincount(codes, minlength=len(texts))
+        markers.suspect(column, codes, texts, among_numbers(texts, np.array(cells, dtype=np.float64), counts))
+    return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
 
 
 def _is_true(text: str) -> bool:
@@ -170,19 +233,20 @@ def _kind_of_texts(present: list[str]) -> str:
 def _parse(
     name: str,
     lines: Iterable[str],
-    delimiter: str,
+    layout: Layout,
     as_text: Collection[str],
-    has_header: bool,
+    dialect: Dialect,
     markers: MissingMarkers | None,
     drop: Collection[str],
     guard: RowGuard | None = None,
     count: Callable[[int], None] | None = None,
     cut: bool = False,
 ) -> list[Column]:
-    is_blank = delimiter == " "
+    is_blank = layout.delimiter == " "
+    lines = _without_comments(lines, layout.n_comments, dialect.comment)
     lines = map(str.strip, lines) if is_blank else lines
     # Strict, because otherwise a quote that is not closed makes one cell of all rows up to the next quote.
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
+    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
     with long_cells():
         first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may come first
@@ -192,11 +256,31 @@ def _parse(
             raise DataError(f"{name}: the file is empty. It needs a header with column names and rows below it.")
         if guard is not None:
             guard.row_ended()
-        header = [cell.strip() for cell in first] if has_header else [f"x{j}" for j in range(len(first))]
-        check_names(name, header)
-        rows = quoted if has_header else itertools.chain([first], quoted)
+        header = [cell.strip() for cell in first] if dialect.header else [f"x{j}" for j in range(len(first))]
+        n_names = len(header)
+        if dialect.header:
+            header, quoted = with_row_names(header, quoted)
+        names_rows = header[0] == UNNAMED and len(header) > 1
+        check_names(name, header[1:] if names_rows else header)
+        rows = quoted if dialect.header else itertools.chain([first], quoted)
         rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
-        return columns_of_rows(name, header, rows, as_text, markers, count)
+        columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
+    if not names_rows:
+        return columns
+    is_short = len(header) > n_names
+    if not name_rows(columns[0], by_number=is_short and layout.delimiter == ","):
+        if is_short:
+            raise DataError(f"{name}: line 2 has {len(header)} cells, but the header has {n_names}. {ONE_MORE}")
+        check_names(name, header)
+    dialect.say("a first column without a name, which numbers or names the rows and is left out")
+    return columns[1:]
+
+
+def _without_comments(lines: Iterable[str], n_first: int, mark: str | None) -> Iterator[str]:
+    """Yield lines, with blank ones in place of the first `n_first` and those that begin with a mark."""
+    for at, line in enumerate(lines):
+        is_comment = at < n_first or (mark is not None and line.startswith(mark))
+        yield "\n" if is_comment else line
 
 
 def columns_of_rows(
@@ -206,10 +290,13 @@ def columns_of_rows(
     as_text: Collection[str] = (),
     markers: MissingMarkers | None = None,
     count: Callable[[int], None] | None = None,
+    dialect: Dialect | None = None,
+    drop: Collection[str] = (),
 ) -> list[Column]:
     """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
 
-    `count` is told how many bytes each batch of rows will take in memory, and may raise. Raises `DataError` if there is
+    `count` is told how many bytes each batch of rows will take in memory, and may raise. With a `dialect`, how numbers
+    are written is asked or found out, other than in the columns `as_text` and to `drop`. Raises `DataError` if there is
     no row.
     """
     indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
@@ -224,11 +311,18 @@ def columns_of_rows(
             parts.append(np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(batch)))
     if not codes[0]:
         raise DataError(f"{name}: the file has a header but no rows.")
+    numbers = None
+    if dialect is not None:
+        apart = {UNNAMED, *as_text, *drop}
+        of_column = {column: index for column, index in zip(header, indexes, strict=True) if column not in apart}
+        numbers = number_format(name, of_column, (markers or MissingMarkers()).texts(), dialect)
+        del of_column
     columns = []
     for at, column in enumerate(header):
         parts, index = codes[at], indexes[at]
         codes[at], indexes[at] = _NO_CODES, _NO_INDEX  # of many columns these take more memory than the columns
-        columns.append(column_of_texts(name, column, np.concatenate(parts), list(index), column in as_text, markers))
+        is_text, texts = column in as_text, list(index)
+        columns.append(column_of_texts(name, column, np.concatenate(parts), texts, is_text, markers, numbers))
     return columns
 
 
@@ -283,31 +377,5 @@ def _way_out(n_cells: int, width: int) -> str:
     if width == 1:
         return "The header must be the first line: remove what stands above it."
     if n_cells == width + 1:
-        return (
-            "If all rows have one more, they begin with row names (in R: write.csv(..., row.names = FALSE)), end "
-            "with a separator, or have decimal commas; else mend that line."
-        )
+        return ONE_MORE
     return "Mend that line, or the header if all rows are so."
-
-
-def _find_delimiter(sample: bytes, has_header: bool = True) -> str:
-    """Return the delimiter in the first line that splits the first rows best; a blank only in files without header."""
-    text = sample.decode("utf-8-sig", errors="ignore")
-    header = text.partition("\n")[0] if has_header else text.lstrip().partition("\n")[0].rstrip()
-    found = [delimiter for delimiter in DELIMITERS if delimiter in header]
-    if not found:
-        return " " if " " in header and not has_header else DELIMITERS[0]
-    return found[0] if len(found) == 1 else max(found, key=lambda delimiter: _fit(text, delimiter))
-
-
-def _fit(text: str, delimiter: str) -> tuple[bool, float, int]:
-    """Return how well a delimiter splits a text: whether at all, the share of rows as long as the first, its cells.
-
-    csv.Sniffer knows more, but its regular expressions take minutes for a file with many quotes.
-    """
-    widths: list[int] = []
-    with suppress(csv.Error):  # reading the file reports it
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        widths.extend(itertools.islice((len(row) for row in reader if row), _SAMPLE_ROWS))
-    first = widths[0] if widths else 0
-    return first > 1, widths.count(first) / max(len(widths), 1), first

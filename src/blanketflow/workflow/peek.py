@@ -25,6 +25,8 @@ from ..data.bundled import TARGET, bundled_facts
 from ..data.cache import cache_folder, storing
 from ..data.column_names import check_names
 from ..data.columns import missing_by_column
+from ..data.dates import with_dates
+from ..data.dialect import Dialect, found_line
 from ..data.download import with_downloads
 from ..data.missing_markers import MissingMarkers, markers_told, of_columns
 from ..data.raw import (
@@ -39,7 +41,8 @@ from ..data.raw import (
     setting,
 )
 from ..data.simulate import simulated
-from ..data.sources import Source, locate, read_source, rows_asked, source_files, target_name
+from ..data.sources import Source, locate, noted, read_source, rows_asked, source_files, target_name
+from ..data.suspected_markers import suspects_line
 from ..data.text import HEAD_BYTES, read_head
 from .digest import code_digest
 
@@ -90,6 +93,10 @@ class Facts:
         spec lists them.
     usual_levels, usual_labels
         Levels of most features, as `blanketflow.ci.choice.Described` has them; as seen in the rows looked at.
+    found : str or None
+        What was found out about how the file is written, and what to do if it is wrong.
+    suspected : str or None
+        Which cells may be missing, though they were not read so, and what to do.
     """
 
     n_rows: int
@@ -110,6 +117,13 @@ class Facts:
     markers: str | None = None
     usual_levels: int | None = None
     usual_labels: int = 2
+    found: str | None = None
+    suspected: str | None = None
+
+    @property
+    def told(self) -> tuple[str | None, ...]:
+        """What to know about how the table was read, one line each."""
+        return self.found, self.markers, self.suspected
 
     @property
     def n_cells(self) -> int:
@@ -155,15 +169,16 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     if source.kind == "npz":
         return _peek_npz(name, source, with_downloads(name, spec), markers)
     if source.kind == "parquet":
-        head = read_parquet_head(name, source.path, setting(spec, "drop"))
+        head = read_parquet_head(name, source.path, setting(spec, "drop"), spec.get("dates") is not None)
     elif source.kind == "csv":
-        as_text, header = setting(spec, "categorical"), spec.get("header") != "none"
-        head = read_head(name, source.path, as_text, header, markers, setting(spec, "drop"))
+        as_text = setting(spec, "categorical")
+        head = read_head(name, source.path, as_text, Dialect.of(spec), markers, setting(spec, "drop"))
     else:
         return _remembered(name, source, spec, seed)
-    target = target_name(name, spec, head.columns, None)
-    raw = assemble(name, spec, head.columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
-    return _facts(raw, head.rows_per_row)
+    columns = with_dates(name, head.columns, spec, None, [])
+    target = target_name(name, spec, columns, None)
+    raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
+    return _facts(noted(raw, spec, markers.suspected, head.found), head.rows_per_row)
 
 
 def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
@@ -217,6 +232,8 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         n_test=raw.n_test,
         n_stored=len(columns.values) if isinstance(columns, SparseColumns) else None,
         markers=markers_told(raw.markers, exact),
+        found=found_line(raw.found),
+        suspected=suspects_line(raw.suspected, raw.markers, exact),
         usual_levels=levels,
         usual_labels=labels,
     )

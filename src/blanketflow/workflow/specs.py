@@ -108,7 +108,8 @@ class Plan:
 
     def notes(self) -> list[str]:
         """Return what to know about the data sets before the run, one line each."""
-        told = [f"{name}: {facts.markers}" for name, facts in self.facts.items() if facts.markers]
+        said = ((name, one) for name, facts in self.facts.items() for one in facts.told)
+        told = [f"{name}: {one}" for name, one in said if one]
         tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
         return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
 

@@ -255,8 +255,10 @@ class Comparison:
         >>> bf.compare(leaking, y, ["mrmr"], models=["tree"], evaluation=0, folds=0).notes()
         ['table: look at the table first: suspected leakage (label). blanketflow inspect says why']
         """
+        read = ((name, one) for name, card in self.run.cards.items() for one in card["findings"])
+        lines = [f"{name}: {one['message']}. {one['advice']}" for name, one in read if one["kind"] == "reading"]
         told = {name: card["missing"].get("markers") for name, card in self.run.cards.items()}
-        lines = [f"{name}: {markers}" for name, markers in told.items() if markers]
+        lines += [f"{name}: {markers}" for name, markers in told.items() if markers]
         lines += [f"{row.dataset}: {row.warning}" for row in self.answers.itertuples() if row.warning]
         lines += [f"{s.dataset}, {s.selector}: skipped, {s.reason}" for s in self.skipped.itertuples()]
         # A search that ended without a blanket leaves nothing to evaluate, so its evaluation is not reported again.

@@ -6,7 +6,9 @@ from itertools import islice
 
 import numpy as np
 
+from ..dialect import found_told, found_way_out
 from ..raw import RawTable
+from ..suspected_markers import suspects_told, suspects_way_out
 from .columns import looks_like
 from .finding import Finding, in_one_line
 from .leakage import suspected_leaks
@@ -28,6 +30,11 @@ def findings(raw: RawTable) -> list[Finding]:
     looks = {column.name: looks_like(column) for column in first if column.name not in meant}
     found = [*suspected_leaks(raw), *near_copies(raw, columns), *of_texts(raw, columns), *of_numbers(raw, first)]
     found += [*of_looks(looks), *of_gaps(raw), *of_markers(raw), *of_table(raw)]
+    if told := suspects_told(raw.suspected):
+        way_out = suspects_way_out(raw.suspected, raw.markers)
+        found.append(Finding("suspected-marker", tuple(raw.suspected), told, way_out))
+    if told := found_told(raw.found):
+        found.append(Finding("reading", (), told, found_way_out(raw.found)))
     without = next((note for note in raw.notes if "have no target" in note), None)
     if without:
         found.append(Finding("note", (raw.target.name,), without, "Fill them in the file if they are known."))

@@ -14,7 +14,7 @@ SHOWN = 5
 #: Columns that a card keeps of one finding.
 _KEPT = 50
 #: The kinds after which scores or names may mean something else than they seem to, the most serious first.
-SERIOUS = ("leakage", "identifier", "near-copy", "duplicate", "rounding", "number")
+SERIOUS = ("leakage", "identifier", "near-copy", "duplicate", "rounding", "number", "suspected-marker")
 #: What they are called.
 IN_WORDS = {
     "leakage": "suspected leakage",
@@ -24,6 +24,7 @@ IN_WORDS = {
     "rounding": "numbers destroyed by rounding",
     "number": "numbers read as labels",
     "missing-marker": "missing cells",
+    "suspected-marker": "cells that may be missing",
     "few-rows": "small classes",
 }
 
@@ -33,8 +34,8 @@ class Finding:
     """One possible problem: the columns concerned, what was seen, and what to do about it.
 
     `kind` is ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``,
-    ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``few-rows``, ``imbalance``,
-    ``wide`` or ``note``.
+    ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``suspected-marker``,
+    ``few-rows``, ``imbalance``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

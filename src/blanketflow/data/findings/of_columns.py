@@ -52,7 +52,7 @@ def of_looks(looks: Mapping[str, str]) -> list[Finding]:
         ("date",): (
             "date",
             "hold dates or times as text",
-            "Convert them to numbers, such as days since a start, or drop them.",
+            "Set dates: ordinal makes them days, parts makes year, month and so on, drop leaves them out.",
         ),
         ("text",): ("text", "hold free text", "Drop them, or derive features from them first."),
         ("large",): (

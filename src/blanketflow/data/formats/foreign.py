@@ -23,12 +23,7 @@ _SAVE = "Save the table as Parquet or CSV, in pandas by {}(path).to_parquet(...)
 _SIGNS = {
     b"FEA1": "a Feather file of version 1. Write it again as version 2",
     b"Obj\x01": "an Avro file. Write it as Parquet",
-    (b"<stata_dta>",): f"a Stata file. {_SAVE.format('read_stata')}",
-    (b"$FL2@(#)", b"$FL3@(#)"): f"an SPSS file. {_SAVE.format('read_spss')}",
-    bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"): f"a SAS file. {_SAVE.format('read_sas')}",
-    b"HEADER RECORD*******LIB": f"a SAS transport file. {_SAVE.format('read_sas')}",
-    (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"): "UTF-16 or UTF-32 text. Save it as UTF-8",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as CSV",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "a workbook of an old office program. Save the table as .xlsx or CSV",
     GZIP_MAGIC: "compressed twice. Unpack it once",
     b"BZh": f"a bzip2 file. {UNPACK}",
     b"\xfd7zXZ\0": f"an xz file. {UNPACK}",
@@ -44,7 +39,6 @@ _SIGNS = {
 #: First bytes that text can have too: they count only in what is not text.
 _SIGNS_OF_BYTES = (
     (re.compile(rb"ORC.*?\0", re.DOTALL), f"an ORC file. {_SAVE.format('read_orc')}"),
-    (re.compile(rb"[\x66-\x73][\x01\x02]\x01\0"), f"a Stata file. {_SAVE.format('read_stata')}"),
     (re.compile(rb"[\]})]q\0|[\]})]\x94|ccopy_reg\n"), _PICKLE),
     (re.compile(rb"\]\0\0[\0-\xff]"), f"an lzma file. {UNPACK}"),
 )
@@ -99,5 +93,5 @@ def _of_bytes(head: bytes) -> str | None:
         if begins:
             return _PICKLE if begins.startswith(_PICKLE_SIGNS) else f"compressed by zlib. {UNPACK}"
     if head.count(b"\0") > len(head) / 4:
-        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8"
+        return "not text: many of its bytes are zero, as in UTF-16. Save it as UTF-8, or set encoding"
     return None

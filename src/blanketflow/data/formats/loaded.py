@@ -16,6 +16,7 @@ from ...core.errors import DataError
 from ...core.table import Column, categorical
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
+from ..dialect import FoundOut
 from ..missing_markers import Found, MissingMarkers
 from ..raw import MOST_WHOLE
 from ..text import column_of_texts
@@ -33,6 +34,10 @@ class Loaded(NamedTuple):
     notes: tuple[str, ...] = ()
     #: Which texts of which columns were taken for missing cells.
     markers: Found = MappingProxyType({})
+    #: Which texts of which columns may stand for missing cells, though they were not taken for it.
+    suspected: Found = MappingProxyType({})
+    #: What was found out about how the file is written.
+    found: Sequence[FoundOut] = ()
 
 
 def as_whole(values: np.ndarray) -> np.ndarray:

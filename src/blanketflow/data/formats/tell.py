@@ -12,6 +12,7 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.formats import FORMATS
 from ..arrays import ZIP_MAGIC, target_file
 from ..arrow import PARQUET_MAGIC
+from ..encoding import is_encoding, marked_encoding
 from ..input_file import opened
 from .foreign import UNPACK, what_else
 from .nips2003 import labels_file, param_file
@@ -28,7 +29,14 @@ _MAGIC = (
     (0, b"MATLAB", "matlab"),
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
+    (0, b"<stata_dta>", "stata"),
+    (0, b"$FL2@(#)", "spss"),
+    (0, b"$FL3@(#)", "spss"),
+    (0, bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011"), "sas"),
+    (0, b"HEADER RECORD*******LIB", "xport"),
 )
+#: Of which byte counts as text, too.
+_OLD_STATA = re.compile(rb"[\x66-\x73][\x01\x02]\x01\0").match
 _SUFFIXES = {".mat": "matlab", ".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight"}
 _HEAD_BYTES = 64_000
 _PAIRS = r"(\s+\d+:[-+.\deEnaif]+)+\s*(#.*)?"
@@ -52,7 +60,11 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
         return asked
     for at, magic, found in _MAGIC:
         if head[at:].startswith(magic):
-            return found if found != "npz" else _npz(name, path, head)
+            return found if found != "npz" else _in_a_zip(name, path, head)
+    if encoding := spec.get("encoding") or marked_encoding(head):
+        head = head.decode(encoding, errors="ignore").encode(errors="ignore") if is_encoding(encoding) else head
+    if _OLD_STATA(head):
+        return "stata"
     if refused := what_else(head):
         raise DataError(f"{name}: {path} is {refused}.")
     suffix = _plain_suffix(path)
@@ -62,15 +74,19 @@ def tell_format(name: str, path: Path, spec: Mapping[str, Any]) -> str:
     return _by_lines(lines, suffix) or _SUFFIXES.get(suffix) or _by_companions(path, suffix) or "csv"
 
 
-def _npz(name: str, path: Path, head: bytes) -> str:
-    """Return ``npz`` if a zip archive holds arrays, or is too damaged to tell: reading it says so."""
+def _in_a_zip(name: str, path: Path, head: bytes) -> str:
+    """Return ``xlsx`` or ``npz`` by what an archive holds; ``npz`` if it is too damaged to tell: reading says so."""
     try:
         with zipfile.ZipFile(path) as archive:
             held = archive.namelist()
     except (zipfile.BadZipFile, OSError, RuntimeError, ValueError):  # a later version of zip is a RuntimeError
         held = ["[Content_Types].xml"] if b"[Content_Types].xml" in head[:2000] else []
+    if "xl/workbook.xml" in held:
+        return "xlsx"
     if "[Content_Types].xml" in held or "mimetype" in held:
-        raise DataError(f"{name}: {path} is a workbook or document of an office program. Save the table as CSV.")
+        raise DataError(
+            f"{name}: {path} is a workbook or document of an office program. Save the table as .xlsx or CSV."
+        )
     if held and not any(member.endswith(".npy") for member in held):
         shown = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
         raise DataError(f"{name}: {path} is a zip archive, of {shown}. {UNPACK}.")

@@ -1,0 +1,175 @@
+"""Excel's .xlsx workbooks: one sheet, whose first row has the names; cells are read as the same texts in a CSV file."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import ConfigError, DataError, did_you_mean, shown
+from ..column_names import check_names
+from ..dialect import Dialect
+from ..input_file import Unpacking
+from ..missing_markers import MissingMarkers
+from ..raw import setting
+from ..row_names import UNNAMED, name_rows
+from ..text import columns_of_rows
+from .loaded import Loaded
+from .packed_xml import check_xml
+
+#: What a formula gives that failed; such cells are missing.
+ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
+#: Rows of a sheet; a file may state any number.
+_MOST_ROWS = 1_048_576
+#: What openpyxl raises for parts that are missing, or hold something else than they should.
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, SyntaxError, RuntimeError)
+#: Bytes of a cell in memory, while it is read: a reference and a text or a number.
+_CELL_BYTES = 64
+
+
+def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers, dialect: Dialect) -> Loaded:
+    """Return the columns of a sheet: the one that the spec names, else the first that has cells, which is said.
+
+    Rows without cells are skipped. Raises `ConfigError` if there is no such sheet, `DataError` if the file is damaged,
+    unpacks to too much, or a formula has no value.
+    """
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    unpacking, dialect.has_numbers = Unpacking(name, path), True
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacking.add(sum(member.file_size for member in archive.infolist()))
+            check_xml(name, path, archive, unpacking)
+        with open(path, "rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            sheet = _sheet(name, path, book, spec.get("sheet"), dialect)
+            header, rows = _table(name, _cells(name, path, sheet, unpacking))
+            if dialect.header:
+                check_names(name, header[1:] if header[0] == UNNAMED and len(header) > 1 else header)
+            else:
+                rows, header = chain([header], rows), [f"x{j}" for j in range(len(header))]
+            as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
+            columns = columns_of_rows(name, header, rows, as_text, markers, None, dialect, drop)
+        _check_formulas(name, path, sheet.title)
+    except (DataError, ConfigError):
+        raise
+    except (InvalidFileException, zipfile.BadZipFile, *_DAMAGED) as error:
+        said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise DataError(f"{name}: {path} is not a readable .xlsx file ({said}). Save it again.") from error
+    if header[0] == UNNAMED and len(header) > 1:
+        if not name_rows(columns[0]):
+            check_names(name, header)
+        dialect.say("a first column without a name, which numbers or names the rows and is left out")
+        columns = columns[1:]
+    return Loaded(columns)
+
+
+def _sheet(name: str, path: Path, book: Any, asked: str | None, dialect: Dialect) -> Any:
+    """Return a sheet of cells, by its name or the first one that has any."""
+    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    if asked is not None:
+        if asked not in sheets:
+            raise ConfigError(f"{name}: {path} has no sheet {shown(asked)}. {did_you_mean(asked, sheets)}")
+        return sheets[asked]
+    for sheet in sheets.values():
+        sheet.reset_dimensions()  # which are what the file says of itself
+    held = [sheet for sheet in sheets.values() if any(map(_is_held, islice(_values(sheet), _MOST_ROWS)))]
+    if not held:
+        raise DataError(f"{name}: {path} has no sheet with cells.")
+    if len(held) > 1:
+        others = ", ".join(repr(sheet.title) for sheet in held[1:6]) + (", ..." if len(held) > 6 else "")
+        dialect.say(f"sheet {held[0].title!r}, the first of {len(held)} (the others: {others})", "sheet")
+    return held[0]
+
+
+def _values(sheet: Any) -> Iterator[Sequence[Any]]:
+    sheet.reset_dimensions()
+    return sheet.iter_rows(values_only=True)
+
+
+def _is_held(row: Sequence[Any]) -> bool:
+    return any(cell is not None for cell in row)
+
+
+def _cells(name: str, path: Path, sheet: Any, unpacking: Unpacking) -> Iterator[list[str]]:
+    """Yield the rows that have cells, as texts."""
+    for number, row in enumerate(_values(sheet), 1):
+        if number > _MOST_ROWS:
+            raise DataError(f"{name}: {path} states more rows than a sheet can have ({_MOST_ROWS:,}). Save it again.")
+        if _is_held(row):
+            unpacking.add(_CELL_BYTES * len(row))
+            yield [_text(cell) for cell in row]
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as a CSV file has it: whole numbers without a point, dates in ISO's form."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    if isinstance(cell, datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)
+
+
+def _table(name: str, rows: Iterator[list[str]]) -> tuple[list[str], Iterator[list[str]]]:
+    """Return the header of a table that may begin in any column, and its rows of the same length."""
+    header = next(rows, None)
+    if header is None:
+        raise DataError(f"{name}: the sheet is empty. It needs a header with column names and rows below it.")
+    width = max((at + 1 for at, cell in enumerate(header) if cell.strip()), default=0)
+    start = next((at for at, cell in enumerate(header) if cell.strip()), 0)
+    first = next(rows, None)
+    if first is not None and start and any(cell.strip() for cell in first[:start]):
+        start -= 1  # for a column without a name that names the rows
+
+    def fitted() -> Iterator[list[str]]:
+        for number, row in enumerate(chain([first], rows) if first is not None else (), 2):
+            outside = next((cell for cell in [*row[:start], *row[width:]] if cell.strip()), None)
+            if outside is not None:
+                raise DataError(
+                    f"{name}: row {number} with cells has {outside[:40]!r} where the header has no name. The header "
+                    "must be the first row with cells: remove what stands above or beside the table."
+                )
+            yield (row + [""] * (width - len(row)))[start:width]
+
+    return [cell.strip() for cell in header[start:width]], fitted()
+
+
+def _check_formulas(name: str, path: Path, title: str) -> None:
+    """Raise `DataError` if a formula has no value, as in a file that no program has calculated: it would be missing."""
+    import openpyxl
+
+    with zipfile.ZipFile(path) as archive:
+        sheets = [member for member in archive.namelist() if member.startswith("xl/worksheets/")]
+        if not any(_holds(archive, member, (b"<f>", b"<f ", b":f>")) for member in sheets):
+            return
+    with open(path, "rb") as one, open(path, "rb") as other:
+        formulas = openpyxl.load_workbook(one, read_only=True, keep_links=False)[title]
+        values = openpyxl.load_workbook(other, read_only=True, data_only=True, keep_links=False)[title]
+        for sheet in (formulas, values):
+            sheet.reset_dimensions()
+        for asked, given in zip(formulas.iter_rows(), _values(values), strict=True):
+            for cell, value in zip(asked, given, strict=True):
+                if cell.data_type == "f" and value is None:
+                    raise DataError(
+                        f"{name}: {path}: cell {cell.coordinate} of sheet {title!r} is a formula without a value. Open "
+                        "the file in Excel or LibreOffice and save it, so that its formulas are calculated."
+                    )
+
+
+def _holds(archive: zipfile.ZipFile, member: str, signs: Collection[bytes]) -> bool:
+    """Whether a part of an archive holds some bytes, read in blocks that overlap."""
+    with archive.open(member) as file:
+        tail = b""
+        while block := file.read(2**20):
+            if any(sign in tail + block for sign in signs):
+                return True
+            tail = block[-8:]
+    return False

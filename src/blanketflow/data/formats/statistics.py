@@ -1,0 +1,85 @@
+"""Files of Stata, SPSS and SAS, read by pyreadstat: value labels become categories."""
+
+from __future__ import annotations
+
+import codecs
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.cards import NUMERIC
+from ...core.errors import ConfigError, DataError
+from ...core.printable import printable
+from ...core.table import Column, categorical
+from ..arrow import columns_from_arrow
+from ..input_file import Unpacking
+from ..raw import setting
+from .loaded import Loaded, number_column
+
+#: What the formats are called.
+_CALLED = {"stata": "Stata", "spss": "SPSS", "sas": "SAS", "xport": "SAS transport"}
+#: The functions of pyreadstat that read each format.
+READERS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
+
+
+def read_statistics(name: str, kind: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
+    """Return the columns of a file of one of the formats `READERS`.
+
+    A column is categorical if all of its values have labels, which are its levels then. Values that SPSS declares to be
+    missing are missing, and so are empty texts.
+
+    Raises `ConfigError` if pyreadstat is not installed, `DataError` if the file is damaged, states more cells than fit
+    into memory, or has dates and the spec does not say what becomes of them.
+    """
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise ConfigError(
+            f'{name}: {path} is read by pyreadstat, which is not installed. pip install "blanketflow[statistics]"'
+        ) from error
+    import pyarrow as pa
+
+    read, encoding = getattr(pyreadstat, READERS[kind]), spec.get("encoding")
+    encoding = encoding and codecs.lookup(encoding).name.upper()  # iconv does not know all of Python's names
+    try:
+        _, stated = read(str(path), metadataonly=True, encoding=encoding)
+        widths = (stated.variable_storage_width or {}).values()
+        Unpacking(name, path).add((stated.number_rows or 0) * max(sum(widths), 8 * stated.number_columns))
+        frame, _ = read(str(path), encoding=encoding)
+    except DataError:
+        raise
+    except Exception as error:  # pyreadstat's own errors are Exceptions, and those of its parts are of any kind
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise DataError(
+            f"{name}: {path} is not a readable {_CALLED[kind]} file ({said.rstrip('.')}). Save it again."
+        ) from error
+    if frame.columns.empty:
+        raise DataError(f"{name}: {path} has no columns.")
+    is_dated, drop = spec.get("dates") is not None, setting(spec, "drop")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    notes: list[str] = []
+    columns = [
+        _labelled(column, stated.variable_value_labels.get(column.name, {}), notes)
+        for column in columns_from_arrow(name, table, drop, is_dated)
+    ]
+    return Loaded(columns, notes=tuple(notes))
+
+
+def _labelled(column: Column, labels: Mapping[Any, str], notes: list[str]) -> Column:
+    """Return a column with labels for its values, if all have one; and whole numbers as such."""
+    if column.levels:
+        cells = [column.levels[code] if code >= 0 else None for code in column.values.tolist()]
+        return categorical(column.name, np.array([labels.get(cell, cell) or None for cell in cells], dtype=object))
+    values = column.numbers()
+    known = [value for value in np.unique(values).tolist() if not math.isnan(value)]
+    named = {float(value): str(label).strip() for value, label in labels.items() if isinstance(value, int | float)}
+    if known and all(named.get(value) for value in known) and len({named[value] for value in known}) == len(known):
+        return categorical(column.name, np.array([named.get(value) for value in values.tolist()], dtype=object))
+    some = [value for value in known if named.get(value)]
+    if some:
+        such = f"{some[0]:g} is {printable(named[some[0]])!r}"
+        notes.append(f"{column.name!r} is read as numbers, since only some of its values have labels: {such}")
+    return number_column(column.name, values) if column.kind == NUMERIC else column

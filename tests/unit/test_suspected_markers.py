@@ -1,0 +1,78 @@
+"""Cells that may be missing are told in one line for all columns, stay values until the key says so, and are few."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from blanketflow.api.select import select
+from blanketflow.data.findings import findings
+from blanketflow.data.sources import read_source
+from blanketflow.workflow.peek import peek
+
+N = 60
+RNG = np.random.default_rng(0)
+AGE = RNG.integers(20, 80, N)
+
+
+def write(path, columns):
+    frame = pd.DataFrame({**columns, "y": ["ill", "well"] * (N // 2)})
+    frame.to_excel(path, index=False) if path.suffix == ".xlsx" else frame.to_csv(path, index=False)
+    return {"path": str(path), "target": "y"}
+
+
+def marked(cells, text, n=3):
+    return [text if at < n else cell for at, cell in enumerate(cells)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_one_line_for_all_columns_and_the_key_that_answers_it(tmp_path, suffix):
+    columns = {
+        "age": marked(AGE, -999),
+        "dose": marked(AGE / 4, "-", 2),
+        "site": marked(["Bonn", "Koeln"] * (N // 2), "-", 1),
+        "gap": marked(AGE, "?", 4),
+    }
+    spec = write(tmp_path / f"t{suffix}", columns)
+    told = "cells may be missing: '-999' 3 times in age, '-' 3 times in dose, site"
+    way_out = 'If they are, set missing_values: ["-", "-999", "?"]; if they are values, set missing_values: ["?"].'
+    raw = read_source("demo", spec, 0)
+    found = [finding for finding in findings(raw) if finding.kind in ("suspected-marker", "number")]
+    assert [(one.message, one.advice) for one in found] == [(told, way_out)]
+    assert peek("demo", spec).suspected == f"{told}. {way_out}"
+    assert raw.features["age"].values.min() == -999 and raw.features["dose"].kind == "categorical"
+
+    answered = read_source("demo", {**spec, "missing_values": ["-", "-999", "?"]}, 0)
+    assert [answered.features[name].n_missing() for name in columns] == [3, 2, 1, 4]
+    assert answered.features["dose"].kind == "numeric" and answered.suspected == {}
+    values = read_source("demo", {**spec, "missing_values": ["?"]}, 0)
+    assert values.suspected == {} and values.features["age"].values.min() == -999
+
+
+def test_select_says_it(tmp_path):
+    spec = write(tmp_path / "t.csv", {"age": marked(AGE, -999), "other": RNG.normal(size=N)})
+    notes = select(spec, {"method": "mim", "n_features": 1}, {}, 0).notes
+    assert "cells that may be missing (age)" in " ".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "suspects"),
+    [
+        (marked(AGE, -99), True),
+        (marked(AGE, "-9999.0"), True),
+        (marked(AGE, 999), True),
+        (marked(AGE * 10.0, 9999), True),
+        (marked(AGE - 200, -999), True),
+        (marked(AGE, -999, 1), False),  # one cell is any value
+        (marked(AGE * 20, 999), False),  # among the others
+        (marked(AGE - 120, -99), False),
+        (marked(AGE * 100, 9999), False),  # not far from the others
+        (marked([0, 1] * (N // 2), 999), False),  # too few others to tell
+        (marked(AGE, "unknown"), True),
+        (marked(AGE, "high"), False),
+        (marked(["a", "b"] * (N // 2), "unknown"), False),  # a label
+        (marked(["a", "b"] * (N // 2), "."), True),
+        (marked(AGE, "#DIV/0!"), True),
+    ],
+)
+def test_what_is_asked_about(tmp_path, cells, suspects):
+    assert bool(read_source("demo", write(tmp_path / "t.csv", {"a": cells}), 0).suspected) == suspects
