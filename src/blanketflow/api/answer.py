@@ -54,6 +54,33 @@ class Selected:
     def __repr__(self) -> str:
         return f"Selected({self.verdict})"
 
+    def _repr_html_(self) -> str:
+        from .shown import selected_html
+
+        return selected_html(self)
+
+    def plot(self) -> Any:
+        """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
+
+        ``found.selector.plot()`` draws the importances of the features.
+
+        Returns
+        -------
+        altair.LayerChart
+            A chart, which a notebook shows and ``chart.save("sizes.svg")`` writes.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> x = [[i % 7, i] for i in range(40)]
+        >>> chart = bf.select(x, [row[1] > 20 for row in x]).plot()
+        >>> chart.to_dict()["layer"][1]["encoding"]["y"]["title"]
+        'accuracy'
+        """
+        from ..reporting.plots import score_by_size
+
+        return score_by_size(self.alternatives, str(self.scores["metric"].iloc[0]))
+
 
 def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto", random_state: int = 0) -> Selected:
     """Find the features worth keeping: the smallest set with which models predict as well as with the best.

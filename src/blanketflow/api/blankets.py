@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass
+@dataclass(repr=False)
 class Blankets:
     """The blankets that `blankets` found.
 
@@ -61,6 +61,16 @@ class Blankets:
 
     def __len__(self) -> int:
         return len(self.found)
+
+    def __repr__(self) -> str:
+        from .shown import blankets_text
+
+        return blankets_text(self)
+
+    def _repr_html_(self) -> str:
+        from .shown import blankets_html
+
+        return blankets_html(self)
 
     def to_dict(self) -> dict[str, list[str]]:
         """Return the names of each target's blanket.

@@ -29,7 +29,7 @@ from ..workflow.peek import facts_of
 MOST_LISTED = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """The blanket that was found, and how.
 
@@ -58,6 +58,9 @@ class Selection:
     seed: int
     notes: list[str] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return self.text()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """The description of a table.
 
@@ -49,6 +49,16 @@ class Inspection:
     suggested_test: str
     test_reason: str
     advice: list[Advice]
+
+    def __repr__(self) -> str:
+        from ..shown import inspection_text
+
+        return inspection_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..shown import inspection_html
+
+        return inspection_html(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
