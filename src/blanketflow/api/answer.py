@@ -82,7 +82,15 @@ class Selected:
         return score_by_size(self.alternatives, str(self.scores["metric"].iloc[0]))
 
 
-def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto", random_state: int = 0) -> Selected:
+def select(
+    X: Any,
+    y: Any,
+    time_limit: float | None = 60,
+    *,
+    task: str = "auto",
+    random_state: int = 0,
+    verbose: int = 0,
+) -> Selected:
     """Find the features worth keeping: the smallest set with which models predict as well as with the best.
 
     Parameters
@@ -97,6 +105,8 @@ def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto",
         What the target is.
     random_state : int
         Seed.
+    verbose : int, default=0
+        What is said on stderr: 0 nothing, 1 a line per round of judging, 2 one per step too.
 
     Returns
     -------
@@ -123,7 +133,7 @@ def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto",
 
     from .selectors import Auto
 
-    selector = Auto(task=task, random_state=random_state, time_limit=time_limit).fit(X, y)
+    selector = Auto(task=task, random_state=random_state, time_limit=time_limit, verbose=verbose).fit(X, y)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(

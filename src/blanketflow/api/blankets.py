@@ -6,17 +6,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from joblib import Parallel, delayed
+
 from ..ci import get_ci_test
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO, choose_test, described
 from ..core.convert import as_table
+from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import LimitReached, Limits
+from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import look_up
 from ..core.table import Table
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
+from ..workflow.worker_count import n_workers
+from .arguments import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +168,8 @@ def blankets(
     random_state: int = 0,
     time_limit: float | None = None,
     max_tests: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
     **options: Any,
 ) -> Blankets:
     """Find the Markov blanket of every column.
@@ -185,6 +193,11 @@ def blankets(
     time_limit, max_tests : optional
         Seconds, and CI tests, that growing may spend on one target, and shrinking likewise. A target that reaches a
         limit has status ``timeout``; it has a blanket only if the method is anytime.
+    n_jobs : int, optional
+        Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
+        it. `n_tests` does, because processes do not share answers.
+    verbose : int, default=0
+        What is said on stderr: 0 nothing, 1 a line per target, 2 one per step too.
     **options
         Options of the method, such as ``alpha`` and ``max_k``.
 
@@ -217,26 +230,57 @@ def blankets(
     table = as_table(X)
     test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
-    limits = Limits(time_limit, max_tests)
+    SHARED["verbose"].check("blankets", "verbose", verbose)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
-    bound = test.bind(table, seed=random_state)
     wanted = list(table.names if targets is None else targets)
-    found: dict[str, list[Step]] = {}
-    statuses: dict[str, tuple[str, str]] = {}
-    shared: dict[Any, Any] = {}
     for target in wanted:
-        table.position(target)
-        problem = _problem(bound, target, fold_seed(random_state, "0"), limits, shared)
-        try:
-            outcome = run_problem(configured, problem)
-        except LimitReached as limit:
-            statuses[target] = ("timeout", str(limit))
-        else:
-            found[target] = members(outcome.decisions)
-            statuses[target] = (outcome.status, outcome.reason)
-    return Blankets(found, statuses, bound.n_tests, table.names)
+        table.position(target)  # refused before anything is searched
+    n = n_workers("blankets", n_jobs, len(wanted))
+    limits = Limits(time_limit, max_tests)
+    search = _Search(configured, test, table, random_state, limits, Teller(verbose, "blankets"))
+    parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
+    say_once("blankets", *(warned for _, warned in parts))
+    found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
+    statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
+    return Blankets(
+        {target: found[target] for target in wanted if target in found},
+        {target: statuses[target] for target in wanted},
+        sum(n_tests for (_, _, n_tests), _ in parts),
+        table.names,
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for the blankets of some targets, by one bound test."""
+
+    method: Method
+    test: CITest
+    table: Table
+    seed: int
+    limits: Limits
+    tell: Teller
+
+    def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
+        """Return the blankets, the statuses and the number of tests."""
+        bound = self.test.bind(self.table, seed=self.seed)
+        found: dict[str, list[Step]] = {}
+        statuses: dict[str, tuple[str, str]] = {}
+        shared: dict[Any, Any] = {}
+        for target in targets:
+            problem = _problem(bound, target, fold_seed(self.seed, "0"), self.limits, shared)
+            problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
+            try:
+                outcome = run_problem(self.method, problem)
+            except LimitReached as limit:
+                statuses[target] = ("timeout", str(limit))
+            else:
+                found[target] = members(outcome.decisions)
+                statuses[target] = (outcome.status, outcome.reason)
+            self.tell(f"{target}: {len(found.get(target, []))} features, {statuses[target][0]}")
+        return found, statuses, bound.n_tests
 
 
 def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:

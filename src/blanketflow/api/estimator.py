@@ -17,9 +17,11 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
+from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
+from ..core.progress_lines import Teller
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
@@ -29,6 +31,7 @@ from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
+from .selector_display import SelectorDisplay
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +76,7 @@ class _Fitted:
     feature_names_in_: np.ndarray
 
 
-class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
+class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimator):
     """Base of all selector classes.
 
     Attributes
@@ -136,6 +139,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     time_limit: float | None = None
     max_tests: int | None = None
     n_jobs: int | None = None
+    verbose: int = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete a class that names its method: its ``__init__`` and docstring."""
@@ -196,11 +200,22 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "")
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        outcomes = Parallel(n_jobs=n_workers(type(self).__name__, self.n_jobs, len(parts)))(
-            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
+        name, tell = type(self).__name__, Teller(self.verbose, type(self).__name__)
+        found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
+            delayed(with_warnings)(
+                run_fold,
+                method,
+                test,
+                features.take(rows),
+                target.take(rows),
+                fold_seed(seed, fold),
+                limits,
+                tell.of(f"fold {fold}") if self.n_folds else tell,
+            )
             for fold, rows in parts
         )
-        return self._collect(outcomes, [fold for fold, _ in parts])
+        say_once(name, *(warned for _, warned in found))
+        return self._collect([outcome for outcome, _ in found], [fold for fold, _ in parts])
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
         """Return the method and its CI test with these parameters; raises `ParameterError` as `fit` does.
@@ -322,48 +337,6 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "selected_features_")
         chosen = set(self.selected_features_)
         return np.array([name in chosen for name in self._table_names], dtype=bool)
-
-    def plot(self) -> Any:
-        """Draw the importance of each selected feature as a bar in the colour of its role.
-
-        Returns
-        -------
-        altair.Chart
-            A chart, which a notebook shows and ``chart.save("blanket.svg")`` writes.
-
-        Raises
-        ------
-        NotFittedError
-            If `fit` was not called.
-
-        Examples
-        --------
-        >>> import blanketflow as bf
-        >>> from sklearn.datasets import load_iris
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> bf.MRMR(n_features=2).fit(X, y).plot().to_dict()["mark"]
-        {'type': 'bar'}
-        """
-        import pandas as pd
-
-        from ..reporting.plots import blanket_bars
-        from .shown import FEATURE_COLUMNS, features_of
-
-        check_is_fitted(self, "selected_features_")
-        return blanket_bars(pd.DataFrame(features_of(self), columns=FEATURE_COLUMNS))
-
-    # scikit-learn's diagram, and below it, once fitted, what was found; with set_config(display="text") neither.
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._found_html()
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**options)
-        return bundle | {"text/html": bundle["text/html"] + self._found_html()} if "text/html" in bundle else bundle
-
-    def _found_html(self) -> str:
-        from .shown import selector_html
-
-        return selector_html(self) if hasattr(self, "selected_features_") else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
