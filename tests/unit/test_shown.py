@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import blanketflow as bf
 from blanketflow.api.inspection import inspect_table
+from blanketflow.plugins import Card, Method, Step
 from blanketflow.reporting import notebook
 
 #: A name that would run, hide the rest of a line, and end a table.
@@ -72,6 +73,24 @@ def test_p_values_are_of_the_tests_that_kept_the_features(table):
     assert sorted(last.index) == ["strong", "weak"] and last["weak"] > 1e-3
     words = read(found._found_html()).words
     assert words[words.index("weak") + 3] == f"{last['weak']:.3f}"
+
+
+class Strongest(Method):
+    """A plug-in whose steps name no test."""
+
+    card = Card("strongest", "the strongest", "filter", "Keeps the feature of least p.", "unpublished")
+
+    def grow(self, problem):
+        return [Step(problem.features[int(problem.marginal.log_p.argmin())], role="a <b>role</b>")]
+
+    def shrink(self, problem, candidates):
+        return candidates
+
+
+def test_where_no_test_was_made_there_is_no_p_value_and_a_role_of_a_plug_in_stands_as_it_is(table):
+    found = bf.get_selector(Strongest, ci_test="fisher-z").fit(*table)
+    words = read(found._found_html()).words
+    assert "strong" in words and "a <b>role</b>" in words and "p-value" not in words
 
 
 def test_folds_stand_in_place_of_p_values(table):

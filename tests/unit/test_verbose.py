@@ -51,7 +51,7 @@ def test_steps_are_those_of_the_trace(capsys):
 
 def test_all_blankets_say_a_line_per_target(capsys):
     found = bf.blankets(X, ci_test="fisher-z", verbose=1)
-    assert lines(capsys) == [f"blankets: x{i}: {len(found[f'x{i}'])} features, ok" for i in range(3)]
+    assert lines(capsys) == [f"blankets: x{i}: {len(found[f'x{i}'])} in its blanket, ok" for i in range(3)]
 
 
 def test_rounds_of_judging_are_counted():

@@ -279,7 +279,7 @@ class _Search:
             else:
                 found[target] = members(outcome.decisions)
                 statuses[target] = (outcome.status, outcome.reason)
-            self.tell(f"{target}: {len(found.get(target, []))} features, {statuses[target][0]}")
+            self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
         return found, statuses, bound.n_tests
 
 

@@ -29,12 +29,12 @@ _TARGETS, _NAMES = 12, 6
 def features_of(selector: MarkovBlanketSelector) -> list[dict[str, Any]]:
     """Return one row per selected feature: feature, role, importance, p_value, frequency.
 
-    The p-value is that of the last test that kept the feature; NaN for a method without tests, and where folds are
-    combined, since each fold has its own.
+    The p-value is that of the last test that kept the feature; NaN if none did, and where folds are combined, since
+    each fold has its own.
     """
     last: dict[str, float] = {}
     if selector.ci_test_ is not None and len(set(selector.trace_["fold"])) == 1:
-        kept = selector.trace_[selector.trace_["kept"]]
+        kept = selector.trace_[selector.trace_["kept"] & (selector.trace_["p_value"] < 1)]  # 1 stands for no test
         last = dict(zip(kept["feature"], kept["p_value"], strict=True))
     told = (selector.roles_, selector.importances_, last, selector.frequencies_)
     return [
@@ -80,7 +80,7 @@ def _p_value(p: float) -> str:
 
 
 def _unit(selector: MarkovBlanketSelector) -> Markup:
-    said = selector.method_class.card.importance
+    said = selector.method_class.card.means_by_importance
     return paragraph(f"Importance: {said}." if said else "")
 
 

@@ -183,23 +183,24 @@ def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int
 
     Each comment can be uncommented without the others or with them: no key is given twice, no column two meanings.
     """
-    left = {*spec.get("drop", []), *spec.get("categorical", [])}
-    leaks = [name for name in seen.columns_found("leakage") if name not in left]
-    codes = [name for name in seen.columns_found("code") if name not in left and name not in leaks]
-    groups = [name for name in seen.columns_found("group") if name not in left and name not in leaks]
+    dropped, labels = spec.get("drop", []), spec.get("categorical", [])
+    leaks = [name for name in seen.columns_found("leakage") if name not in dropped]
+    settled = {*dropped, *labels, *leaks}
+    codes = [name for name in seen.columns_found("code") if name not in settled]
+    groups = [name for name in seen.columns_found("group") if name not in settled]
     lines = [
         *_list_lines(
             "drop",
-            spec.get("drop", []),
+            dropped,
             "suspected identifiers, dates or free text",
             leaks,
             "suspected leakage: do you know it before the target?",
         ),
-        *_list_lines("categorical", spec.get("categorical", []), "", codes, "if this is a label without an order"),
+        *_list_lines("categorical", labels, "", codes, "if this is a label without an order"),
     ]
     if groups and "groups" not in spec:
         lines.append(_groups_line(groups[0], splits["evaluation"], folds, seen))
-    if not spec.get("drop") and not leaks:
+    if not dropped and not leaks:
         lines.append("    # drop: []          # columns to leave out")
     if "categorical" not in spec and not codes:
         lines.append("    # categorical: []   # numeric-looking columns that are labels")
