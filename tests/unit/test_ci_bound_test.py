@@ -78,3 +78,9 @@ def test_many_columns_may_be_given_as_an_array_of_positions_or_names():
         bound = get_ci_test("fisher-z").bind(X)
         assert list(bound.test_many(xs, "a")) == list(bound.test_many(xs, "a")) == wanted  # computed, then remembered
     assert list(get_ci_test("fisher-z").bind(X).test_many(np.array([1, 3, 1], dtype=np.uint8), 0)) == wanted
+
+
+def test_a_bound_test_says_what_it_is():
+    bound = get_ci_test("fisher-z").bind(np.random.default_rng(0).normal(size=(50, 3)))
+    bound.test("x0", "x1")
+    assert repr(bound) == "<fisher-z bound to 50 rows, 3 columns, n_tests=1>"

@@ -1,9 +1,13 @@
 """`blanketflow run` before Snakemake starts, and how its events become progress."""
 
+import time
+
 import pytest
 
 from blanketflow.cli import main
 from blanketflow.cli import run as command
+from blanketflow.cli.dry_run import _rows
+from blanketflow.cli.live import _Lines
 from blanketflow.cli.progress import Progress
 
 
@@ -49,6 +53,46 @@ def test_what_does_not(word):
 )
 def test_what_runs_no_jobs_shows_no_blankets(word, is_so):
     assert command._runs_no_jobs(word) == is_so
+
+
+def events_of_a_run():
+    """The events of a small run, one after the other."""
+    stats = {"all": 1, "table": 2, "ci_test_dataset_5": 1, "grow": 1, "total": 5}
+    yield {"event": "note", "message": "wine: look at it"}
+    yield {"event": "run_info", "stats": stats}
+    for number, (rule, ids) in enumerate(
+        [
+            ("table", {"dataset": "wine"}),
+            ("table", {"dataset": "sick"}),
+            ("ci_test_dataset_5", {"dataset": "wine", "test": "g2"}),
+            ("grow", {"dataset": "wine", "selector": "gs\x1b"}),
+        ]
+    ):
+        yield {"event": "job_info", "jobid": number, "rule_name": rule, "time": 0.0, "wildcards": ids}
+        yield {"event": "job_finished", "job_id": number, "time": 1.0}
+
+
+def test_without_a_terminal_each_stage_has_a_line(capsys):
+    progress, lines = Progress(), _Lines(time.monotonic())
+    for event in events_of_a_run():
+        progress.see(event)
+        lines.see(progress)
+        lines.see(progress)
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.splitlines() == [
+        "wine: look at it",
+        "4 jobs: 2 data, 1 CI tests, 1 selection",
+        "[0:00] data: 2 jobs done",
+        "[0:00] CI tests: 1 job done",
+        "[0:00] selection: 1 job done",
+    ]
+
+
+def test_a_plan_has_a_row_per_stage_and_names_what_its_jobs_differ_in():
+    progress = Progress()
+    for event in events_of_a_run():
+        progress.see(event)
+    assert _rows(progress) == [("data", "2", "sick, wine"), ("CI tests", "1", "g2"), ("selection", "1", "gs\\x1b")]
 
 
 def test_progress_of_a_run():

@@ -1,12 +1,13 @@
 """What `inspect` sees in tables whose flaws are known, because they were put there."""
 
 import csv
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 
-from blanketflow.api.inspection import inspect_columns, inspect_table, suggest_targets
+from blanketflow.api.inspection import ColumnSummary, inspect_columns, inspect_table, likely_targets
 from blanketflow.core.table import Column
 from blanketflow.data.findings.leakage import told_by
 from blanketflow.workflow.plan import make_plan
@@ -115,14 +116,24 @@ def test_what_suits_is_what_the_plan_runs(spec):
     selectors = {f"{m}-{t}": {"method": m, "ci_test": t} for m, t in itertools.product(["gs"], ["g2", "fisher-z"])}
     plan = make_plan({"datasets": {"study": spec}, "selectors": selectors, "folds": 0}, lambda name: name)
     assert plan.pairs == [("study", "gs-g2"), ("study", "all")]
-    assert [skip.reason for skip in plan.skipped] == [tests["fisher-z"]]
+    assert [skip.reason for skip in plan.skipped] == [f"{tests['fisher-z']}; set ci_test to lr-mixed or g2"]
 
 
 def test_targets_are_suggested(spec):
     n_rows, columns, known_target = inspect_columns({"path": spec["path"]})
     assert known_target is None
-    assert n_rows == N and suggest_targets(columns)[0] == "outcome"
-    assert "sample_id" not in suggest_targets(columns)
+    first, *others = likely_targets(columns)
+    assert n_rows == N and first.name == "outcome"
+    assert first.reasons == ("its name is 'outcome'", "it is the last column", "it has two values")
+    names = [other.name for other in others]
+    assert names[0] == "outcome_date" and {"code", "sex"} < set(names)
+    assert not {"row", "sample_id", "patient", "visit", "remark", "empty", "age"} & set(names)
+
+
+def test_numbers_that_are_not_last_are_not_suggested():
+    x, y = (ColumnSummary(name, "numeric", 0, 90, "0 .. 1") for name in ("a", "b"))
+    assert [(one.name, one.reasons) for one in likely_targets([x, y])] == [("b", ("it is the last column",))]
+    assert likely_targets([x, dataclasses.replace(y, looks_like="date")]) == []
 
 
 def test_a_source_that_names_its_target_needs_no_suggestion():

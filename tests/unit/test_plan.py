@@ -19,6 +19,9 @@ from blanketflow.workflow.plan import make_plan
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 
 
+FISHER_Z_TAKES_NONE = "fisher-z takes no categorical features of more than 2 levels; set ci_test to lr-mixed or g2"
+
+
 def table(folder, levels):
     rows = [f"{levels[i % len(levels)]},{i % 7},{'yn'[i % 2]}" for i in range(40)]
     path = folder / "study.csv"
@@ -33,7 +36,7 @@ def plan_of(dataset, **selectors):
 
 @pytest.mark.parametrize(
     ("levels", "reasons"),
-    [(("a", "b"), []), (("a", "b", "c"), ["fisher-z takes no categorical features of more than 2 levels"])],
+    [(("a", "b"), []), (("a", "b", "c"), [FISHER_Z_TAKES_NONE])],
 )
 def test_a_test_that_cannot_take_the_features_is_skipped_with_its_reason(tmp_path, levels, reasons):
     plan = plan_of(table(tmp_path, levels), z={"method": "gs", "ci_test": "fisher-z"}, g={"method": "gs"})

@@ -37,6 +37,15 @@ def test_features_verdict_and_alternatives_say_the_same(wine, selected):
     assert repr(selected) == f"Selected({selected.verdict})"
 
 
+def test_a_notebook_shows_the_verdict_the_features_and_a_curve(selected):
+    page = selected._repr_html_()
+    assert page.startswith('<div class="blanketflow"') and "95 % interval" in page
+    assert all(f">{name}</td>" in page for name in selected.features)
+    assert page.count("<circle") == len(selected.alternatives) + 1 and "accuracy against number of features" in page
+    layers = selected.plot().to_dict()["layer"]  # Altair checks it
+    assert [layer["mark"]["type"] for layer in layers] == ["rule", "line", "point", "point"]
+
+
 def test_scores_have_a_row_per_model_their_mean_and_the_corrected_one(selected):
     scores = selected.scores.set_index("model")
     assert list(scores.index) == ["linear", "neighbours", "boosted", "mean", "corrected"]

@@ -89,6 +89,21 @@ def test_snakemakes_own_output_where_it_is_asked_for(finished, tmp_path, more):
 
 
 @pytest.mark.extended
+def test_where_nobody_looks_on_the_plan_is_a_table_and_each_stage_a_line(finished, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "copy")
+    (folder / "results/report.html").unlink()
+    how = {"cwd": folder, "env": environment(), "capture_output": True, "text": True, "timeout": HANGS}
+    looked = subprocess.run([*RUN, "-n"], **how)
+    assert looked.returncode == 0 and not (folder / "results/report.html").exists()
+    assert looked.stdout.startswith("1 job would run:\n") and "tables and report     1" in looked.stdout
+    assert "of CPU time from nothing" in looked.stdout and "results/report.html" in looked.stdout
+    assert "mrmr (3): " not in looked.stdout  # of the run before
+    done = subprocess.run(RUN, **how)
+    assert done.returncode == 0 and "tables and report: 1 job done" in done.stderr
+    assert "mrmr (3): " in done.stdout and "Select jobs to execute" not in done.stdout + done.stderr
+
+
+@pytest.mark.extended
 def test_snakemakes_exit_code_and_error_pass_through(tmp_path, base_config):
     folder = configure(tmp_path, base_config | {"models": ["tre"]})
     code, shown = in_terminal(RUN, folder, environment())

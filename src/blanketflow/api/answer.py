@@ -54,8 +54,43 @@ class Selected:
     def __repr__(self) -> str:
         return f"Selected({self.verdict})"
 
+    def _repr_html_(self) -> str:
+        from .shown import selected_html
 
-def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto", random_state: int = 0) -> Selected:
+        return selected_html(self)
+
+    def plot(self) -> Any:
+        """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
+
+        ``found.selector.plot()`` draws the importances of the features.
+
+        Returns
+        -------
+        altair.LayerChart
+            A chart, which a notebook shows and ``chart.save("sizes.svg")`` writes.
+
+        Examples
+        --------
+        >>> import blanketflow as bf
+        >>> x = [[i % 7, i] for i in range(40)]
+        >>> chart = bf.select(x, [row[1] > 20 for row in x]).plot()
+        >>> chart.to_dict()["layer"][1]["encoding"]["y"]["title"]
+        'accuracy'
+        """
+        from ..reporting.plots import score_by_size
+
+        return score_by_size(self.alternatives, str(self.scores["metric"].iloc[0]))
+
+
+def select(
+    X: Any,
+    y: Any,
+    time_limit: float | None = 60,
+    *,
+    task: str = "auto",
+    random_state: int = 0,
+    verbose: int = 0,
+) -> Selected:
     """Find the features worth keeping: the smallest set with which models predict as well as with the best.
 
     Parameters
@@ -70,6 +105,8 @@ def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto",
         What the target is.
     random_state : int
         Seed.
+    verbose : int, default=0
+        What is said on stderr: 0 nothing, 1 a line per round of judging, 2 one per step too.
 
     Returns
     -------
@@ -96,7 +133,7 @@ def select(X: Any, y: Any, time_limit: float | None = 60, *, task: str = "auto",
 
     from .selectors import Auto
 
-    selector = Auto(task=task, random_state=random_state, time_limit=time_limit).fit(X, y)
+    selector = Auto(task=task, random_state=random_state, time_limit=time_limit, verbose=verbose).fit(X, y)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(

@@ -40,6 +40,9 @@ SHARED: dict[str, Parameter] = {
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),
+    "verbose": Parameter(
+        "integer", "What is said on stderr: 0 nothing, 1 a line per stage of each fold, 2 one per step too.", at_least=0
+    ),
 }
 #: Parameters of kind ``any``: how a type checker and a reader are told what they take.
 _OPEN = {

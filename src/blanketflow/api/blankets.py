@@ -6,24 +6,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from joblib import Parallel, delayed
+
 from ..ci import get_ci_test
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO, choose_test, described
 from ..core.convert import as_table
+from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import LimitReached, Limits
+from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
+from ..workflow.worker_count import n_workers
+from .arguments import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass
+@dataclass(repr=False)
 class Blankets:
     """The blankets that `blankets` found.
 
@@ -62,6 +68,16 @@ class Blankets:
 
     def __len__(self) -> int:
         return len(self.found)
+
+    def __repr__(self) -> str:
+        from .shown import blankets_text
+
+        return blankets_text(self)
+
+    def _repr_html_(self) -> str:
+        from .shown import blankets_html
+
+        return blankets_html(self)
 
     def to_dict(self) -> dict[str, list[str]]:
         """Return the names of each target's blanket.
@@ -153,6 +169,8 @@ def blankets(
     random_state: int = 0,
     time_limit: float | None = None,
     max_tests: int | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
     **options: Any,
 ) -> Blankets:
     """Find the Markov blanket of every column.
@@ -176,6 +194,11 @@ def blankets(
     time_limit, max_tests : optional
         Seconds, and CI tests, that growing may spend on one target, and shrinking likewise. A target that reaches a
         limit has status ``timeout``; it has a blanket only if the method is anytime.
+    n_jobs : int, optional
+        Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
+        it. `n_tests` does, because processes do not share answers.
+    verbose : int, default=0
+        What is said on stderr: 0 nothing, 1 a line per target, 2 one per step too.
     **options
         Options of the method, such as ``alpha`` and ``max_k``.
 
@@ -209,36 +232,64 @@ def blankets(
     table = as_table(X)
     test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
-    limits = Limits(time_limit, max_tests)
+    SHARED["verbose"].check("blankets", "verbose", verbose)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
-    bound = test.bind(table, seed=random_state)
     own = {str(name): name for name in X.columns} if hasattr(X, "iloc") else {}
     wanted = list(table.names if targets is None else map(str, targets))
-    found: dict[str, list[Step]] = {}
-    statuses: dict[str, tuple[str, str]] = {}
-    shared: dict[Any, Any] = {}
     for target in wanted:
-        table.position(target)
-        problem = _problem(bound, target, fold_seed(random_state, "0"), limits, shared)
-        try:
-            outcome = run_problem(configured, problem)
-        except LimitReached as limit:
-            statuses[target] = ("timeout", str(limit))
-        else:
-            found[target] = members(outcome.decisions)
-            statuses[target] = (outcome.status, outcome.reason)
-    if not all(isinstance(name, str) for name in own.values()):
-        found = {own[target]: [_renamed(step, own) for step in steps] for target, steps in found.items()}
-        statuses = {own[target]: status for target, status in statuses.items()}
-    return Blankets(found, statuses, bound.n_tests, [own.get(name, name) for name in table.names])
+        table.position(target)  # refused before anything is searched
+    n = n_workers("blankets", n_jobs, len(wanted))
+    limits = Limits(time_limit, max_tests)
+    search = _Search(configured, test, table, random_state, limits, Teller(verbose, "blankets"))
+    parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
+    say_once("blankets", *(warned for _, warned in parts))
+    found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
+    statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
+    return Blankets(
+        {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},
+        {own.get(name, name): statuses[name] for name in wanted},
+        sum(n_tests for (_, _, n_tests), _ in parts),
+        [own.get(name, name) for name in table.names],
+    )
 
 
 def _renamed(step: Step, own: dict[str, Any]) -> Step:
     """Return a step whose columns have the names of the caller's frame, which may be whole numbers."""
-    given = None if step.given is None else tuple(own[name] for name in step.given)
-    return replace(step, feature=own[step.feature], given=given)
+    given = None if step.given is None else tuple(own.get(name, name) for name in step.given)
+    return replace(step, feature=own.get(step.feature, step.feature), given=given)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for the blankets of some targets, by one bound test."""
+
+    method: Method
+    test: CITest
+    table: Table
+    seed: int
+    limits: Limits
+    tell: Teller
+
+    def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
+        """Return the blankets, the statuses and the number of tests."""
+        bound = self.test.bind(self.table, seed=self.seed)
+        found: dict[str, list[Step]] = {}
+        statuses: dict[str, tuple[str, str]] = {}
+        shared: dict[Any, Any] = {}
+        for target in targets:
+            problem = _problem(bound, target, fold_seed(self.seed, "0"), self.limits, shared)
+            problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
+            try:
+                outcome = run_problem(self.method, problem)
+            except LimitReached as limit:
+                statuses[target] = ("timeout", str(limit))
+            else:
+                found[target] = members(outcome.decisions)
+                statuses[target] = (outcome.status, outcome.reason)
+            self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
+        return found, statuses, bound.n_tests
 
 
 def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:

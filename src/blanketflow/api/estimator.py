@@ -17,9 +17,11 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
+from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
+from ..core.progress_lines import Teller
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
@@ -30,7 +32,8 @@ from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
-from .frames import own_names, plain, selected_columns, with_own_names
+from .frames import frame_as_table, own_names, plain, selected_columns, with_own_names
+from .selector_display import SelectorDisplay
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +78,7 @@ class _Fitted:
     feature_names_in_: np.ndarray
 
 
-class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
+class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimator):
     """Base of all selector classes.
 
     Attributes
@@ -138,6 +141,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
     time_limit: float | None = None
     max_tests: int | None = None
     n_jobs: int | None = None
+    verbose: int = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete a class that names its method: its ``__init__`` and docstring."""
@@ -199,11 +203,23 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
             choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "")
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        outcomes = Parallel(n_jobs=n_workers(type(self).__name__, self.n_jobs, len(parts)))(
-            delayed(run_fold)(method, test, features.take(rows), target.take(rows), fold_seed(seed, fold), limits)
+        name, tell = type(self).__name__, Teller(self.verbose, type(self).__name__)
+        found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
+            delayed(with_warnings)(
+                run_fold,
+                method,
+                test,
+                features.take(rows),
+                target.take(rows),
+                fold_seed(seed, fold),
+                limits,
+                tell.of(f"fold {fold}") if self.n_folds else tell,
+            )
             for fold, rows in parts
         )
-        return with_own_names(self._collect(outcomes, [fold for fold, _ in parts]), self._own_names)
+        say_once(name, *(warned for _, warned in found))
+        fitted = self._collect([outcome for outcome, _ in found], [fold for fold, _ in parts])
+        return with_own_names(fitted, self._own_names)
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
         """Return the method and its CI test with these parameters; raises `ParameterError` as `fit` does.
@@ -242,7 +258,7 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         name = str(getattr(y, "name", None) or "target")
         table, X, y = None, as_frame(X), with_plain_texts(y)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
-            table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
+            table = frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
         if isinstance(X, Table):
             checked, y = X, self._validate_table(X, y)
         else:
@@ -364,17 +380,6 @@ class MarkovBlanketSelector(_Fitted, SelectorMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _frame_as_table(X: Any) -> Table:
-    """Return a DataFrame as a table; refuses names of which some are text and others are not, as scikit-learn does."""
-    other = next((name for name in X.columns if not isinstance(name, str)), None)
-    if other is not None and any(isinstance(name, str) for name in X.columns):
-        raise DataError(
-            f"column name {other!r} is not text, but other names are. Make all of them text: "
-            "X.columns = X.columns.astype(str)."
-        )
-    return as_table(X)
 
 
 def _check_labels(y: np.ndarray, target: Column, task: str) -> None:

@@ -1,4 +1,4 @@
-"""What selectors give back for a frame: its own kind of table, and its own names, which may be whole numbers."""
+"""What selectors take and give back of a frame: its own kind of table, and its names, which may be whole numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..core.convert import as_table
+from ..core.errors import DataError
+from ..core.table import Table
 from ..data.frames import as_frame, with_plain_texts
 
 
@@ -54,3 +57,14 @@ def selected_columns(selector: Any, X: Any) -> Any:
 
 def _output(selector: Any) -> str:
     return _get_output_config("transform", selector)["dense"]
+
+
+def frame_as_table(X: Any) -> Table:
+    """Return a DataFrame as a table; refuses names of which some are text and others are not, as scikit-learn does."""
+    other = next((name for name in X.columns if not isinstance(name, str)), None)
+    if other is not None and any(isinstance(name, str) for name in X.columns):
+        raise DataError(
+            f"column name {other!r} is not text, but other names are. Make all of them text: "
+            "X.columns = X.columns.astype(str)."
+        )
+    return as_table(X)

@@ -34,7 +34,7 @@ _SIGN = re.compile(r"[^\w\s~]").fullmatch
 MOST_LISTED = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """The blanket that was found, and how.
 
@@ -63,6 +63,9 @@ class Selection:
     seed: int
     notes: list[str] = field(default_factory=list)
     verdict: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return self.text()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""

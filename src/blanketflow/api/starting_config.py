@@ -145,9 +145,9 @@ def _text(
         "",
         "datasets:",
         f"  {dataset}:",
-        *[f"    {key}: {in_yaml(value)}" for key, value in spec.items() if key != "drop"],
+        *[f"    {key}: {in_yaml(value)}" for key, value in spec.items() if key not in ("drop", "categorical")],
         *([f"    task: {seen.task}   # {printable(seen.task_reason)}"] if "task" not in spec else []),
-        *_column_lines(spec, seen),
+        *_column_lines(spec, splits, raw["folds"], seen),
         *[f"    # {printable(told)}" for told in plan.facts[dataset].told if told],
         "",
         "# Outer splits judge the blankets on rows that the search never saw; 0: none. The final one is on all rows.",
@@ -178,29 +178,64 @@ def _cost(plan: Plan, dataset: str, name: str) -> str:
     return duration(pair_seconds(plan, dataset, name))
 
 
-def _column_lines(spec: Mapping[str, Any], seen: Inspection) -> list[str]:
-    """Return the lines about columns: what is dropped, and comments on what the reader should decide."""
-    lines = []
-    if spec.get("drop"):
-        lines.append(f"    drop: {in_yaml(spec['drop'])}   # suspected identifiers, dates or free text")
-    for kind, key, told in (
-        ("leakage", "drop", "suspected leakage: do you know them before the target?"),
-        ("code", "categorical", "if these are labels without an order"),
-    ):
-        names = [name for name in seen.columns_found(kind) if name not in spec.get("drop", [])]
-        if names:
-            more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            lines.append(f"    # {key}: {in_yaml(names[:_NAMED])}   # {told}{more}")
-    groups = seen.columns_found("group")
-    if groups:
-        lines.append(
-            f"    # groups: {in_yaml(groups[0])}   # if rows of one value belong together: one side of a split"
-        )
-    if not lines:
+def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int, seen: Inspection) -> list[str]:
+    """Return the lines about columns: what is dropped, and comments on what the reader should decide.
+
+    Each comment can be uncommented without the others or with them: no key is given twice, no column two meanings.
+    """
+    dropped, labels = spec.get("drop", []), spec.get("categorical", [])
+    leaks = [name for name in seen.columns_found("leakage") if name not in dropped]
+    settled = {*dropped, *labels, *leaks}
+    codes = [name for name in seen.columns_found("code") if name not in settled]
+    groups = [name for name in seen.columns_found("group") if name not in settled]
+    lines = [
+        *_list_lines(
+            "drop",
+            dropped,
+            "suspected identifiers, dates or free text",
+            leaks,
+            "suspected leakage: do you know it before the target?",
+        ),
+        *_list_lines("categorical", labels, "", codes, "if this is a label without an order"),
+    ]
+    if groups and "groups" not in spec:
+        lines.append(_groups_line(groups[0], splits["evaluation"], folds, seen))
+    if not dropped and not leaks:
         lines.append("    # drop: []          # columns to leave out")
-    if "categorical" not in spec and not seen.columns_found("code"):
+    if "categorical" not in spec and not codes:
         lines.append("    # categorical: []   # numeric-looking columns that are labels")
     return lines
+
+
+def _list_lines(key: str, given: Sequence[str], told: str, suggested: Sequence[str], question: str) -> list[str]:
+    """Return a key with the columns that it holds, and those suggested as comments: in the same list, if there is one.
+
+    Examples
+    --------
+    >>> _list_lines("drop", ["id"], "numbers rows", ["x"], "a leak?")
+    ['    drop:   # numbers rows', '      - id', '      # - x   # a leak?']
+    >>> _list_lines("drop", [], "", ["x"], "a leak?")
+    ['    # drop: [x]   # a leak?']
+    """
+    told, more = f"   # {told}" if told else "", len(suggested) - _NAMED
+    question += f"; and {more} more" if more > 0 else ""
+    suggested = suggested[:_NAMED]
+    if not given:
+        return [f"    # {key}: {in_yaml(suggested)}   # {question}"] if suggested else []
+    if not suggested:
+        return [f"    {key}: {in_yaml(given)}{told}"]
+    kept = [f"      - {in_yaml(name)}" for name in given]
+    return [f"    {key}:{told}", *kept, *(f"      # - {in_yaml(name)}   # {question}" for name in suggested)]
+
+
+def _groups_line(name: str, evaluation: int, folds: int, seen: Inspection) -> str:
+    """Return the suggestion to keep groups together; only words if there are fewer groups than the folds need."""
+    n_groups = next((column.n_distinct for column in seen.columns if column.name == name), 0)
+    n_in_training = n_groups - (-(-n_groups // evaluation) if evaluation else 0)
+    if n_groups < evaluation or n_in_training < folds:
+        what = f"{printable(name)} may say which rows belong together, but has only {n_groups} values"
+        return f"    # {what}: fewer folds would be needed"
+    return f"    # groups: {in_yaml(name)}   # if rows of one value belong together: one side of a split"
 
 
 def in_yaml(value: Any) -> str:
@@ -210,6 +245,8 @@ def in_yaml(value: Any) -> str:
     --------
     >>> in_yaml({"alpha": 7e-06, "drop": ["a: b"]})
     '{alpha: 7.0e-06, drop: ["a: b"]}'
+    >>> in_yaml(["Größe", "😀"])
+    '["Größe", "😀"]'
     """
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {in_yaml(item)}" for key, item in value.items()) + "}"
@@ -217,6 +254,9 @@ def in_yaml(value: Any) -> str:
         return "[" + ", ".join(map(in_yaml, value)) + "]"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
+    if isinstance(value, str):  # in quotes, in which YAML would fold marks of line ends that stand as such
+        quoted = json.dumps(value, ensure_ascii=False)
+        return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
     written = json.dumps(value)
     # YAML reads a number with an exponent and without a point as text.
     return written.replace("e", ".0e") if isinstance(value, float) and "." not in written else written

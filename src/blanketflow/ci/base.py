@@ -137,9 +137,11 @@ class CITest(Configurable):
         for column in table.one_of_each():
             reason = self.supports(column)
             if reason:
+                from .choice import AUTO, INSTEAD
+
                 raise UnsupportedError(
-                    f"{self.card.id} takes {self.accepted()} columns, but {reason}. "
-                    "Drop or recode that column, or choose another test (blanketflow.list_ci_tests())."
+                    f"{self.card.id} takes {self.accepted()} columns, but {reason}. Set ci_test to "
+                    f"{' or '.join(INSTEAD)}, which take it, or to {AUTO}, which chooses a test for the table."
                 )
         column = table.first_incomplete()
         if column is not None and column.n_missing():

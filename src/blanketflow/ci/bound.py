@@ -74,6 +74,10 @@ class BoundTest:
         self._most_cells = getattr(prepared, "most_reliable_cells", math.inf) * (1 + 1e-9) if says_nothing else math.inf
         self._cache = ResultCache(test.is_symmetric)
 
+    def __repr__(self) -> str:
+        shape = f"{self.table.n_rows:,} rows, {len(self.table):,} columns"
+        return f"<{self.card.id} bound to {shape}, n_tests={self.n_tests}>"
+
     def test(self, x: str | int | Columns, y: str | int, given: Iterable[str | int] = ()) -> CIResult:
         """Test whether X is independent of Y given a conditioning set.
 

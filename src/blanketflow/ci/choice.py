@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What a selector asks for to have its test chosen.
 AUTO = "auto"
+#: What to name where the test that was named does not take a column: these take every kind.
+INSTEAD = ("lr-mixed", "g2")
 #: Given so many features a test should still be possible: the largest conditioning set of the subset searches.
 GIVEN = 3
 TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import ConfigError
+from ..core.modules_beside import look_in
 from ..core.printable import printable
 from ..core.seeds import DEFAULT_SEED
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
@@ -60,6 +61,7 @@ def compare(
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")
     if report is not None and (report.is_dir() or not report.parent.is_dir()):
         raise ConfigError(f"--report is {report}, but must name a file in a folder that exists.")
+    look_in(Path())  # as beside a config
     asked = methods or ["hiton-mb", "ppfs", "mrmr"]
     limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {

@@ -11,7 +11,7 @@ from .options import AsJson, DataSet, Table, Target, dataset_spec
 from .terminal import heading, show, show_json, show_table, width
 
 if TYPE_CHECKING:
-    from ..api.inspection import ColumnSummary, Inspection, Suitability
+    from ..api.inspection import ColumnSummary, Inspection, LikelyTarget, Suitability
 
 #: How many columns are listed; JSON has them all.
 _SHOWN = 40
@@ -23,21 +23,22 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
     """Describe a table before a search.
 
     Prints the columns, suspected leakage and identifiers, the suitable methods and about how long they take. Without
-    --target it lists the columns and suggests targets, unless the source itself names one.
+    --target it lists the columns and guesses which may be the target, unless the source itself names one.
     """
-    from ..api.inspection import inspect_columns, inspect_table, suggest_targets
+    from ..api.inspection import inspect_columns, inspect_table, likely_targets
 
     spec = dataset_spec(table, target, data_set or ())
     n_rows, columns, known_target = inspect_columns(spec) if target is None else (0, [], target)
     if known_target is None:
-        targets = suggest_targets(columns)
+        targets = likely_targets(columns)
         if as_json:
-            show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], "suggested_targets": targets})
+            names = [target.name for target in targets]
+            reasons = {target.name: target.reasons for target in targets}
+            of = {"suggested_targets": names, "reasons": reasons}
+            show_json({"n_rows": n_rows, "columns": [vars(c) for c in columns], **of})
         else:
             _show_columns(f"{n_rows} rows, {len(columns)} columns", columns)
-            if targets:
-                show(f"\nThe target may be {', '.join(map(repr, targets))}. Next:")
-                show(f"  blanketflow inspect {shlex.quote(redacted_text(table))} --target {shlex.quote(targets[0])}")
+            _show_targets(table, targets)
         return
     seen = inspect_table(spec)
     if as_json:
@@ -47,6 +48,7 @@ def inspect(table: Table, target: Target = None, data_set: DataSet = None, as_js
 
 
 def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> None:
+    from ..api.inspection.suitable import PURPOSES
     from ..api.starting_config import in_yaml
 
     shape = f"{seen.n_rows} rows, {seen.n_features} features"
@@ -60,8 +62,9 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
     if not seen.findings:
         show("  none")
     heading("\nEstimated CPU time on all rows, from the table's shape; each method with its own CI test")
+    for purpose in dict.fromkeys(PURPOSES.values()):
+        _show_suits(f"methods {purpose}", [one for one in seen.methods if one.purpose == purpose])
     _show_suits("CI tests", seen.tests)
-    _show_suits("methods", seen.methods)
     show(_filled(f"CI test of methods that name none: {seen.suggested_test}, since {seen.test_reason}"))
     of = f"{shlex.quote(redacted_text(table))}" + (f" --target {shlex.quote(target)}" if target else "")
     of += f" --data-set {shlex.join(more)}" if more else ""
@@ -73,6 +76,14 @@ def _show(seen: Inspection, table: str, target: str | None, more: list[str]) -> 
         show(f"    blanketflow select {of}{by}{f' --set {settings}' if settings else ''}")
     show("  For several methods with scores on rows that they did not see, a config for the whole workflow:")
     show(f"    blanketflow init {of}")
+
+
+def _show_targets(table: str, targets: list[LikelyTarget]) -> None:
+    heading("\nWhich column is the target? A guess by names, places and values" + (":" if targets else " found none."))
+    if targets:
+        show_table(["column", "why"], [(target.name, ", ".join(target.reasons)) for target in targets])
+    name = shlex.quote(targets[0].name) if targets else "COLUMN"
+    show(f"\nNext:\n  blanketflow inspect {shlex.quote(redacted_text(table))} --target {name}")
 
 
 def _show_columns(title: str, columns: list[ColumnSummary]) -> None:

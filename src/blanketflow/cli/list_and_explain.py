@@ -12,6 +12,7 @@ import typer
 from ..ci.choice import AUTO
 from ..core.errors import UnknownNameError, did_you_mean
 from ..core.parameters import Configurable
+from ..core.printable import printable_json
 from ..core.registry import discover
 from .options import AsJson, all_ids
 from .terminal import heading, is_terminal, show, show_json, show_table, width
@@ -104,9 +105,7 @@ def _show_fact(title: str, facts: dict[str, Any], key: str) -> None:
 
 
 def _default(value: Any) -> str:
-    import json
-
-    return "none" if value is None else json.dumps(value, default=str)
+    return "none" if value is None else printable_json(value, default=str)
 
 
 #: The kinds of entries and the package that holds each.

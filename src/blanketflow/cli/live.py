@@ -1,89 +1,81 @@
-"""A run of Snakemake with a progress display instead of Snakemake's own output."""
+"""A run of Snakemake with its progress instead of Snakemake's own output: a display, or a line per stage."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.printable import printable
-from .process import Ended, run_to_end, safe_environment
+from .followed import OURS, Followed, followed
+from .process import Ended
 from .progress import Progress
-from .terminal import complain, console, show
+from .terminal import complain, console, is_terminal, note, show
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Folder of the logger plug-in, which is added to Snakemake's import path.
-PLUG_INS = Path(__file__).parent / "events"
-#: Prefix of our jobs' own messages among Snakemake's output.
-_OURS = "blanketflow: "
 #: How many running jobs are named.
 _NAMED = 3
 
 
 def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int] = ()) -> Ended:
-    """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`."""
-    from rich.live import Live
+    """Run Snakemake, show its progress, and report what failed and why; it inherits the file descriptors `hold`.
 
-    environment = safe_environment()
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PLUG_INS), environment.get("PYTHONPATH")]))
-    progress, begin = Progress(), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
-        events, output, errors = (Path(folder) / name for name in ("events", "output", "errors"))
-        events.touch()
-        # A file instead of a pipe: if this process dies, Snakemake is not disturbed.
-        command = [*snakemake, "--logger", "blanketflow", "--logger-blanketflow-path", str(events), *arguments]
-        with (
-            open(output, "wb") as out,
-            open(errors, "wb") as err,
-            open(events, encoding="utf-8") as lines,
-            open(errors, encoding="utf-8", errors="replace") as told,
-        ):
-            follow = _Follow(lines, told, progress)
-            with Live(console=console(sys.stderr), refresh_per_second=8, transient=True) as live:
-                ended = run_to_end(
-                    command,
-                    lambda: live.update(_drawn(follow(), begin)),
-                    env=environment,
-                    stdout=out,
-                    stderr=err,
-                    pass_fds=hold,
-                )
-                live.update(_drawn(follow(), begin), refresh=True)  # events since the last refresh
+    In a terminal the display is drawn anew all the time; elsewhere each stage has a line when it is done.
+    """
+    begin = time.monotonic()
+    with followed(snakemake, arguments) as run:
+        if is_terminal() and is_terminal(sys.stderr):
+            ended = _drawn_anew(run, hold, begin)
+        else:
+            lines = _Lines(begin)
+            ended = run.run(lambda: lines.see(run.progress()), hold)
+            lines.see(run.progress())  # events since the last look
+        progress = run.progress()
         if not progress.total:  # it ran no jobs; its output is the answer
-            for path, stream in ((output, sys.stdout), (errors, sys.stderr)):
-                with open(path, encoding="utf-8", errors="replace") as text:
-                    shutil.copyfileobj(text, stream)
+            run.show_output()
             return ended
-        said = [line for line in errors.read_text("utf-8", "replace").splitlines() if line.startswith(_OURS)]
+        said = [line for line in run.errors.read_text("utf-8", "replace").splitlines() if line.startswith(OURS)]
     if not (ended.stopped and ended.code):
-        _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(_OURS) for line in said])
+        _tell(progress, ended.code, time.monotonic() - begin, [line.removeprefix(OURS) for line in said])
     return ended
 
 
-class _Follow:
-    """Reads the events, and the messages of our jobs, written since the last call."""
+def _drawn_anew(run: Followed, hold: Sequence[int], begin: float) -> Ended:
+    from rich.live import Live
 
-    def __init__(self, events: Any, told: Any, progress: Progress) -> None:
-        self._files, self._rests, self._progress = (events, told), ["", ""], progress
+    with Live(console=console(sys.stderr), refresh_per_second=8, transient=True) as live:
+        ended = run.run(lambda: live.update(_drawn(run.progress(), begin)), hold)
+        live.update(_drawn(run.progress(), begin), refresh=True)  # events since the last refresh
+    return ended
 
-    def __call__(self) -> Progress:
-        events, told = (self._whole_lines(at) for at in range(2))
-        for line in events:
-            self._progress.see(json.loads(line))
-        self._progress.notes += [line.removeprefix(_OURS) for line in told if line.startswith(_OURS)]
-        return self._progress
 
-    def _whole_lines(self, at: int) -> list[str]:
-        *whole, self._rests[at] = (self._rests[at] + self._files[at].read()).split("\n")
-        return whole
+class _Lines:
+    """Prints notes, and a line for each stage when its last job is done."""
+
+    def __init__(self, begin: float) -> None:
+        self._begin, self._n_notes = begin, 0
+        self._said: set[str] = set()
+
+    def see(self, progress: Progress) -> None:
+        """Print what is new."""
+        for line in progress.notes[self._n_notes :]:
+            note(line)
+        self._n_notes = len(progress.notes)
+        stages = progress.stages()
+        if stages and not self._said:
+            self._said.add("")
+            note(
+                f"{sum(total for _, _, total in stages):,} jobs: {', '.join(f'{n:,} {name}' for name, _, n in stages)}"
+            )
+        for stage, done, total in stages:
+            if done == total and stage not in self._said:
+                self._said.add(stage)
+                jobs = "1 job" if total == 1 else f"{total:,} jobs"
+                note(f"[{_clock(time.monotonic() - self._begin)}] {stage}: {jobs} done")
 
 
 def _drawn(progress: Progress, begin: float) -> Table:

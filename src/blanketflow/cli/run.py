@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..core.errors import ConfigError
-from .terminal import complain, is_terminal
+from .terminal import complain
 
 _STOPPED = "stopped. The same command continues where it stopped."
 #: Options with which Snakemake does not run jobs.
@@ -61,8 +61,8 @@ def run(
     """Run the workflow, or continue a killed run.
 
     Shows the progress, then the blankets found. All further arguments go to Snakemake, such as --cores 4
-    --configfile my.yaml (snakemake --help lists them). If the output is not a terminal, or with -n, --quiet and
-    similar options, Snakemake's own output is shown.
+    --configfile my.yaml (snakemake --help lists them). Where the output is not a terminal, each stage has a line. With
+    -n it shows which jobs would run. With --plain, --quiet and similar options, Snakemake's own output is shown.
     """
     raise typer.Exit(_run(ctx.args, plain))
 
@@ -93,6 +93,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
     from ..workflow.output_folder import check_state
+    from .dry_run import LOOKS, show_plan
     from .process import run_to_end, safe_environment
     from .run_summary import show_blankets
 
@@ -117,7 +118,10 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
             return unlocked.code
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
-    if plain or not (is_terminal() and is_terminal(sys.stderr)) or any(map(_asks_for_output, arguments)):
+    asked = [word for word in arguments if _asks_for_output(word)]
+    if asked and not plain and {*asked} <= {*LOOKS}:
+        ended = show_plan(snakemake, arguments, hold, lambda: _output_folder(arguments))
+    elif plain or asked:
         ended = run_to_end([*snakemake, *arguments], env=safe_environment(), pass_fds=hold)
     else:
         from .live import run_watched

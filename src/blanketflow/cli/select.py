@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..core.errors import ConfigError
+from ..core.modules_beside import look_in
 from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
@@ -54,6 +56,7 @@ def select(
 
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")
+    look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
     if method == "auto":

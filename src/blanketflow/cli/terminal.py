@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core.printable import printable
+from ..core.printable import printable, printable_json
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-#: Characters that JSON does not escape but that may control a terminal.
-_OBEYED = re.compile(r"[^\x20-\x7e\n]")
 
 
 def show_anything() -> None:
@@ -70,8 +65,7 @@ def heading(text: str) -> None:
 
 def show_json(value: Any) -> None:
     """Print JSON; numbers that JSON cannot hold (NaN, infinities) become null."""
-    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
-    print(_OBEYED.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text))
+    print(printable_json(_finite(value), indent=2))
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[int] = ()) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ConfigError, closest, shown
+from ..core.modules_beside import look_in
 from ..core.printable import printable
 
 #: Bytes of a file, values in it with those that its aliases repeat, and levels of brackets or indentation.
@@ -27,7 +28,7 @@ def check_config_files(paths: Iterable[str | Path]) -> None:
 
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
-    """Return what a configuration's file says, JSON or YAML.
+    """Return what a configuration's file says, JSON or YAML. Modules that it names may lie beside it from then on.
 
     Parameters
     ----------
@@ -46,6 +47,8 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         found = json.loads(text, object_pairs_hook=lambda pairs: _mapping(name, pairs)) if text[:1] == "{" else None
     except RecursionError:
         raise ConfigError(_too_deep(name)) from None
+    except ConfigError:
+        raise
     except ValueError:  # YAML in braces
         found = None
     found = _read_yaml(text, name) if found is None else found
@@ -55,6 +58,7 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{name} must hold 'key: value' at its top, but holds {shown(found)}.")
     if "__use_yte__" in found:
         raise ConfigError(f"{name}: __use_yte__ would run code out of the file. Remove it and write values.")
+    look_in(Path(path).absolute().parent)
     return found
 
 

@@ -34,7 +34,7 @@ class BlanketflowError(Exception):
         return printable(redacted_text(Exception.__str__(self)))  # KeyError, a base of one of these, would print a repr
 
 
-class ConfigError(BlanketflowError):
+class ConfigError(BlanketflowError, ValueError):
     """A key or value of the configuration is wrong."""
 
 

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 
 from . import errors
 from .answer_bytes import from_bytes, to_bytes
+from .counted_warnings import as_plain, give_again, with_warnings
 from .errors import BlanketflowError, WrongAnswerError
 from .limits import LimitReached
 from .printable import printable
@@ -127,7 +128,8 @@ def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:
     try:
         _settle(parent)
         try:
-            said = to_bytes({"answer": work()})
+            answer, warned = with_warnings(work)
+            said = to_bytes({"answer": answer, "warnings": as_plain(warned)})
         except BaseException as error:  # SystemExit too
             said = to_bytes({"error": _told(error)})
         with suppress(Exception):
@@ -230,6 +232,7 @@ def _answer(said: bytes) -> Any:
     except ValueError as error:
         raise WorkFailed(f"the process of the method gave an answer that cannot be read ({error})") from error
     if "error" not in told:
+        give_again(told["warnings"])
         return told["answer"]
     failed = told["error"]
     if failed["kind"] == MemoryError.__name__:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from typing import Any
 
@@ -26,6 +27,18 @@ def printable(text: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def printable_json(value: Any, **options: Any) -> str:
+    r"""Return a value as JSON in which letters of any script stand as such, and what a terminal obeys is escaped.
+
+    Examples
+    --------
+    >>> print(printable_json(["Größe", "age\x1b[2J\u202e"]))
+    ["Größe", "age\u001b[2J\u202e"]
+    """
+    text = json.dumps(value, ensure_ascii=False, **options)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def visible(text: str) -> str:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mean
+from .modules_beside import find_beside
 from .parameters import Configurable
 from .printable import printable
 
@@ -75,17 +76,24 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
 
 
 def import_name(dotted: str) -> type:
-    """Import ``"package.module:Name"``. This runs the code of that module.
+    """Import ``"package.module:Name"``, installed or beside the config. This runs the code of that module.
 
     Raises `ConfigError` if it cannot be imported, or its code fails or ends the process.
     """
     module_name, _, attribute = dotted.partition(":")
     try:
-        return getattr(importlib.import_module(module_name), attribute)
+        try:
+            module = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            top = module_name.partition(".")[0]
+            if error.name != top or not find_beside(top):
+                raise
+            module = importlib.import_module(module_name)
+        return getattr(module, attribute)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         way_out = (
-            "Write it as 'package.module:ClassName' and make sure that the package is installed in the environment "
-            "that runs blanketflow."
+            "Write it as 'package.module:ClassName', and put module.py beside the config or make sure that the package "
+            "is installed in the environment that runs blanketflow."
         )
         raise ConfigError(f"{dotted!r} cannot be imported ({_in_one_line(error)}). {way_out}") from error
     except (Exception, SystemExit) as error:  # foreign code can raise anything

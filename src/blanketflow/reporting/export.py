@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.errors import DataError
-from ..core.printable import as_cell, printable
+from ..core.printable import as_cell, printable, printable_json
 
 FORMS = ("csv", "json", "pipeline")
 #: What is stated of each feature.
@@ -50,7 +49,7 @@ class ExportedBlanket:
 
     def as_json(self) -> str:
         """Return everything."""
-        return json.dumps(asdict(self), indent=2) + "\n"
+        return printable_json(asdict(self), indent=2) + "\n"
 
     def as_pipeline(self) -> str:
         """Return Python source: the columns, and a function that puts any model behind them.

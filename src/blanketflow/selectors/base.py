@@ -15,6 +15,7 @@ from ..ci.choice import AUTO
 from ..ci.tally import Tally
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
+from ..core.progress_lines import SILENT, Teller
 from ..core.results import CIResults
 from ..core.table import Table
 from ..core.ties import comparable_number
@@ -48,6 +49,8 @@ class Problem:
     shared : dict
         What methods found about other columns and want to keep, between the stages of one process and between the
         targets of `blanketflow.blankets`. Nothing in it may change a result.
+    tell : Teller
+        Says lines to a person, as `verbose` asks for them.
 
     Attributes
     ----------
@@ -79,6 +82,7 @@ class Problem:
     bind: Callable[[Table], BoundTest]
     limits: Limits = NO_LIMITS
     shared: dict[Any, Any] = field(default_factory=dict)
+    tell: Teller = SILENT
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)

@@ -11,6 +11,7 @@ import numpy as np
 from ..ci.base import BoundTest, CITest
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import NO_LIMITS, LimitReached, Limits
+from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
@@ -139,11 +140,13 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
     try:
         for found in checked.looked_at(method.grow(problem), "grow", problem):
             steps.append(found)
+            _tell_step(problem, "grow", found)
     except LimitReached as limit:
         if not method.anytime:
             raise
         problem.say("timeout", f"grow stopped: {limit}")
     say_what_was_not_tested(method, problem, standing(steps))
+    problem.tell(f"grow: {len(standing(steps))} candidates, {problem.n_tests:,} CI tests")
     return steps
 
 
@@ -159,6 +162,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     try:
         for found in checked.looked_at(method.shrink(problem, candidates), "shrink", problem):
             decisions.append(found)
+            _tell_step(problem, "shrink", found)
     except LimitReached as limit:
         if not method.anytime:
             raise
@@ -166,12 +170,27 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         decided = {decision.feature for decision in decisions}
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     checked.check_answers(problem)
-    say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
+    kept = [decision for decision in decisions if decision.kept]
+    say_what_was_not_tested(method, problem, kept)
+    problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     return decisions
 
 
+def _tell_step(problem: Problem, stage: str, step: Step) -> None:
+    """Say what a stage decided about one feature, if a line per step was asked for."""
+    if problem.tell.says(STEPS):
+        did = "removes" if not step.kept else "admits" if stage == "grow" else "keeps"
+        problem.tell(f"{stage}: {did} {step.feature}, p = {step.p_value:.2g}", STEPS)
+
+
 def run_fold(
-    method: Method, test: CITest | None, features: Table, target: Column, seed: int, limits: Limits = NO_LIMITS
+    method: Method,
+    test: CITest | None,
+    features: Table,
+    target: Column,
+    seed: int,
+    limits: Limits = NO_LIMITS,
+    tell: Teller = SILENT,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows; raises `ParameterError` if nothing could be admitted."""
     check_resolution(method, test, len(features))
@@ -185,7 +204,9 @@ def run_fold(
         bound = test.bind(table, seed=seed, target=target.name)
         marginal = test_marginally(bound, target.name)
         bind = lambda _: bound  # noqa: E731
-    problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits)
+    if marginal is not None:
+        tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
+    problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ci.base import CITest
 from ..config.identifiers import PART
+from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.raw import RawTable
 from ..selectors.base import Method
@@ -81,18 +82,25 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
         "selecting": [partial(_select, files, *pair, split) for pair in plan.pairs for split in plan.splits],
         "evaluating": [partial(_evaluate, files, *pair, scores) for pair in plan.pairs for scores in plan.scores],
     }
+    warned: list[Counts] = []
     with _shown(progress, sum(map(len, stages.values()))) as done:
         for stage, tasks in stages.items():
-            _run(tasks, n_jobs, partial(done, stage))
+            warned += _run(tasks, n_jobs, partial(done, stage))
+    say_once("compare", *warned, stacklevel=4)
     return _gather(files)
 
 
-def _run(tasks: Sequence[Task], n_jobs: int | None, done: Callable[[], None]) -> None:
+def _run(tasks: Sequence[Task], n_jobs: int | None, done: Callable[[], None]) -> list[Counts]:
+    """Run the tasks of a stage; return the warnings that they gave."""
     from joblib import Parallel, delayed
 
     n_jobs = n_workers("compare", n_jobs, len(tasks))
-    for _ in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(_alone)(task) for task in tasks):
+    several = []
+    running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    for _, warned in running(delayed(with_warnings)(_alone, task) for task in tasks):
+        several.append(warned)
         done()
+    return several
 
 
 def _alone(task: Task) -> None:

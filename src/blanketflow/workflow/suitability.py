@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..ci import CITest
+from ..ci import CITest, get_ci_test
+from ..ci.choice import INSTEAD
 from ..config.typed import Config, Selector
-from ..core.cards import CATEGORICAL
+from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
@@ -33,8 +34,11 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
     test = config.test(dataset, selector.id)
     if test is None:
         return None
-    name = config.test_id(dataset, selector.id) or ""
-    return why_not_test(facts, test, name) or test.why_not(method, facts.n_features)
+    reason = why_not_test(facts, test, config.test_id(dataset, selector.id) or "")
+    if reason and set(test.card.kinds) < set(KINDS):
+        others = [name for name in INSTEAD if method.needs in get_ci_test(name).card.measures]
+        return f"{reason}; set ci_test to {' or '.join(others)}" if others else reason
+    return reason or test.why_not(method, facts.n_features)
 
 
 def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:

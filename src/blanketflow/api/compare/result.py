@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,25 +214,19 @@ class Comparison:
         >>> found.summary().index.tolist(), found.summary().columns.tolist()
         ([('table', 'gs'), ('table', 'all'), ('table', 'none')], ['features', 'tree, balanced-accuracy'])
         """
-        rows = []
-        for dataset in self.run.cards:
-            metric = self.run.main_metric(dataset)
-            scores = self.run.rows(self.run.scores(dataset), metric=metric) if metric else self.scores[:0]
-            final = set(self.run.ran(dataset))
-            for selector in self.run.shown:
-                own = scores[scores["selector"] == selector]
-                size: Any = len(self.run.blanket(dataset, selector)) if selector in final else ""
-                size = 0 if selector == self.run.nothing else size
-                shown = {f"{s.model}, {s.metric}": _score(s.mean, s.sd) for s in own.itertuples()}
-                rows.append({"dataset": dataset, "selector": selector, "features": size, **shown})
-        return pd.DataFrame(rows).fillna("").set_index(["dataset", "selector"])
+        shown = [
+            {key: score_text(*cell) if isinstance(cell, tuple) else cell for key, cell in row.items()}
+            for row in summary_rows(self.run)
+        ]
+        return pd.DataFrame(shown).fillna("").set_index(["dataset", "selector"])
 
     def __repr__(self) -> str:
         return f"{self.summary().to_string()}{''.join(f'{chr(10)}{line}' for line in self.notes())}"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(line)}</li>" for line in self.notes())
-        return self.summary().to_html() + (f"<ul>{notes}</ul>" if notes else "")
+        from ..shown import comparison_html
+
+        return comparison_html(self)
 
     def notes(self) -> list[str]:
         """Return in words which pairs were skipped, and which did not end with ``ok``: one line per pair and status.
@@ -274,7 +267,24 @@ class Comparison:
         return list(map(printable, lines))
 
 
-def _score(mean: float, sd: float) -> str:
+def summary_rows(run: Run) -> list[dict[str, Any]]:
+    """Return the rows of the summary, scores as pairs of mean and standard deviation."""
+    rows = []
+    for dataset in run.cards:
+        metric = run.main_metric(dataset)
+        scores = run.rows(run.scores(dataset), metric=metric) if metric else run.tables["scores"][:0]
+        final = set(run.ran(dataset))
+        for selector in run.shown:
+            own = scores[scores["selector"] == selector]
+            size: Any = len(run.blanket(dataset, selector)) if selector in final else ""
+            size = 0 if selector == run.nothing else size
+            shown = {f"{s.model}, {s.metric}": (s.mean, s.sd) for s in own.itertuples()}
+            rows.append({"dataset": dataset, "selector": selector, "features": size, **shown})
+    return rows
+
+
+def score_text(mean: float, sd: float) -> str:
+    """Return a mean and its standard deviation; nothing if there is no mean, no deviation if there is none."""
     return "" if pd.isna(mean) else f"{mean:.3f}" if pd.isna(sd) else f"{mean:.3f} ± {sd:.3f}"
 
 

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
 from ...data.findings import Finding, findings
-from ...data.findings.columns import ColumnSummary, summarise, tokens
+from ...data.findings.columns import ColumnSummary, summarise
 from ...data.findings.looked_at import MOST_COLUMNS
 from ...data.findings.of_table import class_counts
 from ...data.sources import read_columns, read_source
 from ..advice import PREDICT, Advice, blanket_advice
+from .likely_targets import LikelyTarget, likely_targets
 from .suitable import Suitability, what_suits
 
 __all__ = [
     "ColumnSummary",
     "Finding",
     "Inspection",
+    "LikelyTarget",
     "Suitability",
     "inspect_columns",
     "inspect_table",
-    "suggest_targets",
+    "likely_targets",
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspection:
     """The description of a table.
 
@@ -49,6 +51,16 @@ class Inspection:
     suggested_test: str
     test_reason: str
     advice: list[Advice]
+
+    def __repr__(self) -> str:
+        from ..shown import inspection_text
+
+        return inspection_text(self)
+
+    def _repr_html_(self) -> str:
+        from ..shown import inspection_html
+
+        return inspection_html(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain types."""
@@ -96,15 +108,3 @@ def inspect_columns(spec: Mapping[str, Any]) -> tuple[int, list[ColumnSummary], 
     """Return the number of rows, the first columns, and the target that the source itself names, if any."""
     found = read_columns("table", spec)
     return found.columns[0].n_rows, [summarise(column) for column in islice(found.columns, MOST_COLUMNS)], found.target
-
-
-def suggest_targets(columns: Sequence[ColumnSummary]) -> list[str]:
-    """Return up to 5 possible targets: columns with a typical name, the last column, those with two values."""
-    words = {"target", "class", "label", "outcome", "y", "response", "diagnosis", "status", "result", "survived"}
-    usable = [
-        c for c in columns if c.looks_like not in ("row-number", "identifier", "date", "text") and c.n_distinct > 1
-    ]
-    named = [c.name for c in usable if words & tokens(c.name)]
-    named.sort(key=lambda name: name.lower() not in words)  # exact names before names that contain a word
-    two = [c.name for c in usable if c.n_distinct == 2]
-    return list(dict.fromkeys([*named, *[c.name for c in usable[-1:]], *two]))[:5]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...ci import get_ci_test
-from ...core.registry import discover
+from ...core.registry import discover, look_up
 from ...workflow.estimates.cost import marginal_seconds
 from ...workflow.peek import Facts
 from ...workflow.plan import make_plan
@@ -17,6 +17,14 @@ from ...workflow.suitability import why_not_test
 
 #: Tests and methods that need the truth of simulated data, which are not suggested for users' tables.
 _OF_TRUTH = ("oracle", "population", "true-blanket")
+#: What the methods of each family are for, in the order of the advice.
+PURPOSES = {
+    "wrapper": "to predict",
+    "causal": "for a Markov blanket",
+    "filter": "for a ranking",
+    "kernel": "for a ranking",
+    "reference": "to compare with",
+}
 
 
 @dataclass(frozen=True)
@@ -25,13 +33,14 @@ class Suitability:
 
     `ci_test` is the test of a method: its default, or the one that is chosen for the table. `seconds` estimates the CPU
     time of one search, or of marginal tests of all features, on all rows, from the table's shape. A target with many
-    neighbours takes longer.
+    neighbours takes longer. `purpose` is what a method is for; empty for a test.
     """
 
     id: str
     ci_test: str | None
     reason: str | None
     seconds: float | None
+    purpose: str = ""
 
 
 def what_suits(spec: Mapping[str, Any]) -> tuple[Plan, list[Suitability], list[Suitability]]:
@@ -52,7 +61,11 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Plan, list[Suitability], list[S
     reasons = {skip.selector: skip.reason for skip in plan.skipped}
     methods = [
         Suitability(
-            name, _test_of(plan, name), reasons.get(name), None if name in reasons else _search_seconds(plan, name)
+            name,
+            _test_of(plan, name),
+            reasons.get(name),
+            None if name in reasons else _search_seconds(plan, name),
+            PURPOSES[look_up("blanketflow.selectors", name, "method").card.family],
         )
         for name in names
     ]

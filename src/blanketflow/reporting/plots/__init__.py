@@ -1,5 +1,6 @@
 """Charts: each function takes a frame and returns an Altair chart. Only jobs that draw import this package."""
 
+from .blanket_bars import blanket_bars, score_by_size
 from .blanket_graph import blanket_graph
 from .blanket_tree import blanket_tree
 from .critical_difference import critical_difference
@@ -12,11 +13,13 @@ from .theme import CONFIG
 __all__ = [
     "CONFIG",
     "agreement",
+    "blanket_bars",
     "blanket_graph",
     "blanket_tree",
     "cost_against_score",
     "critical_difference",
     "score_by_selector",
+    "score_by_size",
     "selection_frequency",
     "size_against_score",
     "spec",

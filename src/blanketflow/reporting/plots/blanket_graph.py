@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from ..colours import BLUE, GREEN, INK, ORANGE
 from ..text import number
 from .labels import CHARACTER, shortened
-from .theme import BLUE, GREEN, INK, ORANGE, noted, tooltip
+from .theme import noted, tooltip
 
 _WIDTH = 700
 #: The largest number of features shown.

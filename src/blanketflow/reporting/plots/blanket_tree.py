@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from ..colours import INK
 from ..text import number
 from .blanket_graph import (
     MAX_FEATURES,
@@ -17,7 +18,7 @@ from .blanket_graph import (
     note_on,
 )
 from .labels import CHARACTER, shortened
-from .theme import INK, noted, tooltip
+from .theme import noted, tooltip
 
 #: Width of the chart, height of a line, and where the trunk and the nodes are, near to it and further out, in pixels.
 _WIDTH, _LINE, _TRUNK, _NEAR, _FAR = 280, 26, 14, 40, 64

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
+from ..colours import INK, VERMILLION
 from ..text import count, number, some
-from .theme import INK, VERMILLION, noted, rounded, tooltip
+from .theme import noted, rounded, tooltip
 
 _WIDTH = 460
 #: Pixels between two names, between two bars, and from the axis to the first bar.

@@ -8,7 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .theme import BLUE, INK, VERMILLION, noted, rounded, tooltip
+from ..colours import BLUE, INK, VERMILLION
+from .theme import noted, rounded, tooltip
 
 #: With more selectors than this the cells are too small for a text.
 MAX_TEXTS = 15

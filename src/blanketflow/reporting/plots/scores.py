@@ -8,10 +8,11 @@ import altair as alt
 import pandas as pd
 
 from ...core.errors import UnknownNameError, did_you_mean
+from ..colours import BLUE, INK, ORANGE
 from ..text import mean_sd, number, seconds, signed
 from .labels import GAP, Place, place_labels
 from .scales import Scale, in_order, linear, wide
-from .theme import BLUE, INK, ORANGE, STEP, WIDTH, noted, rounded, themed, tooltip
+from .theme import STEP, WIDTH, noted, rounded, themed, tooltip
 from .window import window
 
 _COLUMNS = 3

@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from ..colours import BLUE, INK, ORANGE
 from ..text import mean_sd, number
 from .scales import in_order
-from .theme import BLUE, INK, ORANGE, STEP, WIDTH, noted, rounded, tooltip
+from .theme import STEP, WIDTH, noted, rounded, tooltip
 
 _MARGIN = 240
 _AIR = 0.02

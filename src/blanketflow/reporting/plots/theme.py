@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 import altair as alt
 import pandas as pd
 
-#: Okabe and Ito's palette, which people with any colour vision can tell apart.
-BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
-#: Text and lines use the text colour of the page, so that a chart is legible on light and dark pages.
-INK = "currentColor"
+from ..colours import INK
+
 FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 #: Width in pixels of a chart that fills the width of a report.
 WIDTH = 860

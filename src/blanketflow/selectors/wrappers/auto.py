@@ -89,7 +89,8 @@ class Auto(Method):
         def count_tests(n: int) -> None:
             problem.n_inner_tests += n
 
-        judged = judge(features, target, seed, self.n_parts, self.max_candidates, problem.check_time, count_tests)
+        spend = problem.check_time, count_tests, problem.tell
+        judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")

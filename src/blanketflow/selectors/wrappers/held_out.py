@@ -87,6 +87,7 @@ def judge(
     max_candidates: int,
     check_time: Callable[[], None],
     count_tests: Callable[[int], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -110,7 +111,9 @@ def judge(
     stopped = ""
     try:
         first: list[_Round] = []
-        for number, (train, held_out) in enumerate(_rounds(target, seed, n_parts)):
+        rounds = list(_rounds(target, seed, n_parts))
+        n_rounds = len(rounds)
+        for number, (train, held_out) in enumerate(rounds):
             own = Rows(
                 features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time, count_tests
             )
@@ -121,6 +124,7 @@ def judge(
                 judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
                 for earlier in first:
                     judging.judge(earlier, sizes)
+            tell(f"round {number + 1} of {n_rounds}: {len(this.known)} sets judged on rows held out")
     except LimitReached as limit:
         if not judging.n_rounds:
             raise

@@ -6,6 +6,9 @@ from ..grain import DATASET, FOLD, SPLIT
 from ..specs import Plan
 from .cost import LOADING, LOADING_MODELS
 
+#: What marks the line that `cost_of` gives.
+FROM_NOTHING = "of CPU time from nothing"
+
 
 def run_seconds(plan: Plan) -> float:
     """Return about how many CPU seconds a run takes from nothing, without the work of Snakemake itself."""
@@ -23,7 +26,7 @@ def cost_of(plan: Plan, cores: int) -> str:
     """Return a line that says about how much a run will take, before it starts."""
     seconds = run_seconds(plan)
     n_pairs = f"{len(plan.pairs):,} searches of {len(plan.splits)} splits each" if plan.splits else "no search"
-    said = f"{n_pairs}: about {duration(seconds)} of CPU time from nothing"
+    said = f"{n_pairs}: about {duration(seconds)} {FROM_NOTHING}"
     return said if cores == 1 else f"{said}, {duration(seconds / cores)} on {cores} cores"
 
 
