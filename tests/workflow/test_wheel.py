@@ -152,3 +152,21 @@ def test_jobs_in_an_environment_without_blanketflow_find_the_installed_one(insta
     done = subprocess.run([installed / "python", "-c", program], env=environment(), capture_output=True, text=True)
     file, _, paths = done.stdout.partition(" ")
     assert repr(str(Path(file).parents[1])) in paths and Path(file).is_relative_to(installed.parent)
+
+
+@pytest.mark.extended
+def test_a_deployed_project_runs_its_default_target_and_a_rule_of_its_own(installed, tmp_path, base_config):
+    folder = tmp_path / "a study"
+    said = blanketflow(installed, tmp_path, "deploy", "a study").stdout
+    assert said.endswith("Next:\n  cd 'a study'\n  blanketflow run\n")
+    dry = blanketflow(installed, folder, "run", "-n").stdout
+    assert "evaluate" in dry and "results/report.html" in dry and "packaged" not in dry.splitlines()[0]
+    configure(folder, base_config | {"selectors": {"mrmr": {"method": "mrmr", "n_features": 2}}})
+    (folder / "my.yaml").rename(folder / "config.yaml")
+    with open(folder / "Snakefile", "a", encoding="utf-8") as file:
+        file.write('rule own:\n    input: "results/tables/blankets.csv"\n    output: "own.txt"\n')
+        file.write('    shell: "wc -l {input} > {output}"\n')
+    done = blanketflow(installed, folder, "run", "--cores", "2", "all", "own")
+    assert done.returncode == 0 and done.stdout.rstrip().endswith("Report: results/report.html"), done.stdout
+    assert (folder / "own.txt").is_file()
+    assert "Nothing to be done" in blanketflow(installed, folder, "run", "-n").stdout
