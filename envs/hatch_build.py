@@ -8,7 +8,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 #: Files and folders of the repository, and where a wheel holds them.
-PATHS = ("Snakefile", "rules", "scripts", "profiles", "envs/plan.yaml", "envs/blanketflow.yaml")
+PATHS = ("Snakefile", "rules", "scripts", "profiles", "config/config.yaml", "envs/plan.yaml", "envs/blanketflow.yaml")
 PLACE = "blanketflow/workflow/packaged"
 
 

@@ -30,7 +30,7 @@ def wheel(made_once):
     return path
 
 
-def files(folder, suffixes=""):
+def files(folder):
     """The files of a folder by their paths in it, without what running them leaves."""
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
@@ -42,6 +42,7 @@ def test_the_wheel_holds_the_package_and_the_workflow_of_the_top_level(wheel):
     workflow = {"Snakefile": (PROJECT / "Snakefile").read_bytes()}
     for folder in ("rules", "scripts", "profiles"):
         workflow |= {f"{folder}/{path}": content for path, content in files(PROJECT / folder).items()}
+    workflow["config/config.yaml"] = (PROJECT / "config/config.yaml").read_bytes()  # what deploy writes
     asked = set(re.findall(r"envs/\w+\.yaml", "".join(text.decode() for text in workflow.values())))
     workflow |= {path: (PROJECT / path).read_bytes() for path in asked}
     assert {"envs/plan.yaml", "envs/blanketflow.yaml", "rules/plan.smk", "scripts/table.py"} <= set(workflow)

@@ -35,17 +35,6 @@ use rule * from blanketflow
 # Your own rules can follow, such as one that uses results/tables/blankets.csv: docs/module.md.
 """
 
-_CONFIG = """\
-# An example to begin with: a data set that comes with scikit-learn. For a table of your own, replace this file:
-#     blanketflow init my.csv --target outcome -o config.yaml --force
-output: results
-datasets:
-  wine: {source: "sklearn:wine"}   # or {path: data/my.csv, target: outcome}
-selectors:
-  auto: {method: auto}             # the features to keep to predict
-  ppfs: {method: ppfs}             # a Markov blanket; `blanketflow list` shows all methods
-"""
-
 _README = """\
 # A blanketflow project
 
@@ -67,7 +56,8 @@ def deploy(folder: Annotated[Path, typer.Argument(help="folder to write; it may 
     from ..data.artefacts import write_text
     from ..workflow.packaged_files import workflow_file
 
-    texts = {"Snakefile": _SNAKEFILE, "config.yaml": _CONFIG, "README.md": _README}
+    config = Path(workflow_file("config/config.yaml")).read_text(encoding="utf-8")
+    texts = {"Snakefile": _SNAKEFILE, "config.yaml": config, "README.md": _README}
     standing = [name for name in (*texts, "profiles") if (folder / name).exists()]
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file. Name a folder.")
