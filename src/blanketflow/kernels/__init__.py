@@ -18,14 +18,14 @@ _FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees",
 _RARE = ("sparse_group_lasso",)  # selectors/causal/sgai.py
 
 
-def compile_all() -> None:
-    """Compile what is not in the cache yet, in several processes: all kernels that most methods and tests use."""
+def compile_all(rare: bool = False) -> None:
+    """Compile what is not in the cache yet, in several processes; what only one method uses if it is asked for."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
     is_compiled()  # says that compilation begins
     others = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
-    names = [*_FIRST, *(name for name in others if name not in (*_FIRST, *_RARE))]
+    names = [*_FIRST, *(name for name in others if name not in (*_FIRST, *_RARE)), *(_RARE if rare else ())]
     processes = min(os.cpu_count() or 1, len(_FIRST))
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_be_silent) as pool:
         list(pool.map(_compile, names))
