@@ -44,7 +44,7 @@ _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
 #: Where Snakemake looks for a workflow.
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
 #: Options by which jobs run in another environment than this one, with kernels of its own.
-_OTHER_SOFTWARE = re.compile("--(sdm|software-deployment-method|deployment-method|use-conda|use-apptainer|deployment)")
+_OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
 #: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
 _PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
 
@@ -204,9 +204,8 @@ def _check_configs(arguments: Sequence[str]) -> None:
     named = _named(arguments)
     snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES
     used = next((path for path in map(Path, snakefiles) if path.is_file()), None)
-    if (
-        used is not None and used.resolve() == Path(workflow_file()).resolve()
-    ):  # the configs of another workflow are not ours to check
+    # The configs of another workflow are not ours to check.
+    if used is not None and used.resolve() == Path(workflow_file()).resolve():
         check_config_files(named.configfile or [Path(named.directory) / "config.yaml"])
 
 

@@ -101,7 +101,7 @@ def _say_when_compiling() -> Callable[[], None]:
         def on_start(self, started: Any) -> None:
             if not self.is_said and started.data["dispatcher"].py_func.__module__.startswith(__name__):
                 self.silence()
-                sys.stderr.write("blanketflow: compiling kernels, once for this installation: up to 40 s.\n")
+                sys.stderr.write("blanketflow: compiling kernels, once for this installation: a minute of CPU time.\n")
 
         def on_end(self, ended: Any) -> None:
             pass
