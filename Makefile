@@ -90,10 +90,10 @@ sbom: setup-audit ## write the bill of materials of a release: dist/sbom.json
 	envs/make-sbom $(BIN)
 
 lint: setup-test ## style of Python and Snakemake files
-	$(BIN)/ruff check src scripts tests benchmarks docs
-	$(BIN)/ruff format --check src scripts tests benchmarks docs
+	$(BIN)/ruff check src scripts envs tests benchmarks docs
+	$(BIN)/ruff format --check src scripts envs tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakefmt --check Snakefile rules workflow
 	$(BIN)/snakemake --lint
 
 docs: setup-docs ## regenerate docs/config.md and config/schema.json, build the site into docs/_build/html

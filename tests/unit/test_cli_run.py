@@ -9,13 +9,46 @@ from blanketflow.cli import run as command
 from blanketflow.cli.dry_run import _rows
 from blanketflow.cli.live import _Lines
 from blanketflow.cli.progress import Progress
+from blanketflow.workflow import packaged_files
 
 
 def test_without_a_workflow_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "_OURS", tmp_path / "nowhere" / "Snakefile")  # as pip installs it from a wheel
+    monkeypatch.setattr(packaged_files, "CLONE", tmp_path / "nowhere")
     assert main(["run"]) == 1
-    assert "there is no workflow (Snakefile) in this folder" in capsys.readouterr().err
+    assert "the installed blanketflow has no Snakefile" in capsys.readouterr().err
+
+
+def test_the_only_config_is_taken_and_said_and_of_several_none(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    config = "--configfile={}".format
+    (tmp_path / "environment.yaml").write_text("channels: [conda-forge]\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text("# by init\ndatasets:\n  a: {path: a.csv}\n", encoding="utf-8")
+    assert command._workflow(["results/report.html"])[2:] == [config("mine.yaml")]
+    assert capsys.readouterr().err == "The config is mine.yaml.\n"
+    assert command._workflow(["--directory", str(tmp_path)])[2:] == [config(tmp_path / "mine.yaml")]
+    assert command._workflow(["--configfile", "other.yaml"])[2:] == []
+    (tmp_path / "other.yaml").write_text("datasets: {}\n", encoding="utf-8")
+    assert main(["run"]) == 1
+    assert "several configs and no config.yaml: mine.yaml, other.yaml. Name one" in capsys.readouterr().err
+    (tmp_path / "config.yaml").touch()
+    assert command._workflow([])[2:] == []
+    (tmp_path / "Snakefile").touch()
+    assert command._workflow([]) == []
+
+
+def test_a_profile_is_taken_from_here_then_from_the_user_then_from_the_workflow(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    ours = packaged_files.workflow_file("profiles/slurm")
+    given = ["--profile", "slurm", "my-own", "--cores", "slurm"]
+    assert command._with_profiles(given) == ["--profile", ours, "my-own", "--cores", "slurm"]
+    assert command._with_profiles(["--profile=slurm"]) == [f"--profile={ours}"]
+    assert command._with_profiles(["--profile", "none"]) == ["--profile", "none"]
+    (tmp_path / "profiles/slurm").mkdir(parents=True)
+    assert command._with_profiles(["--profile", "slurm"]) == ["--profile", "profiles/slurm"]
+    (tmp_path / "home/snakemake/slurm").mkdir(parents=True)
+    assert command._with_profiles(["--profile", "slurm"]) == ["--profile", "slurm"]
 
 
 def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):

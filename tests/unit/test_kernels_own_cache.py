@@ -57,6 +57,24 @@ def test_a_home_that_cannot_be_written_is_left_to_numba(tree, tmp_path, monkeypa
     kernels._copy_to_own_cache(tree)
 
 
+@pytest.mark.extended
+def test_that_kernels_are_compiled_is_said_once_and_only_then(tmp_path):
+    program = "from blanketflow.kernels import chi_square, differences, is_compiled; print(is_compiled())"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert [done.stdout for done in said] == ["False\n", "True\n"]
+    assert said[0].stderr.startswith("blanketflow: compiling kernels") and said[0].stderr.count("\n") == 1
+    assert said[1].stderr == ""
+
+
+def test_all_kernels_are_compiled_at_setup_but_those_of_one_method():
+    names = {path.stem for path in Path(kernels.__file__).parent.glob("[a-z]*.py")}
+    assert names > {*kernels._FIRST, *kernels._RARE} and not {*kernels._FIRST} & {*kernels._RARE}
+
+
 #: Imports all kernels where their own folder cannot be written; prints how many were compiled and how many loaded.
 PROGRAM = """
 import os, tempfile

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import check, compare, diff, export, init, inspect, list_and_explain, run, select
+from . import check, compare, deploy, diff, export, init, inspect, list_and_explain, run, select
 from .options import Repeated
 from .terminal import is_terminal
 
@@ -33,6 +33,7 @@ def make_app() -> typer.Typer:
     app.command("select", cls=Repeated)(select.select)
     app.command("compare", cls=Repeated)(compare.compare)
     app.command("run", cls=run.PassedOn)(run.run)
+    app.command("deploy")(deploy.deploy)
     app.command("check")(check.check)
     app.command("diff")(diff.diff)
     app.command("export")(export.export)

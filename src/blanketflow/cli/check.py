@@ -12,7 +12,9 @@ from .terminal import note, show
 
 
 def check(
-    configfile: Annotated[Path, typer.Option(help="the config", autocompletion=files)] = Path("config.yaml"),
+    configfile: Annotated[
+        Path | None, typer.Option(help="the config (default: that of this folder)", autocompletion=files)
+    ] = None,
     deep: Annotated[bool, typer.Option("--deep", help="read all content, also of files that have not changed")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="delete what is stale, damaged or left over")] = False,
 ) -> None:
@@ -23,11 +25,13 @@ def check(
     """
     from ..config.file import read_config_file
     from ..core.errors import BlanketflowError
+    from ..workflow.packaged_files import workflow_file
     from ..workflow.plan import make_plan
     from ..workflow.standing import REASONS, check, left_over
-    from .run import scripts
+    from .config_here import config_here
 
-    plan = make_plan(read_config_file(configfile), scripts().joinpath)
+    configfile = configfile or config_here()
+    plan = make_plan(read_config_file(configfile), Path(workflow_file("scripts")).joinpath)
     found = check(plan, plan.config.output, keep=not remove, deep=deep)
     left = left_over(plan, plan.config.output)
     for path, reason in sorted(found.again.items()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import typer
 from typer.core import TyperCommand
 
 from ..core.errors import ConfigError
+from ..workflow.packaged_files import workflow_file
+from .config_here import config_here
 from .terminal import complain
 
 _STOPPED = "stopped. The same command continues where it stopped."
@@ -40,8 +43,10 @@ _OWN_LETTERS = re.compile(r"-[a-zA-Z]*[nqplSDtv]")
 _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
 #: Where Snakemake looks for a workflow.
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
-#: The workflow beside the package, if it was installed from a clone in editable mode.
-_OURS = Path(__file__).parents[3] / "Snakefile"
+#: Options by which jobs run in another environment than this one, with kernels of its own.
+_OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
+#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
+_PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
 
 
 class PassedOn(TyperCommand):
@@ -76,7 +81,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
         complain(f"{told}; otherwise wait for it.")
         return 1
-    arguments = [*_workflow(arguments), *arguments]
+    arguments = [*_workflow(arguments), *_with_profiles(arguments)]
     _check_configs(arguments)
     folder = Path(_named(arguments).directory)
     with folder_lock(folder) as hold:
@@ -92,6 +97,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
 
 def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Sequence[int]) -> int:
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
+    from ..workflow.compiled import compile_kernels
     from ..workflow.output_folder import check_state
     from .dry_run import LOOKS, show_plan
     from .process import run_to_end, safe_environment
@@ -116,6 +122,8 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
             print(why, file=sys.stderr)
             complain("the folder cannot be unlocked.")
             return unlocked.code
+    if not any(_runs_no_jobs(word) or _OTHER_SOFTWARE.match(word) for word in arguments):
+        compile_kernels()
     if not any(_CORES.match(word) for word in arguments):
         arguments = ["--cores", "all", *arguments]
     asked = [word for word in arguments if _asks_for_output(word)]
@@ -145,42 +153,52 @@ def _asks_for_output(word: str) -> bool:
 
 
 def _workflow(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that name our workflow if this folder does not have one.
+    """Return the arguments that name our workflow and its config, as far as this folder and the others do not.
 
     Raises
     ------
     ConfigError
-        If there is no workflow, or no config for it.
+        If there is no config for our workflow, or more than one.
     """
-    named = [word for word in arguments if word in ("-s", "--snakefile") or word.startswith("--snakefile=")]
-    if named or any(Path(name).is_file() for name in _SNAKEFILES):
+    named = _named(arguments)
+    if named.snakefile or any(Path(name).is_file() for name in _SNAKEFILES):
         return []
-    if not _OURS.is_file():
-        raise ConfigError(
-            "there is no workflow (Snakefile) in this folder, and the Python package does not contain one. Run this "
-            "in a clone of blanketflow, or name its Snakefile: blanketflow run --snakefile <clone>/Snakefile "
-            "--configfile my.yaml. Without a clone, use blanketflow select or compare, which need no workflow."
-        )
-    is_configured = any(word.startswith("--configfile") for word in arguments) or Path("config.yaml").is_file()
-    if not is_configured:
-        raise ConfigError(
-            "there is no config.yaml in this folder. Write a config with blanketflow init data.csv --target y, then "
-            "run blanketflow run --configfile data.yaml."
-        )
-    return ["--snakefile", str(_OURS)]
+    found = ["--snakefile", workflow_file()]
+    if not named.configfile:
+        config = config_here(Path(named.directory))
+        # With =, since Snakemake takes all words after the option for configs.
+        found += [f"--configfile={config}"] if config.name != "config.yaml" else []
+    return found
 
 
-def scripts() -> Path:
-    """Return the folder of the workflow's scripts, of which the digests of results depend.
+def _with_profiles(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
 
-    Raises
-    ------
-    ConfigError
-        If the workflow is not beside the package.
+    What Snakemake finds by itself is left alone.
     """
-    if not _OURS.is_file():
-        raise ConfigError("the Python package does not contain the workflow: run this in a clone of blanketflow.")
-    return _OURS.parent / "scripts"
+    found, is_profile = [], False
+    for word in arguments:
+        option, equals, name = word.partition("=")
+        if option == "--profile" and equals:
+            found.append(f"--profile={_profile(name)}")
+            continue
+        found.append(_profile(word) if is_profile and not word.startswith("-") else word)
+        is_profile = word == "--profile" or (is_profile and not word.startswith("-"))
+    return found
+
+
+def _profile(name: str) -> str:
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
+    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
+    if "/" in name or name == "none" or any(path.exists() for path in known):
+        return name
+    here = Path("profiles", name)
+    if here.is_dir():
+        return str(here)
+    try:
+        return workflow_file(f"profiles/{name}")
+    except ConfigError:
+        return name  # Snakemake says what it looked for
 
 
 def _check_configs(arguments: Sequence[str]) -> None:
@@ -190,7 +208,8 @@ def _check_configs(arguments: Sequence[str]) -> None:
     named = _named(arguments)
     snakefiles = [named.snakefile] if named.snakefile else _SNAKEFILES
     used = next((path for path in map(Path, snakefiles) if path.is_file()), None)
-    if used is not None and used.resolve() == _OURS:  # the configs of another workflow are not ours to check
+    # The configs of another workflow are not ours to check.
+    if used is not None and used.resolve() == Path(workflow_file()).resolve():
         check_config_files(named.configfile or [Path(named.directory) / "config.yaml"])
 
 

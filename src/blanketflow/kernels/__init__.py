@@ -1,19 +1,56 @@
-"""Numba kernels: arrays in, arrays out. Compiled once per machine (`make setup` does it), then loaded from a cache."""
+"""Numba kernels: arrays in, arrays out. Compiled once per installation, then loaded from a cache.
+
+`make setup` compiles them, or the first use, which says so on stderr.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+#: Modules that others import, then the slowest ones: in this order few processes wait, and none does what another does.
+_FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees", "packed_information", "packed_cells")
+#: What `compile_all` leaves to its first use, with its only user: one method does not justify a fifth of the set-up.
+_RARE = ("sparse_group_lasso",)  # selectors/causal/sgai.py
 
 
-def compile_all() -> None:
-    """Import every kernel, which compiles it or finds it in the cache."""
+def compile_all(rare: bool = False) -> None:
+    """Compile what is not in the cache yet, in several processes; what only one method uses if it is asked for."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    is_compiled()  # says that compilation begins
+    others = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
+    names = [*_FIRST, *(name for name in others if name not in (*_FIRST, *_RARE)), *(_RARE if rare else ())]
+    processes = min(os.cpu_count() or 1, len(_FIRST))
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_be_silent) as pool:
+        list(pool.map(_compile, names))
+
+
+def is_compiled() -> bool:
+    """Return whether kernels have been compiled before; if not, compile the smallest one."""
+    from .chi_square import upper_tails
+
+    return not upper_tails.stats.cache_misses
+
+
+def _be_silent() -> None:
+    _silence()
+
+
+def _load(name: str) -> Any:
+    """Import a kernel by its name: an import statement here would make every kernel's digest depend on it."""
     import importlib
-    import pkgutil
 
-    for module in pkgutil.iter_modules(__path__, __name__ + "."):
-        importlib.import_module(module.name)
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def _compile(name: str) -> None:
+    _load(name)
 
 
 def _drop_outdated_cache(folder: Path) -> None:
@@ -54,5 +91,28 @@ def _copy_to_own_cache(folder: Path) -> None:
                 os.replace(temporary, copy)
 
 
+def _say_when_compiling() -> Callable[[], None]:
+    """Have numba say on stderr that it compiles one of our kernels, once per process; return what makes it silent."""
+    from numba.core import event
+
+    class Compiling(event.Listener):
+        is_said = False
+
+        def on_start(self, started: Any) -> None:
+            if not self.is_said and started.data["dispatcher"].py_func.__module__.startswith(__name__):
+                self.silence()
+                sys.stderr.write("blanketflow: compiling kernels, once for this installation: a minute of CPU time.\n")
+
+        def on_end(self, ended: Any) -> None:
+            pass
+
+        def silence(self) -> None:
+            self.is_said = True
+
+    event.register("numba:compile", listener := Compiling())
+    return listener.silence
+
+
 _drop_outdated_cache(Path(__file__).parent)
 _copy_to_own_cache(Path(__file__).parent)
+_silence = _say_when_compiling()

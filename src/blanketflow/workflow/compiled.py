@@ -1,0 +1,19 @@
+"""Compiled kernels before the first jobs start: else each of those that start together would compile the same ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+#: Where numba keeps what it has compiled, unless its own setting names another folder.
+_CACHE = Path(__file__).parents[1] / "kernels" / "__pycache__"
+
+
+def compile_kernels() -> None:
+    """Compile the kernels if that was never done in this installation; it is said on stderr."""
+    if "NUMBA_CACHE_DIR" not in os.environ and any(_CACHE.glob("*.nbi")):
+        return  # without loading numba, which takes half a second
+    from ..kernels import compile_all, is_compiled
+
+    if not is_compiled():
+        compile_all()

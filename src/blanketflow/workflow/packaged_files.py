@@ -1,0 +1,50 @@
+"""Where the Snakemake workflow is: in the installed package, or beside it in a clone.
+
+The repository's Snakefile, rules, scripts, profiles and environments are the only source; the wheel holds a copy of
+them (envs/hatch_build.py) in the folder ``packaged`` beside this file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..core.errors import ConfigError
+
+#: Where a wheel holds the workflow. Not in a clone, where it would be a second source.
+PACKAGED = Path(__file__).parent / "packaged"
+#: The repository, if the package is used from a clone.
+CLONE = Path(__file__).parents[3]
+
+
+def workflow_file(name: str = "Snakefile") -> str:
+    """Return the path of a file or folder of the Snakemake workflow that comes with this package.
+
+    Parameters
+    ----------
+    name : str, default "Snakefile"
+        Its path in the workflow, such as ``profiles/slurm``.
+
+    Returns
+    -------
+    str
+        An absolute path.
+
+    Raises
+    ------
+    ConfigError
+        If the workflow does not have it, or is not there at all.
+
+    Examples
+    --------
+    >>> Path(workflow_file()).name, Path(workflow_file("profiles/slurm")).is_dir()
+    ('Snakefile', True)
+    """
+    # The packaged one first: above a package in a folder of somebody's project there may be another workflow.
+    folder = PACKAGED if PACKAGED.is_dir() else CLONE
+    path = folder / name
+    if not path.exists():
+        raise ConfigError(
+            f"the installed blanketflow has no {name} of the workflow at {folder}. Install it again: "
+            "pip install --force-reinstall --no-deps blanketflow."
+        )
+    return str(path)
