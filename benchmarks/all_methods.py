@@ -17,8 +17,9 @@ from scipy.spatial.distance import pdist, squareform
 
 from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
+from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.theme import themed
 
 PAGE = Path(__file__).parents[1] / "docs" / "all-methods.md"
 #: What was run, where its blocks and charts stand, by which metric, and that metric's name.

@@ -16,9 +16,10 @@ from page import renewed
 from papers import row
 from scipy import stats
 
+from blanketflow.reporting.colours import BLUE, ORANGE, VERMILLION
 from blanketflow.reporting.plots.critical_difference import critical_difference
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.theme import themed
 from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 
 ROOT = Path(__file__).parents[1]

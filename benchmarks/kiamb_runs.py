@@ -15,8 +15,9 @@ from papers import PAGE, row, write
 
 import blanketflow as bf
 from blanketflow.models import build_estimator
+from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.theme import themed
 
 DATA = Path(__file__).parents[1] / "data" / "arcene-parts.parquet"
 N_TRAINING, N_RUNS, SHARE = 100, 100, 0.6

@@ -22,8 +22,9 @@ import blanketflow as bf
 from blanketflow.ci.base import CITest
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
+from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.theme import themed
 from blanketflow.search.joint_forward import n_sets
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM

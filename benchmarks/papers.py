@@ -12,8 +12,9 @@ import altair as alt
 import pandas as pd
 from page import renewed
 
+from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, ORANGE, VERMILLION, themed
+from blanketflow.reporting.plots.theme import themed
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"

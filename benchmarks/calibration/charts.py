@@ -7,8 +7,9 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
+from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, INK, ORANGE, VERMILLION, WIDTH, themed
+from blanketflow.reporting.plots.theme import WIDTH, themed
 
 from .study import NULL_ROWS, POWER_ROWS, SET_SIZES
 

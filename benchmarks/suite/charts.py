@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import BLUE, GREEN, INK, ORANGE, STEP, VERMILLION, WIDTH, themed
+from blanketflow.reporting.plots.theme import STEP, WIDTH, themed
 
 from .record import OWN
 from .tables import aim, entries

@@ -16,7 +16,6 @@ FAIL = {
     "no such file": (["select", "studi.csv", "--target", "outcome"], "Did you mean 'study.csv'?"),
     "no such column": (["inspect", "study.csv", "--target", "outcom"], "Did you mean 'outcome'?"),
     "no target": (["select", "study.csv"], "set target to the column to predict. The last column is 'outcome'"),
-    "no target for a config": (["init", "study.csv"], "set target to the column to predict"),
     "no such source": (["inspect", "sklearn:win"], "Did you mean 'wine'?"),
     "no such method": (["select", *STUDY, "--method", "ppsf"], "unknown method 'ppsf'. Did you mean 'ppfs'?"),
     "no such CI test": (

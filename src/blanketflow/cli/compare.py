@@ -56,6 +56,7 @@ def compare(
     """
     from ..api.compare import compare_config
     from ..api.starting_config import dataset_id
+    from ..workflow.compiled import compile_kernels
 
     if cores == 0:
         raise ConfigError("--cores is 0, but must be 1 or more, or -1 for all cores.")
@@ -76,6 +77,7 @@ def compare(
     if len(raw["selectors"]) < len({*asked, "all"}) or len(set(asked)) < len(asked):
         raise ConfigError("--methods names a method twice. Remove one of them.")
     raw |= {"models": models} if models else {}
+    compile_kernels()
     found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
     if report is not None:
         found.report(report)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, shown
 from .options import AsJson, DataSet, Table, Target, dataset_spec, files
 from .terminal import note, show, show_json
 
@@ -26,14 +27,14 @@ def init(
     """Write a commented config for a table.
 
     The config names columns to drop and suitable selectors with their cost. Paths in it are relative to the folder
-    in which the workflow is run.
+    in which the workflow is run. Without --target the likeliest column is taken, and said to be a guess.
     """
     from ..api.inspection import inspect_table
     from ..api.starting_config import dataset_id, starting_config
     from ..data.artefacts import write_text
     from ..workflow.estimates.run_time import duration
 
-    spec = dataset_spec(table, target, data_set or ())
+    spec = dataset_spec(table, target or _guessed_target(table, data_set or ()), data_set or ())
     path = output or Path(f"{dataset_id(table)}.yaml")
     if path.exists() and not force:
         raise ConfigError(f"{path} already exists. Give another name with -o, or replace it with --force.")
@@ -50,3 +51,27 @@ def init(
     show(f"The report will be {found.output}/report.html.")
     if not spec.get("source") and Path(table).is_absolute():
         note("The table's path is absolute, so the config works on this machine only.")
+
+
+def _guessed_target(table: str, more: Sequence[str]) -> str | None:
+    """Return the column that is likeliest to be the target, and say so; None if the source itself names one.
+
+    Raises
+    ------
+    ConfigError
+        If no column is likelier than others.
+    """
+    from ..api.inspection import inspect_columns, likely_targets
+
+    _, columns, known = inspect_columns(dataset_spec(table, None, more))
+    if known is not None:
+        return None
+    likely = likely_targets(columns)
+    if not likely:
+        raise ConfigError(f"no column of {table} looks like a target. Name it: --target {shown(columns[-1].name)}.")
+    others = ", ".join(repr(one.name) for one in likely[1:3])
+    note(
+        f"The target is a guess: {likely[0].name!r}, since {' and '.join(likely[0].reasons)}. If it is another column"
+        f"{f', such as {others}' if others else ''}, name it: --target NAME --force."
+    )
+    return likely[0].name

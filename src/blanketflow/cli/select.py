@@ -53,6 +53,7 @@ def select(
     from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
+    from ..workflow.compiled import compile_kernels
 
     if to is not None and to not in FORMS:
         raise ConfigError(f"--export is {to!r}, but must be one of {', '.join(FORMS)}.")
@@ -68,6 +69,7 @@ def select(
             raise ConfigError("--test-set gives options to a CI test: name it with --ci-test, such as --ci-test g2.")
         asked["ci_test"] = AUTO
     test = {"type": ci_test, **given} if ci_test not in (None, AUTO) else {}
+    compile_kernels()  # before a time limit counts
     found = find(dataset, asked, test, seed)
     for line in found.notes:
         note(line)

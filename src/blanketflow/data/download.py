@@ -219,7 +219,7 @@ def _fetch(name: str, url: str, to: Path) -> dict[str, Any]:
     except TimeoutError:
         _failed(name, url, f"no answer for {TIMEOUT} seconds")
     except (http.client.HTTPException, ConnectionError, ValueError) as error:
-        if isinstance(error, DataError):
+        if isinstance(error, (ConfigError, DataError)):
             raise
         _failed(name, url, f"{type(error).__name__} {error}".strip())
     if promised and n_bytes != promised:

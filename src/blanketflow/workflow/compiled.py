@@ -1,4 +1,4 @@
-"""Compiled kernels before the first jobs start: else each of those that start together would compile the same ones."""
+"""Compiled kernels before work begins: no time limit counts it, and processes that start together do not repeat it."""
 
 from __future__ import annotations
 
