@@ -131,9 +131,10 @@ def select(
     """
     import pandas as pd
 
-    from ..kernels import contingency, packed_information  # noqa: F401 (compiled before the time limit counts)
+    from ..workflow.compiled import load_kernels
     from .selectors import Auto
 
+    load_kernels()  # before the time limit counts
     selector = Auto(task=task, random_state=random_state, time_limit=time_limit, verbose=verbose).fit(X, y)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")

@@ -17,3 +17,8 @@ def compile_kernels() -> None:
 
     if not is_compiled():
         compile_all()
+
+
+def load_kernels() -> None:
+    """Load what most searches use, and compile it if need be, in this process: a script may have no main guard."""
+    from ..kernels import contingency, packed_information  # noqa: F401
