@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the same columns as in the workflow; charts are methods of `plot`.
+    Result tables are attributes, with the same columns as in the workflow; charts are methods of ``plot``.
 
     Attributes
     ----------
