@@ -99,7 +99,7 @@ def blanketflow(installed, folder, *arguments):
 
 @pytest.fixture(scope="session")
 def ran(installed, made_once, base_config):
-    """A folder with a config alone, whose run was killed and then continued, without any option."""
+    """A folder with a config alone, whose run was killed and then continued, without an option that names anything."""
 
     def fill(folder):
         configure(folder, base_config)
@@ -111,7 +111,7 @@ def ran(installed, made_once, base_config):
         wait_until(lambda: list(folder.glob("results/ci_test/**/*.parquet")), killed, folder / "log")
         os.killpg(killed.pid, signal.SIGKILL)
         killed.wait()
-        (folder / "said").write_text(blanketflow(installed, folder, "run").stdout)
+        (folder / "said").write_text(blanketflow(installed, folder, "run", "--plain").stdout)
 
     return made_once("ran_from_the_wheel", fill)
 
@@ -141,7 +141,7 @@ def test_what_init_writes_is_planned_and_so_is_a_run_on_slurm(installed, tmp_pat
     (tmp_path / "my.csv").write_text("\n".join(["x,z,y", *rows]), encoding="utf-8")
     assert blanketflow(installed, tmp_path, "init", "my.csv", "--target", "y").returncode == 0
     for more in ([], ["--profile", "slurm"]):
-        done = blanketflow(installed, tmp_path, "run", "-n", *more)
+        done = blanketflow(installed, tmp_path, "run", "-n", "--plain", *more)
         assert done.returncode == 0 and "results/my/report.html" in done.stdout, done.stdout
     assert f"{PACKAGED}profiles/slurm" in done.stdout and f"{PACKAGED}profiles/default" in done.stdout
 
@@ -160,7 +160,7 @@ def test_a_deployed_project_runs_its_default_target_and_a_rule_of_its_own(instal
     folder = tmp_path / "a study"
     said = blanketflow(installed, tmp_path, "deploy", "a study").stdout
     assert said.endswith("Next:\n  cd 'a study'\n  blanketflow run\n")
-    dry = blanketflow(installed, folder, "run", "-n").stdout
+    dry = blanketflow(installed, folder, "run", "-n", "--plain").stdout
     assert "evaluate" in dry and "results/report.html" in dry and "packaged" not in dry.splitlines()[0]
     configure(folder, base_config | {"selectors": {"mrmr": {"method": "mrmr", "n_features": 2}}})
     (folder / "my.yaml").rename(folder / "config.yaml")
