@@ -127,7 +127,10 @@ def test_whole_numbers_as_names_come_back_as_such():
     assert fitted.get_feature_names_out().tolist() == ["x0", "x2"]
     X, wanted = X.assign(**{"50": Y}).set_axis([10, 20, 30, 40, 50], axis=1), "hiton-mb"
     found = bf.blankets(X, wanted, ci_test="lr-mixed", targets=[50])
-    assert found[50] == bf.blankets(X.set_axis(list("abcde"), axis=1), wanted, ci_test="lr-mixed")["e"] or found[50]
+    letters = dict(zip("abcde", X, strict=True))
+    lettered = bf.blankets(X.set_axis(list(letters), axis=1), wanted, ci_test="lr-mixed", targets=["e"])
+    assert found[50] == [letters[name] for name in lettered["e"]]
+    assert repr(found).splitlines()[1] == "  50: 10, 30" and "</span>30</span>" in found._repr_html_()
     assert set(found[50]) == {10, 30} and set(found.frame()["feature"]) == {10, 30} and found.statuses[50][0] == "ok"
 
 

@@ -227,6 +227,8 @@ def blankets(
     >>> found.graph().columns.tolist()
     ['x', 'y', 'kind']
     """
+    from .frames import own_names
+
     configured = _configured_method(method, options)
     X = as_frame(X)
     table = as_table(X)
@@ -236,7 +238,7 @@ def blankets(
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
-    own = {str(name): name for name in X.columns} if hasattr(X, "iloc") else {}
+    own = own_names(X)
     wanted = list(table.names if targets is None else map(str, targets))
     for target in wanted:
         table.position(target)  # refused before anything is searched

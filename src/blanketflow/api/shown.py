@@ -109,7 +109,7 @@ def blankets_text(found: Blankets) -> str:
     """Return all blankets as a few lines."""
     lines = [_head(found)]
     for target, steps in list(found.found.items())[:_TARGETS]:
-        names = ", ".join(step.feature for step in steps[:_NAMES]) or "no feature"
+        names = ", ".join(str(step.feature) for step in steps[:_NAMES]) or "no feature"
         more = f" and {len(steps) - _NAMES} more" if len(steps) > _NAMES else ""
         lines.append(f"  {target}: {names}{more}")
     if len(found) > _TARGETS:
