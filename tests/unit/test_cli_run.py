@@ -8,6 +8,7 @@ from blanketflow.cli import main
 from blanketflow.cli import run as command
 from blanketflow.cli.dry_run import _rows
 from blanketflow.cli.live import _Lines
+from blanketflow.cli.profiles import with_profiles
 from blanketflow.cli.progress import Progress
 from blanketflow.workflow import packaged_files
 
@@ -42,13 +43,13 @@ def test_a_profile_is_taken_from_here_then_from_the_user_then_from_the_workflow(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
     ours = packaged_files.workflow_file("profiles/slurm")
     given = ["--profile", "slurm", "my-own", "--cores", "slurm"]
-    assert command._with_profiles(given) == ["--profile", ours, "my-own", "--cores", "slurm"]
-    assert command._with_profiles(["--profile=slurm"]) == [f"--profile={ours}"]
-    assert command._with_profiles(["--profile", "none"]) == ["--profile", "none"]
+    assert with_profiles(given) == ["--profile", ours, "my-own", "--cores", "slurm"]
+    assert with_profiles(["--profile=slurm"]) == [f"--profile={ours}"]
+    assert with_profiles(["--profile", "none"]) == ["--profile", "none"]
     (tmp_path / "profiles/slurm").mkdir(parents=True)
-    assert command._with_profiles(["--profile", "slurm"]) == ["--profile", "profiles/slurm"]
+    assert with_profiles(["--profile", "slurm"]) == ["--profile", "profiles/slurm"]
     (tmp_path / "home/snakemake/slurm").mkdir(parents=True)
-    assert command._with_profiles(["--profile", "slurm"]) == ["--profile", "slurm"]
+    assert with_profiles(["--profile", "slurm"]) == ["--profile", "slurm"]
 
 
 def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):

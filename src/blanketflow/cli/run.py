@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -15,9 +14,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ..core.errors import ConfigError
 from ..workflow.packaged_files import workflow_file
 from .config_here import config_here
+from .profiles import with_profiles
 from .terminal import complain
 
 _STOPPED = "stopped. The same command continues where it stopped."
@@ -45,8 +44,6 @@ _CORES = re.compile(r"--(cores|jobs|profile|executor)\b|-[cje]")
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
 #: Options by which jobs run in another environment than this one, with kernels of its own.
 _OTHER_SOFTWARE = re.compile("--(sdm|software-deployment|deployment|use-conda|use-apptainer)")
-#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
-_PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
 
 
 class PassedOn(TyperCommand):
@@ -81,7 +78,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
         complain(f"{told}; otherwise wait for it.")
         return 1
-    arguments = [*_workflow(arguments), *_with_profiles(arguments)]
+    arguments = [*_workflow(arguments), *with_profiles(arguments)]
     _check_configs(arguments)
     folder = Path(_named(arguments).directory)
     with folder_lock(folder) as hold:
@@ -169,36 +166,6 @@ def _workflow(arguments: Sequence[str]) -> list[str]:
         # With =, since Snakemake takes all words after the option for configs.
         found += [f"--configfile={config}"] if config.name != "config.yaml" else []
     return found
-
-
-def _with_profiles(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
-
-    What Snakemake finds by itself is left alone.
-    """
-    found, is_profile = [], False
-    for word in arguments:
-        option, equals, name = word.partition("=")
-        if option == "--profile" and equals:
-            found.append(f"--profile={_profile(name)}")
-            continue
-        found.append(_profile(word) if is_profile and not word.startswith("-") else word)
-        is_profile = word == "--profile" or (is_profile and not word.startswith("-"))
-    return found
-
-
-def _profile(name: str) -> str:
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
-    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
-    if "/" in name or name == "none" or any(path.exists() for path in known):
-        return name
-    here = Path("profiles", name)
-    if here.is_dir():
-        return str(here)
-    try:
-        return workflow_file(f"profiles/{name}")
-    except ConfigError:
-        return name  # Snakemake says what it looked for
 
 
 def _check_configs(arguments: Sequence[str]) -> None:

@@ -150,7 +150,7 @@ def curve(points: Sequence[tuple[float, float]], chosen: int, reference: float, 
         dot.format(at(chosen), rise(points[chosen][1]), 6, ORANGE, *map(number, points[chosen])),
         *(
             label.format(at(i), height - bottom + 16, "middle", number(x))
-            for i, (x, _) in enumerate(points[::1])
+            for i, (x, _) in enumerate(points)
             if i % every == 0
         ),
         label.format(left - 8, rise(high) + 4, "end", number(high)),

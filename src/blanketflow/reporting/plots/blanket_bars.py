@@ -1,14 +1,14 @@
-"""The importances of one blanket's features as bars, and the score of a choice against its number of features."""
+"""The importances of one blanket's features, as bars."""
 
 from __future__ import annotations
 
 import altair as alt
 import pandas as pd
 
-from ..colours import BLUE, INK, ORANGE, ROLES
+from ..colours import INK, ROLES
 from ..text import number
 from .scales import in_order
-from .theme import STEP, noted, rounded, themed, tooltip
+from .theme import STEP, noted, rounded, tooltip
 
 _WIDTH = 420
 #: The largest number of features shown.
@@ -48,38 +48,3 @@ def blanket_bars(blanket: pd.DataFrame, limit: int = MAX_FEATURES) -> alt.Chart:
         .properties(width=_WIDTH, height=alt.Step(STEP))
     )
     return noted(chart, f"{len(shown)} of {len(blanket)} features" if len(shown) < len(blanket) else "")
-
-
-def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
-    """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
-
-    `alternatives` has the columns n_features, ranking, difference, stability, chosen and one that is called `metric`,
-    by size; the last row is all features.
-    """
-    data = pd.DataFrame(
-        {
-            "size": alternatives["n_features"],
-            "score": rounded(alternatives[metric]),
-            "chosen": alternatives["chosen"],
-            "ranking": alternatives["ranking"],
-            "stability": alternatives["stability"].map(number),
-            "difference": alternatives["difference"].map(number),
-        }
-    )
-    titles = {
-        "size": "features",
-        "score": metric,
-        "ranking": "ranking",
-        "stability": "stability",
-        "difference": "difference to all features",
-    }
-    sizes = alt.Axis(values=data["size"].tolist(), format="d", labelOverlap="greedy")
-    base = alt.Chart(data).encode(
-        x=alt.X("size:Q", title="features kept", scale=alt.Scale(type="symlog", constant=4), axis=sizes),
-        y=alt.Y("score:Q", title=metric, scale=alt.Scale(zero=False)),
-        tooltip=tooltip(titles),
-    )
-    whole = alt.Chart(data.tail(1)[["score"]]).mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3]).encode(y="score:Q")
-    points = base.mark_point(filled=True, opacity=1, size=50, color=BLUE)
-    chosen = base.transform_filter("datum.chosen").mark_point(filled=True, opacity=1, size=160, color=ORANGE)
-    return themed(alt.layer(whole, base.mark_line(color=BLUE), points, chosen).properties(width=_WIDTH, height=200))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from ..colours import BLUE, GREEN, INK, ORANGE
+from ..colours import INK
+from ..colours import ROLES as SHORT
 from ..text import number
 from .labels import CHARACTER, shortened
 from .theme import noted, tooltip
@@ -18,9 +19,9 @@ _WIDTH = 700
 MAX_FEATURES = 24
 #: The label, ring, colour and shape of each role.
 ROLES = {
-    "parent_or_child": ("parent or child", "inner", BLUE, "circle"),
-    "member": ("member, role not known", "inner", GREEN, "square"),
-    "spouse": ("spouse: shares a child with the target", "outer", ORANGE, "diamond"),
+    "parent_or_child": (SHORT["parent_or_child"][0], "inner", SHORT["parent_or_child"][1], "circle"),
+    "member": (SHORT["member"][0], "inner", SHORT["member"][1], "square"),
+    "spouse": ("spouse: shares a child with the target", "outer", SHORT["spouse"][1], "diamond"),
 }
 #: A grey on which white text is legible and which is visible on light and dark pages.
 TARGET = "#5A5F66"
