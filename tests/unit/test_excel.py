@@ -139,5 +139,7 @@ def test_cells_in_far_corners_take_no_room_and_entities_are_not_expanded(tmp_pat
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    with pytest.raises(DataError, match=r"not a readable \.xlsx file \(limit on input amplification"):
+    # In the words of expat; of lxml, which openpyxl prefers where it is installed, those of openpyxl stand before them.
+    refused = r"not a readable \.xlsx file \((limit on input amplification|Unable to read workbook)"
+    with pytest.raises(DataError, match=refused):
         read_columns("demo", {"path": str(tmp_path / "t.xlsx")})

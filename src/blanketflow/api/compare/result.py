@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
 
-    Result tables are attributes, with the same columns as in the workflow; charts are methods of ``plot``.
+    Result tables are attributes, with the same columns as in the workflow; charts are methods of
+    ``plot``, which is of the class `blanketflow.api.compare.charts.Charts`.
 
     Attributes
     ----------
@@ -32,8 +33,6 @@ class Comparison:
         friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         What each fold cost; what did not end with ``ok``; which pairs do not suit each other, and why.
-    plot : blanketflow.api.compare.charts.Charts
-        The charts.
 
     Examples
     --------
