@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_selectors import METHODS, selector, table
+from test_selectors import METHODS, every_quick_method, selector, table
 
 from blanketflow.core.errors import UnreliableWarning
 
@@ -23,7 +23,7 @@ def selection(name, X, y):
     return fitted.selected_features_, fitted.blankets_, fitted.roles_
 
 
-@pytest.mark.parametrize("name", METHODS)
+@every_quick_method
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_units_do_not_change_what_is_selected(name, task):
     X, y = table(n=80)

@@ -8,7 +8,12 @@ import pytest
 FOUND = sorted(Path(__file__).with_name("found").glob("*/*"))
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}-{path.name}")
+def found(path):
+    many = pytest.mark.extended if path.name.endswith("million-columns") else ()
+    return pytest.param(path, marks=many, id=f"{path.parent.name}-{path.name}")
+
+
+@pytest.mark.parametrize("path", map(found, FOUND))
 def test_what_broke_a_reader_once_is_refused_or_read(path, monkeypatch):
     monkeypatch.setenv("BLANKETFLOW_CACHE", "")  # the target sets its own; set back afterwards
     importlib.import_module(f"fuzz_{path.parent.name}").one_input(path.read_bytes())

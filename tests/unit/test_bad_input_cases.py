@@ -75,7 +75,9 @@ def folder(case, tmp_path, monkeypatch):
 
 def of(outcome):
     cases = [case for case in CASES if outcome in case]
-    return pytest.mark.parametrize("case", cases, ids=[case["case"] for case in cases])
+    marks = {True: pytest.mark.extended, False: ()}  # large files take seconds
+    listed = [pytest.param(case, marks=marks[case.get("extended", False)], id=case["case"]) for case in cases]
+    return pytest.mark.parametrize("case", listed)
 
 
 def test_every_case_has_a_name_of_its_own_and_one_outcome():

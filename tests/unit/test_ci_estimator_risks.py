@@ -186,6 +186,7 @@ class RefittedLightGBM(LightGBM):
         return None
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("significance", ["wilcoxon", pytest.param("corrected-t", marks=pytest.mark.extended)])
 def test_ppfs_with_lightgbm_selects_as_with_a_fit_for_every_feature(significance):
     frame = mixed_table(5, 3)

@@ -22,6 +22,7 @@ ARGUMENTS = ["compare", "wine.csv", "--target", "target", "--methods", "gs", "ia
 ARGUMENTS += ["--evaluation", "2", "--folds", "2"]
 
 
+@pytest.mark.extended
 def test_it_finds_what_the_library_finds(wine, capsys):
     assert main([*ARGUMENTS, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

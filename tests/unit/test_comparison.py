@@ -108,6 +108,7 @@ def test_charts_are_altair_objects(found):
         found.plot.wins(model="svm")
 
 
+@pytest.mark.extended
 def test_the_report_is_that_of_the_workflow(found, tmp_path):
     path = found.report(tmp_path / "report.html")
     text = path.read_text(encoding="utf-8")

@@ -118,6 +118,7 @@ def test_equal_content_hash_means_equal_content():
     assert len({make_card("t", raw_of(c), {"path": ""})["content_hash"] for c in (as_floats, as_bytes)}) == 1
 
 
+@pytest.mark.extended
 @settings(deadline=None)
 @given(wide_columns(), st.data())
 def test_a_wide_file_reads_as_it_was_written(tmp_path_factory, columns, data):

@@ -174,6 +174,7 @@ def test_the_form_is_as_worked_out_by_hand():
     ]
 
 
+@pytest.mark.extended
 def test_all_pythons_at_hand_give_equal_digests():
     pythons = runpy.run_path(str(REPO / "tests" / "versions" / "environments.py"))["pythons"]()
     code = f"""

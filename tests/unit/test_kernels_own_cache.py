@@ -94,6 +94,7 @@ print(stats[0].cache_path)
 """
 
 
+@pytest.mark.extended
 def test_numba_takes_the_copies_and_compiles_nothing(tmp_path):
     kernels.compile_all()
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}

@@ -38,8 +38,8 @@ BY_SUBSETS = EXACT_NEIGHBOURS | {"pcmb", "mmmb", "hiton-mb", "ipc-mb", "res"}
 OPTIONS = {"kiamb": {"n_runs": 2, "k": 0.5}, "gs-m": {"m": 1}}
 #: Nodes with more parents and children are left out: the subset search is exponential there.
 MOST_NEIGHBOURS = 12
-NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs", "child", "alarm"]
-LARGE_NETWORKS = ["insurance", "water", "mildew", "hailfinder", "win95pts", "barley"]
+NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs", "child"]
+LARGE_NETWORKS = ["alarm", "insurance", "water", "mildew", "hailfinder", "win95pts", "barley"]
 
 
 class Answers:
@@ -139,7 +139,7 @@ def test_on_every_node_of_random_graphs(block, most_nodes):
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(1000, 1010), pytest.param(range(1010, 1025), marks=pytest.mark.extended)], ids=str
+    "seeds", [range(1000, 1003), pytest.param(range(1003, 1025), marks=pytest.mark.extended)], ids=str
 )
 def test_without_a_limit_on_conditioning_sets(seeds):
     failures = []

@@ -351,6 +351,7 @@ def test_lines_of_the_diagram_do_not_cross():
         assert depths == sorted(depths, reverse=not is_left) and len(set(depths)) == len(depths)
 
 
+@pytest.mark.extended
 def test_the_specification_draws_what_the_chart_draws():
     for name, chart in every_chart(6).items():
         checked = chart.to_dict(validate=True)  # plots.spec and plots.svg do not check

@@ -105,6 +105,7 @@ def test_the_ranking_by_f_tests_is_that_of_scikit_learn(task):
     assert found.tolist() == np.argsort(-statistics).tolist()
 
 
+@pytest.mark.extended
 def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
     X, y = planted(n=200, d=8)
     features, target = as_table(X), column_from_array("y", y.to_numpy())
@@ -161,6 +162,7 @@ def test_a_time_limit_decides_by_what_was_judged(monkeypatch):
     assert found.selected_features_ and found.verdict_["rounds"] < 5
 
 
+@pytest.mark.extended
 def test_roles_are_those_of_a_reliable_search_for_a_blanket():
     """The spouse says nothing of the target alone, and much beside the child."""
     rng = np.random.default_rng(0)
@@ -172,6 +174,7 @@ def test_roles_are_those_of_a_reliable_search_for_a_blanket():
     assert set(unsure.roles_.values()) <= {"member"}
 
 
+@pytest.mark.extended
 def test_fewer_features_that_may_do_as_well_are_said():
     X, y = planted(n=60, d=8)
     said = bf.Auto(max_candidates=20).fit(X, y + 3 * np.random.default_rng(1).normal(size=60)).verdict_["sentence"]

@@ -88,6 +88,7 @@ def test_bonferroni_counts_the_sets_outside():
     assert [s.feature for s in run(GSM(m=2, correction="none"), KnownSets(answer=answer), NAMES).grown] == list("abc")
 
 
+@pytest.mark.extended
 def test_a_scan_of_noise_admits_anything_at_most_at_rate_alpha():
     rng, n_admitted, n_tables = np.random.default_rng(0), 0, 150
     for _ in range(n_tables):

@@ -76,7 +76,7 @@ def literal(X, y, alpha):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (2,))])
-@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("task", [pytest.param("regression", marks=pytest.mark.extended), "classification"])
 def test_equals_a_literal_rendering_with_statsmodels(seed, task):
     X, score, label = mixed(seed)
     y = score if task == "regression" else label

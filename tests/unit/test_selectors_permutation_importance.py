@@ -230,6 +230,7 @@ def test_false_positives_of_a_forest_on_columns_of_all_kinds():
     assert n_found <= stats.binom.ppf(0.9995, n_all, 0.05)
 
 
+@pytest.mark.extended
 def test_it_corrects_the_forest_s_preference_for_columns_of_many_values():
     # The simulation of the paper in small: the column that tells something has two values, and the least importance.
     rng = np.random.default_rng(0)

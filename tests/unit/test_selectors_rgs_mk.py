@@ -89,6 +89,7 @@ def known(names, answer):
     return KnownSets(answer=answer).bind(zeros([*names, "target"]))
 
 
+@pytest.mark.extended
 def test_a_large_k_gives_the_blanket_of_gs_m():
     networks = [near_parity(8, noise, bit, seed=1) for noise in (0.0, 0.1) for bit in (0.5, 0.6)]
     rng = np.random.default_rng(2)

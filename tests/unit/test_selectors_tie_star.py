@@ -133,6 +133,7 @@ def random_network(seed):
     return DiscreteNetwork(f"random-{seed}", nodes)
 
 
+@pytest.mark.extended
 def test_on_random_networks_with_functions_among_the_features():
     # The base method, IAMB, needs composition. Where it does not hold (a parity, for one), IAMB may return less than a
     # boundary, and further ones may be missed; but if the first is one, then all found are.

@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 from blanketflow.data.artefacts import read_columns
 from blanketflow.workflow.plan import make_plan
 
+pytestmark = pytest.mark.extended
 REPO = Path(__file__).parents[2]
 CONFIG = {
     "datasets": {"wine": {"path": "wine.csv", "target": "target"}},  # scikit-learn's own sets are read by it

@@ -125,6 +125,7 @@ def test_a_limit_that_is_no_number_is_said(said, tmp_path, monkeypatch):
         peek("study", {"path": str(tmp_path / "a.csv.gz"), "target": "outcome"})
 
 
+@pytest.mark.extended
 def test_the_plan_looks_at_the_head_of_a_bomb_only(tmp_path):
     """A terabyte in a gigabyte would take hours to make: here members of 100 MB follow one another in a few kB each."""
     member = gzip.compress(b"1,x\n1,y\n" * 12_500_000, compresslevel=9)

@@ -17,31 +17,47 @@ from workflow_runs import environment
 
 pytestmark = pytest.mark.workflow
 REPO = Path(__file__).parents[2]
+README = (REPO / "README.md").read_text(encoding="utf-8")
 TEXT = (REPO / "docs" / "index.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
 
 
 def test_the_readme_begins_with_the_same_commands():
-    assert "\n".join(["```", *COMMANDS[:3], "```"]) in (REPO / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(["```", *COMMANDS[:3], "```"]) in README
 
 
-@pytest.mark.extended
-def test_a_table_of_ones_own_ends_as_a_report(tmp_path):
-    """All commands but the first, in a folder that holds nothing but the table."""
+@pytest.fixture
+def typed(tmp_path):
+    """Return a function that runs a command in a folder that holds nothing but the table, and returns what it says."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = X.iloc[::5, :4].assign(outcome=y.map({0: "malignant", 1: "benign"}))
     table.to_csv(tmp_path / "my.csv", index=False)
     environ = environment(REPO)
     environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environ['PATH']}"
-    install, *others = COMMANDS
-    assert install == "pip install blanketflow"
-    said = ""
-    for command in others:
+
+    def run(command):
         outcome = subprocess.run(command, shell=True, cwd=tmp_path, env=environ, capture_output=True, text=True)
         assert outcome.returncode == 0, outcome.stdout[-2000:] + outcome.stderr[-2000:]
-        said += outcome.stdout
+        return outcome.stdout
+
+    return run
+
+
+@pytest.mark.extended
+def test_a_table_of_ones_own_ends_as_a_report(typed, tmp_path):
+    install, *others = COMMANDS
+    assert install == "pip install blanketflow"
+    said = "".join(map(typed, others))
     assert "Report: results/my/report.html" in said and "Keep" in said
     assert "outcome" in (tmp_path / "results" / "my" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_commands_of_the_readme_answer_or_plan(typed):
+    _, init, run = (command.partition("#")[0] for command in COMMANDS[:3])
+    typed(init)
+    assert "auto" in typed(f"{run} -n")
+    assert "`blanketflow select my.csv --target outcome`" in README
+    assert "Keep" in typed("blanketflow select my.csv --target outcome")
 
 
 def test_the_files_of_a_run_have_the_columns_that_the_page_of_results_says(finished):

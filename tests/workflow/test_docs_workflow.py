@@ -9,37 +9,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 REPO = Path(__file__).parents[2]
 TEXT = (REPO / "docs" / "workflow.md").read_text(encoding="utf-8")
 LINES = [line for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines() if line]
 COMMANDS = [line for line in LINES if not line.endswith("snakemake --lint")]  # which `make lint` runs
 
 
-#: What a config asks for at full size, and a smaller one that takes the same way in a quarter of the jobs.
-SMALLER = {
-    r"n_repeats: 30": "n_repeats: 5",
-    r"evaluation: 5": "evaluation: 0",
-    r"^folds: 5": "folds: 2",
-    r"^grain: auto": "grain: dataset",
-    r"^  (breast-cancer|ppi-calibrated|ppfs-calibrated|mrmr|true-blanket): .*\n": "",
-}
-
-
-@pytest.fixture(scope="module", params=["smaller", pytest.param("as written", marks=pytest.mark.extended)])
-def project(tmp_path_factory, request):
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("workflow-page") / "project"
     skipped = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", ".pytest_cache", "__pycache__")
     shutil.copytree(REPO, folder, ignore=skipped)
     (folder / ".venv").symlink_to(sys.prefix)
-    if request.param == "smaller":
-        for config in (folder / "config.yaml", folder / "config" / "minimal.yaml"):
-            text = config.read_text(encoding="utf-8")
-            for full, small in SMALLER.items():
-                text = re.sub(full, small, text, flags=re.MULTILINE)
-            config.write_text(text, encoding="utf-8")
-        with open(config, "a", encoding="utf-8") as minimal:
-            minimal.write("splits: {evaluation: 0}\nfolds: 0\ngrain: dataset\n")
     return folder
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from workflow_runs import chosen, columns, configure, provenance, snakemake
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 PLUG_IN = """
 from dataclasses import dataclass
@@ -87,14 +87,12 @@ def blanket(folder, selector):
     return set(chosen(folder / "results", "wine", "full", selector))
 
 
-@pytest.mark.extended
 def test_folds_zero_uses_all_training_rows_once(by_fold_run):
     assert columns(by_fold_run / "results/select/wine/full/without-folds/folds.parquet")["fold"] == ["0"]
     assert set(columns(by_fold_run / "results/ci_test/wine/full/fold-0/g2.parquet")["n"]) == {178}
     assert blanket(by_fold_run, "without-folds") == members(by_fold_run, "without-folds", "0")
 
 
-@pytest.mark.extended
 def test_fold_rows_train_and_part_have_artefacts_of_their_own(by_fold_run):
     folder = by_fold_run / "results/ci_test/wine/full"
     rows = {
@@ -104,7 +102,6 @@ def test_fold_rows_train_and_part_have_artefacts_of_their_own(by_fold_run):
     assert [train + part for train, part in zip(rows["g2"], rows["g2-part"], strict=True)] == [178] * 3
 
 
-@pytest.mark.extended
 def test_aggregation_rules(by_fold_run):
     folds = by_fold(by_fold_run, "union")
     assert all(by_fold(by_fold_run, name) == folds for name in ("often", "intersection", "train-rows"))
