@@ -1,7 +1,7 @@
 """Which features to keep, measured: `python benchmarks/answer.py` after a run of config/answer.yaml.
 
 Renews the tables and charts of docs/answer-measured.md and the raw scores in benchmarks/results/answer.parquet from
-the artefacts of that run.
+the artefacts of that run. The raw scores of data sets that the run does not have are kept.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ WORSE, LEVEL = 0.02, 0.05
 
 def main() -> None:
     """Renew the page, its charts and the raw scores."""
-    raw = scores_of(RUN)
+    raw = with_earlier(scores_of(RUN), pd.read_parquet(RAW)) if RAW.exists() else scores_of(RUN)
     RAW.parent.mkdir(exist_ok=True)
     raw.to_parquet(RAW, index=False)
     by_set = compared(raw)
@@ -109,6 +109,13 @@ def scores_of(run: Path) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+def with_earlier(raw: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of a run and earlier ones of other data sets, for the selectors that both have."""
+    both = [name for name in raw["selector"].unique() if name in set(earlier["selector"])]
+    joined = pd.concat([earlier[~earlier["dataset"].isin(set(raw["dataset"]))], raw])
+    return joined[joined["selector"].isin(both)].sort_values(["dataset", "selector", "split"], ignore_index=True)
 
 
 def compared(raw: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_selectors import METHODS, every_quick_method, selector, table
+from test_selectors import every_quick_method, selector, table
 
 from blanketflow.core.errors import UnreliableWarning
 

@@ -5,8 +5,6 @@ const figures = [...document.querySelectorAll("figure.chart")];
 const drawn = new WeakSet();
 // Widths in pixels: a page on which all charts fit, a panel with its axis, the names next to a chart, the narrowest chart.
 const [WIDE, PANEL, MARGIN, NARROWEST] = [700, 300, 140, 160];
-/** A box of fewer pixels shows the narrow form of a chart that has one. */
-const NARROW = 600;
 const tooltip = element("dl", { class: "tooltip", "aria-hidden": "true", hidden: "" });
 
 async function drawChart(figure) {
@@ -30,8 +28,9 @@ async function drawChart(figure) {
   }
 }
 
+/** Return the specification of a chart: of its narrow form, if it has one, in a box that is not WIDE. */
 function specOf(figure, width) {
-  const narrow = width > 0 && width < NARROW ? figure.querySelector("script.narrow") : null;
+  const narrow = width > 0 && width < WIDE ? figure.querySelector("script.narrow") : null;
   const spec = JSON.parse((narrow ?? figure.querySelector("script")).textContent);
   for (const [name, data] of Object.entries(spec.datasets ?? {})) spec.datasets[name] = rowsOf(data);
   return spec;
