@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.datasets import load_diabetes
 
 import blanketflow as bf
 from blanketflow.core.errors import UnsupportedError
@@ -63,6 +64,31 @@ def test_sizes_are_uniform_and_sets_as_likely_as_their_weights_sum_to(largest):
     assert drawn.keys() <= expected.keys() and drawn.total() == n_draws
     found = [drawn[Y] for Y in expected]
     assert stats.chisquare(found, list(expected.values())).pvalue > 1e-3
+
+
+def test_by_set_all_sets_are_as_likely_as_their_weights_sum_to():
+    """As printed: with probability proportional to the sum of 1/p over the members of 1 to m features."""
+    p = dict(zip("abcde", (1.0, 0.25, 2 / 3, 0.05, 0.4), strict=True))
+    table = known(list(p), lambda x, given: (p[next(iter(x))], 1.0))
+    sets = [Y for size in (1, 2, 3) for Y in itertools.combinations(p, size)]
+    expected, n_draws = np.array([sum(1 / p[y] for y in Y) for Y in sets]), 6_000
+    propose = random_sets(table, "target", 1, np.random.default_rng(0), by_size=False)
+    drawn = Counter(itertools.chain.from_iterable(propose(list(p), [], 3)[0] for _ in range(n_draws)))
+    assert drawn.total() == n_draws and drawn.keys() <= set(sets)
+    assert stats.chisquare([drawn[Y] for Y in sets], expected / expected.sum() * n_draws).pvalue > 1e-3
+
+
+def test_by_set_one_tiny_p_value_leads_all_draws():
+    names = [f"v{i}" for i in range(40)]
+    table = known(names, lambda x, given: (1e-300 if x == {"v7"} else 1.0, 1.0))
+    (drawn,) = random_sets(table, "target", 500, np.random.default_rng(0), by_size=False)(names, [], 2)
+    assert {*drawn} <= {("v7",), *(tuple(sorted(("v7", name), key=names.index)) for name in names)} and len(drawn) > 30
+
+
+def test_by_set_it_finds_what_it_draws():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    found = {by: bf.RGSMK(ci_test="fisher-z", k=40, draw_by=by).fit(X, y).selected_features_ for by in ("size", "set")}
+    assert "bmi" in found["set"] and "bmi" in found["size"]
 
 
 def test_draws_are_different_and_in_order():

@@ -387,6 +387,7 @@ class RGSMK(MarkovBlanketSelector):
     m: int = 3
     correction: Literal["bonferroni", "none"] = "bonferroni"
     k: int = 1000
+    draw_by: Literal["size", "set"] = "size"
 
 
 class RelaxMRMR(MarkovBlanketSelector):

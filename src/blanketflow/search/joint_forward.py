@@ -100,36 +100,46 @@ def every_set(others: list[str], members: list[str], largest: int) -> Iterator[I
     return (combinations(others, size) for size in range(1, largest + 1))
 
 
-def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator) -> Propose:
+def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator, by_size: bool = True) -> Propose:
     """Return a function that proposes k random sets in one group, or all sets if there are at most k.
 
-    Sizes are uniform. Among the sets of one size, the chance of a set is proportional to the sum of its members'
-    weights 1/p, where p is from the member's own test given the admitted columns. A weight is at most the number of
-    columns outside, so that a column with a tiny p-value is in at most about half of the sets. Sets that are drawn
-    twice are tested once.
+    The chance of a set is proportional to the sum of its members' weights 1/p, where p is from the member's own test
+    given the admitted columns. With `by_size` this holds among the sets of one size, and sizes are uniform; a weight is
+    then at most the number of columns outside, so that a column with a tiny p-value is in at most about half of the
+    sets. Sets that are drawn twice are tested once.
     """
 
     def propose(others: list[str], members: list[str], largest: int) -> Iterable[Iterable[tuple[str, ...]]]:
         if n_sets(len(others), largest) <= k:
             return [chain.from_iterable(every_set(others, members, largest))]
         results = test.test_many(others, target, given=members)
-        weights = np.exp(np.minimum(-results.log_p, math.log(len(others))))
-        drawn = draw_sets(weights, largest, k, rng)
+        strength = np.minimum(-results.log_p, np.finfo(float).max)  # p may be 0
+        if by_size:
+            drawn = draw_sets(np.exp(np.minimum(strength, math.log(len(others)))), largest, k, rng)
+        else:  # of sets of one size, the sums of all weights are in proportion to how many sets hold a column
+            n_holding = [math.comb(len(others) - 1, size - 1) for size in range(1, largest + 1)]
+            drawn = draw_sets(np.exp(strength - strength.max()), largest, k, rng, np.array(n_holding, dtype=float))
         return [[tuple(others[i] for i in positions) for positions in drawn]]
 
     return propose
 
 
-def draw_sets(weights: np.ndarray, largest: int, k: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+def draw_sets(
+    weights: np.ndarray, largest: int, k: int, rng: np.random.Generator, of_sizes: np.ndarray | None = None
+) -> list[tuple[int, ...]]:
     """Return the sets of positions in k random draws, without duplicates, ordered by size and then position.
 
     One member is drawn by weight and the others uniformly, which makes the chance of a set proportional to the sum of
     its members' weights.
 
-    Weights, (n,), are positive. Sizes are uniform from 1 to `largest`, which is at most n.
+    Weights, (n,), are not negative. Sizes are from 1 to `largest`, which is at most n: uniform, or as likely as their
+    weights `of_sizes`, (largest,).
     """
     n = len(weights)
-    sizes = rng.integers(1, largest + 1, size=k)
+    if of_sizes is None:
+        sizes = rng.integers(1, largest + 1, size=k)
+    else:
+        sizes = rng.choice(np.arange(1, largest + 1), size=k, p=of_sizes / of_sizes.sum())
     firsts = rng.choice(n, size=k, p=weights / weights.sum())
     drawn: set[tuple[int, ...]] = set()
     for size, first in zip(sizes.tolist(), firsts.tolist(), strict=True):

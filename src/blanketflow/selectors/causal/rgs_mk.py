@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...core.cards import Card
-from ...core.parameters import integer
+from ...core.parameters import choice, integer
 from ...core.seeds import derive_rng
 from ...search.joint_forward import admit_sets, random_sets
 from ...search.steps import Step
@@ -19,13 +19,17 @@ from .gs_m import GSM
 class RGSMK(GSM):
     """Admit the strongest of k random sets of up to m features until it is independent; then shrink as GS does.
 
-    Sets are drawn anew after every admission, sizes uniform in 1 to m. Among sets of one size, the chance of a set is
-    proportional to the sum of its members' weights 1/p, where p is from the member's own test given the admitted ones.
-    Weights are at most the number of features outside, so that one tiny p-value leads about half of the draws at most.
-    Where there are no more than k sets, all are tested.
+    Sets are drawn anew after every admission. The chance of a set is proportional to the sum of its members' weights
+    1/p, where p is from the member's own test given the admitted ones: among all sets of 1 to m features in the paper
+    (``draw_by="set"``), among those of one size, with sizes uniform, by default. Where there are no more than k sets,
+    all are tested.
 
     Notes
     -----
+    The default differs from the paper, in which nearly all sets that are drawn have m features, and one tiny p-value
+    leads all draws. With ``draw_by="size"`` weights are at most the number of features outside, so that one feature
+    leads about half of the draws at most.
+
     A scan takes d + k tests, where GS(m) takes d^m / m!. The price is that a set must be drawn to be found. Features
     that show their effect only together are drawn like all others, because their 1 / p says nothing.
 
@@ -54,11 +58,12 @@ class RGSMK(GSM):
 
     m: int = integer(3, "Largest set of features tested together.", at_least=1)
     k: int = integer(1000, "Number of random sets per scan.", at_least=1)
+    draw_by: str = choice("size", "Among which sets a weight is a chance: those of one size, or all.", ("size", "set"))
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Scan k random sets."""
         rng = derive_rng(problem.seed, "rgs-mk")
-        propose = random_sets(problem.test, problem.target, self.k, rng)
+        propose = random_sets(problem.test, problem.target, self.k, rng, by_size=self.draw_by == "size")
         return admit_sets(
             problem.test, problem.target, problem.features, propose, self.alpha, self.m, self.max_k, self.correction
         )
