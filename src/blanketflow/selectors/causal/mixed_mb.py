@@ -17,6 +17,10 @@ class MixedMB(InterIAMB):
     The default test regresses only the target: linearly if it is a number, by multinomial logistic regression if it has
     classes. Features of any kind are predictors only. See `blanketflow.ci.lr_mixed.LRMixed`.
 
+    Notes
+    -----
+    The publication was not at hand: this follows what others write of it, and details may differ.
+
     Examples
     --------
     >>> import blanketflow as bf

@@ -33,6 +33,9 @@ class PPFS(Method):
     correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
     positives enter; see `blanketflow.ci.ppi.PPI`.
 
+    Algorithm 2 can be read in two ways: the rows of a fold are all rows but its part (``fold_rows="train"``, the
+    default here), or its part alone (``fold_rows="part"``).
+
     Of d features that are independent of the target, a test at its level admits about alpha d: thousands on wide
     tables. `correction` treats the d marginal p-values as one family; the shrink phase always tests at alpha. A
     correction is only as good as the p-values. Use it with ``significance="corrected-t"``: the p-values of ``wilcoxon``
