@@ -141,14 +141,26 @@ def claims(found: pd.DataFrame) -> str:
     """Return what the run says of each claim."""
     if found.empty:
         return ""
-    head = ("where", "claim", "measure", "said", "of", "against", "data sets", "better, equal, worse", "p", "verdict")
+    head = (
+        "where",
+        "claim",
+        "measure",
+        "said",
+        "of",
+        "against",
+        "data sets",
+        "better, equal, worse",
+        "p",
+        "Holm",
+        "verdict",
+    )
     lines = [row(*head), row(*["---"] * len(head))]
     for one in found.itertuples():
         counts = f"{one.wins}, {one.ties}, {one.losses}"
-        p = "" if pd.isna(one.p_value) else f"{one.p_value:.2g}"
+        p, corrected = ("" if pd.isna(value) else f"{value:.2g}" for value in (one.p_value, one.p_holm))
         measure = f"{one.measure}, {one.model}" if one.model else one.measure
-        cells = (one.table, one.claim, measure, one.said, one.method, one.other, one.n_datasets, counts, p, one.verdict)
-        lines.append(row(*cells))
+        who = (one.table, one.claim, measure, one.said, one.method, one.other)
+        lines.append(row(*who, one.n_datasets, counts, p, corrected, one.verdict))
     return "\n".join(lines)
 
 

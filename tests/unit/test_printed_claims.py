@@ -53,6 +53,15 @@ def test_six_of_six_is_enough_and_five_of_five_is_not(tmp_path):
     assert row["p_value"] == pytest.approx(2 / 32) and row["verdict"] == "undecided"
 
 
+def test_p_values_of_one_measure_are_corrected_for_each_other(tmp_path):
+    scores = run(srs=[0.9, 0.8, 0.95, 0.7, 0.99, 0.6], res=[0.8, 0.6, 0.65, 0.3, 0.49, 0.0], gs=[0.0] * 5 + [None])
+    found = judge(claims(tmp_path, {"better": "srs", "than": ["res", "gs", "absent"]}), scores, {})
+    assert found["p_value"].tolist() == pytest.approx([2 / 64, 2 / 32, math.nan], nan_ok=True)
+    assert found["p_holm"].tolist() == pytest.approx([2 * 2 / 64, 2 / 32, math.nan], nan_ok=True)
+    alone = judge(claims(tmp_path, {"better": "srs", "than": ["res"]}), scores, {})
+    assert alone["p_holm"].tolist() == alone["p_value"].tolist()
+
+
 def test_a_claim_can_be_the_other_way_round(tmp_path):
     row = only(judge(claims(tmp_path, {"better": "res", "than": ["srs"]}), ALL_BETTER, {}))
     assert row["verdict"] == "the other way round" and row["losses"] == 6

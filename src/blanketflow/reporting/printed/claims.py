@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import ConfigError, shown
+from ..tables.holm import holm
 from ..tables.result_table import typed_frame
 from .comparison import NOT_COMPARABLE
 from .tables import MEASURES, entries_of, measure_of, place_of, values_of
@@ -32,6 +33,7 @@ CLAIM_COLUMNS: dict[str, str] = {
     "losses": "int64",
     "median_difference": "double",
     "p_value": "double",
+    "p_holm": "double",
     "verdict": "string",
     "reason": "string",
 }
@@ -128,14 +130,21 @@ def judge(claims: Sequence[Claim], evaluations: pd.DataFrame, tables: Mapping[st
     several selectors stand for a method, the best counts; a selector with a failed search does not count. ``p_value``
     is the two-sided p-value of Wilcoxon's signed-rank test over the data sets. If it is at most 0.05, the claim that
     one method is better holds or is reversed; otherwise it is undecided. For methods claimed to be equal, either no
-    difference is seen or one of them is better. The sums of ranks decide which one is better.
+    difference is seen or one of them is better. The sums of ranks decide which one is better. ``p_holm`` is the p-value
+    corrected for all the claims about the same measure: a verdict whose ``p_holm`` is above 0.05 may be one of chance.
     """
-    return typed_frame([_judged(claim, evaluations, tables) for claim in claims], CLAIM_COLUMNS)
+    rows = [_judged(claim, evaluations, tables) for claim in claims]
+    for measure in {row["measure"] for row in rows}:
+        family = [row for row in rows if row["measure"] == measure and not math.isnan(row["p_value"])]
+        for row, p in zip(family, holm([row["p_value"] for row in family]), strict=True):
+            row["p_holm"] = p
+    return typed_frame(rows, CLAIM_COLUMNS)
 
 
 def _judged(claim: Claim, evaluations: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     row = {key: getattr(claim, key) or "" for key in ("table", "claim", "measure", "model", "said", "method", "other")}
-    row |= {"n_datasets": 0, "wins": 0, "ties": 0, "losses": 0, "median_difference": math.nan, "p_value": math.nan}
+    row |= {"n_datasets": 0, "wins": 0, "ties": 0, "losses": 0}
+    row |= dict.fromkeys(("median_difference", "p_value", "p_holm"), math.nan)
     values, higher_is_better = _values(claim, evaluations, tables)
     if claim.datasets is not None:
         named = [d for d in values.index.unique("dataset") if any(fnmatchcase(d, name) for name in claim.datasets)]
