@@ -10,7 +10,11 @@ from blanketflow.selectors.run_fold import fold_seed
 from unseeded import unseeded_calls
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "scripts", "benchmarks", "tests", "docs")
+FOLDERS = (
+    "src",
+    "scripts",
+    *(pytest.param(name, marks=pytest.mark.extended) for name in ("benchmarks", "tests", "docs")),
+)
 #: Where chance is asked for, or starts nowhere.
 ALLOWED = {
     "src/blanketflow/api/estimator.py": {"numpy.random.default_rng"},  # random_state=None, as scikit-learn has it
