@@ -95,7 +95,7 @@ def _sentence(
     numbers = (
         f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {score['difference']:+.3f} "
         f"(95 % interval {score['low']:+.3f} to {score['high']:+.3f})"
-    )
+    ).replace("-", "\N{MINUS SIGN}")
     if judged.candidates[chosen][0] == NONE:
         return f"No feature helps: models do not predict better with any of the {n} than without: {numbers}."
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
