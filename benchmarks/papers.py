@@ -25,6 +25,8 @@ MARKS = {"reproduced within noise": "=", "better": "+", "worse": "-", "not compa
 RANKING = r"^(mrmr|cmim|jmi)-(\d+)$"
 COLOURS = {"reproduced within noise": BLUE, "better": GREEN, "worse": VERMILLION}
 #: Measures between 0 and 1, which a chart can share.
+#: The column of all features.
+ALL = "all"
 SHARES = ("accuracy", "error", "kappa", "balanced-accuracy", "r2", "accuracy-percent")
 
 
@@ -70,13 +72,22 @@ def tables(found: pd.DataFrame, run: str) -> str:
 
 
 def counted(compared: pd.DataFrame) -> str:
-    """Return how many cells of each table came out how."""
+    """Return how many cells of each table came out how.
+
+    Cells of all features say nothing about a method. Their scores, which show whether models and partitions are the
+    paper's, are counted once, in a line of their own; their sizes are not.
+    """
     by = ["table", "measure", "model", "selected_on"]
-    counts = compared.groupby(by, sort=False)["verdict"].value_counts().unstack(fill_value=0)
+    chosen = compared[compared["method"] != ALL]
+    rest = compared[(compared["method"] == ALL) & (compared["measure"] != "n-features")]
+    rest = rest.drop_duplicates(["table", "measure", "model", "dataset"])
+    counts = chosen.groupby(by, sort=False)["verdict"].value_counts().unstack(fill_value=0)
     lines = [row("table", "measure", "model", "selected on", *MARKS), row(*["---"] * (4 + len(MARKS)))]
     lines += [row(*key, *(count.get(verdict, 0) for verdict in MARKS)) for key, count in counts.iterrows()]
-    total = compared["verdict"].value_counts()
-    return "\n".join([*lines, row("all", "", "", "", *(total.get(verdict, 0) for verdict in MARKS))])
+    for name, cells in (("all of these", chosen), ("scores of all features", rest)):
+        total = cells["verdict"].value_counts()
+        lines += [row(name, "", "", "", *(total.get(verdict, 0) for verdict in MARKS))] if len(cells) else []
+    return "\n".join(lines)
 
 
 def grid(cells: pd.DataFrame) -> str:

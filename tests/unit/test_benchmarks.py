@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 REPO = Path(__file__).parents[2]
@@ -110,3 +111,18 @@ def copy_of_page(folder):
     for page in PAGES:
         shutil.copy(REPO / page, folder / "docs")
     return folder
+
+
+def test_cells_of_all_features_are_counted_apart_and_once():
+    import papers
+
+    both = [
+        {"table": "2", "measure": measure, "model": "svm", "selected_on": rows, "method": method, "dataset": "a"}
+        | {"verdict": verdict}
+        for rows in ("training rows", "all rows")
+        for measure in ("accuracy", "n-features")
+        for method, verdict in (("all", "better"), ("ppfs", "worse"))
+    ]
+    *_, chosen, rest = papers.counted(pd.DataFrame(both)).splitlines()
+    assert chosen == "| all of these |  |  |  | 0 | 0 | 4 | 0 |"
+    assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 |"
