@@ -2,9 +2,9 @@
 
 Every column of a network is the target in turn, on samples of 200 to 20,000 rows. Precision, recall and F1 of a set are
 those of its members against the network's blanket; F1 is 1 where both are empty. alpha is 0.01, all else as it is by
-default, with `g2` for labels and `fisher-z` for numbers. Networks are read from the folder that the environment variable
-BLANKETFLOW_DATA names. Writes the raw numbers to benchmarks/results/network_study.parquet, one row per network, rows,
-sample, method and target, and the tables of docs/network-study.md. Some ten minutes; `--pages` writes the page only.
+default, with `g2` for labels and `fisher-z` for numbers. Networks are read from the folder that BLANKETFLOW_DATA names.
+Writes the raw numbers to benchmarks/results/network_study.parquet, one row per network, rows, sample, method and
+target, and the tables of docs/network-study.md. Some ten minutes; `--pages` writes the page only.
 """
 
 from __future__ import annotations
