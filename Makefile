@@ -54,7 +54,7 @@ run: setup ## run config.yaml and print the blankets found
 # Files are shared out in the order of tests/conftest.py: those that run the workflow take longest and come first.
 PYTEST = $(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-test: setup-test lint ## style, unit and contract tests, and a run of the workflow: eight minutes on two cores
+test: setup-test lint ## style, unit and contract tests, and a run of the workflow: seven minutes on two cores
 	$(PYTEST) -m "not extended and not cluster"
 
 test-extended: setup-test ## what make test leaves out: some twenty minutes on two cores
