@@ -117,8 +117,11 @@ def random_sets(test: BoundTest, target: str, k: int, rng: np.random.Generator, 
         if by_size:
             drawn = draw_sets(np.exp(np.minimum(strength, math.log(len(others)))), largest, k, rng)
         else:  # of sets of one size, the sums of all weights are in proportion to how many sets hold a column
-            n_holding = [math.comb(len(others) - 1, size - 1) for size in range(1, largest + 1)]
-            drawn = draw_sets(np.exp(strength - strength.max()), largest, k, rng, np.array(n_holding, dtype=float))
+            n = len(others)
+            holding = np.array(
+                [math.lgamma(n) - math.lgamma(m) - math.lgamma(n - m + 1) for m in range(1, largest + 1)]
+            )
+            drawn = draw_sets(np.exp(strength - strength.max()), largest, k, rng, np.exp(holding - holding.max()))
         return [[tuple(others[i] for i in positions) for positions in drawn]]
 
     return propose
