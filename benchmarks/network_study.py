@@ -31,6 +31,7 @@ LABELS = ("child", "insurance", "water", "mildew", "alarm", "barley", "hailfinde
 NUMBERS = ("ecoli70", "magic-niab", "arth150")
 ROWS, SAMPLES, ALPHA = (200, 1_000, 5_000, 20_000), 2, 0.01
 METHODS = ("gs", "iamb", "inter-iamb", "hiton-mb", "mmmb", "ipc-mb", "stmb")
+VALUES = ["precision", "recall", "f1"]
 #: The largest true blanket of each class of targets.
 SIZES = {3: "1 to 3 members", 8: "4 to 8", 10**6: "9 and more"}
 
@@ -39,7 +40,10 @@ def measured() -> Iterator[dict[str, Any]]:
     """Run every method on the same samples; yield one row per target."""
     folder = Path(os.environ.get("BLANKETFLOW_DATA", "."), "networks")
     for name in (*LABELS, *NUMBERS):
-        network = read_network(next(folder.glob(f"{name}.*")))
+        found_files = sorted(folder.glob(f"{name}.*"))
+        if not found_files:
+            raise SystemExit(f"{folder} has no network {name}: set BLANKETFLOW_DATA to the folder above networks/")
+        network = read_network(found_files[0])
         dag, test = network.dag(), "g2" if name in LABELS else "fisher-z"
         true = {node: set(dag.markov_blanket(node)["blanket"]) for node in network.nodes}
         for rows in ROWS:
@@ -52,8 +56,14 @@ def measured() -> Iterator[dict[str, Any]]:
                     for target, blanket in true.items():
                         hits, size = len(blanket & set(found[target])), len(found[target])
                         yield {
-                            **{"network": name, "rows": rows, "sample": sample, "method": method, "target": target},
-                            **{"size": len(blanket), "found": size, "seconds": seconds},
+                            "network": name,
+                            "rows": rows,
+                            "sample": sample,
+                            "method": method,
+                            "target": target,
+                            "size": len(blanket),
+                            "found": size,
+                            "seconds": seconds,
                             "precision": hits / size if size else 1.0,
                             "recall": hits / len(blanket) if blanket else 1.0,
                             "f1": 2 * hits / (size + len(blanket)) if size or blanket else 1.0,
@@ -63,8 +73,7 @@ def measured() -> Iterator[dict[str, Any]]:
 
 def means(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return means over targets, then over networks, so that a large network counts no more than a small one."""
-    values = ["precision", "recall", "f1", "seconds"]
-    return runs.groupby(["network", by, "method"])[values].mean().groupby([by, "method"]).mean()
+    return runs.groupby(["network", by, "method"])[VALUES].mean().groupby([by, "method"]).mean()
 
 
 def table(found: pd.DataFrame, head: str) -> str:
@@ -89,7 +98,7 @@ def blocks(runs: pd.DataFrame) -> dict[str, str]:
     runs = runs[(runs["rows"] == 5_000) & (runs["size"] > 0)]
     bins = pd.cut(runs["size"], [0, *SIZES], labels=list(SIZES.values()))
     found["sizes"] = table(means(runs.assign(members=bins.astype(str)), "members").reindex(SIZES.values(), level=0), "")
-    found["networks"] = table(runs.groupby(["network", "method"])[["precision", "recall", "f1"]].mean(), "network")
+    found["networks"] = table(runs.groupby(["network", "method"])[VALUES].mean(), "network")
     return found
 
 

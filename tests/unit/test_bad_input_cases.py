@@ -75,8 +75,8 @@ def folder(case, tmp_path, monkeypatch):
 
 def of(outcome):
     cases = [case for case in CASES if outcome in case]
-    marks = {True: pytest.mark.extended, False: ()}  # large files take seconds
-    listed = [pytest.param(case, marks=marks[case.get("extended", False)], id=case["case"]) for case in cases]
+    marks = [pytest.mark.extended if case.get("extended") else () for case in cases]
+    listed = [pytest.param(case, marks=own, id=case["case"]) for case, own in zip(cases, marks, strict=True)]
     return pytest.mark.parametrize("case", listed)
 
 

@@ -126,3 +126,17 @@ def test_cells_of_all_features_are_counted_apart_and_once():
     *_, chosen, rest = papers.counted(pd.DataFrame(both)).splitlines()
     assert chosen == "| all of these |  |  |  | 0 | 0 | 4 | 0 |"
     assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 |"
+
+
+def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():
+    import answer
+
+    def scores(score, *datasets, selectors=("all", "auto")):
+        return pd.DataFrame(
+            [{"dataset": d, "selector": s, "split": "cv-1", "score": score} for d in datasets for s in selectors]
+        )
+
+    joined = answer.with_earlier(scores(2, "b"), scores(1, "a", "b", selectors=("all", "auto", "boruta")))
+    assert joined[["dataset", "selector", "score"]].values.tolist() == [
+        ["a", "all", 1], ["a", "auto", 1], ["b", "all", 2], ["b", "auto", 2]
+    ]  # fmt: skip

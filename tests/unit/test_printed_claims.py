@@ -3,12 +3,15 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from statsmodels.stats.multitest import multipletests
 
 from blanketflow.core.errors import ConfigError
 from blanketflow.reporting.printed import judge, read_claims
+from blanketflow.reporting.tables.holm import holm
 from blanketflow.workflow.collect import HONEST
 
 PUBLISHED = Path(__file__).parents[1] / "published"
@@ -51,6 +54,12 @@ def test_six_of_six_is_enough_and_five_of_five_is_not(tmp_path):
     five = ALL_BETTER[ALL_BETTER["dataset"] != "d5"]
     row = only(judge(claims(tmp_path, BETTER), five, {}))
     assert row["p_value"] == pytest.approx(2 / 32) and row["verdict"] == "undecided"
+
+
+def test_holms_correction_is_that_of_statsmodels():
+    p = np.random.default_rng(0).uniform(size=30) ** 3
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist())
+    assert holm([]) == []
 
 
 def test_p_values_of_one_measure_are_corrected_for_each_other(tmp_path):
