@@ -57,7 +57,7 @@ PYTEST = $(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loa
 test: setup-test lint ## style, unit and contract tests, and a run of the workflow: seven minutes on two cores
 	$(PYTEST) -m "not extended and not cluster"
 
-test-extended: setup-test ## what make test leaves out: some twenty minutes on two cores
+test-extended: setup-test ## what make test leaves out: half an hour on two cores
 	$(PYTEST) -m "extended and not cluster"
 
 test-all: setup-test lint ## every check there is, but for the cluster's
