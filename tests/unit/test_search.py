@@ -19,6 +19,7 @@ from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets,
 from blanketflow.search.parents_and_children import eliminate
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
+from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
 from blanketflow.selectors.causal.inter_iamb import InterIAMB, grow_and_shrink_alternately
@@ -191,38 +192,36 @@ def test_a_search_that_goes_in_circles_ends_and_says_so(method, told, back_to):
     assert [s.feature for s in outcome.decisions if s.kept] == [back_to]
 
 
+def question(bound):
+    return Problem("abcd", "y", None, 0, lambda: bound.table, lambda _: bound)
+
+
 def test_a_circle_may_go_through_the_empty_set():
     # a is admitted, given a b is; given b a leaves, and alone b leaves too.
-    bound, cycles = bind(when("a|", "b|a")), []
+    problem = question(bound := bind(when("a|", "b|a")))
     steps = grow_and_shrink_alternately(
-        bound, "y", lambda members: itertools.islice(strongest_dependent(bound, "y", "ab", members, 0.05), 1), 0.05,
-        cycles.append,
-    )  # fmt: skip
+        problem, lambda members: itertools.islice(strongest_dependent(bound, "y", "ab", members, 0.05), 1), 0.05
+    )
     assert [(s.feature, s.kept) for s in steps] == [("a", True), ("b", True), ("a", False), ("b", False)]
-    assert cycles == [[]]
+    assert problem.reason.endswith("came back to the empty set.")
 
 
 def test_turns_end_where_a_round_admits_none():
     known = when("a|", "b|a", "b|", "a|b")
-    bound, cycles = bind(known), []
+    problem = question(bound := bind(known))
     steps = grow_and_shrink_alternately(
-        bound, "y", lambda members: itertools.islice(strongest_dependent(bound, "y", "abcd", members, 0.05), 1), 0.05,
-        cycles.append,
-    )  # fmt: skip
+        problem, lambda members: itertools.islice(strongest_dependent(bound, "y", "abcd", members, 0.05), 1), 0.05
+    )
     assert [(s.feature, s.kept) for s in steps] == [("a", True), ("b", True)]
-    assert cycles == []
+    assert problem.status == "ok"
 
 
 def test_a_round_may_admit_several_and_removals_come_after_it():
     rounds = {(): "abc", ("c",): ""}
-    bound, cycles = bind(when("c|ab", "c|b", "c|a", "c|")), []
-    steps = list(
-        grow_and_shrink_alternately(
-            bound, "y", lambda members: [Step(f) for f in rounds[tuple(members)]], 0.05, cycles.append
-        )
-    )
+    problem = question(bind(when("c|ab", "c|b", "c|a", "c|")))
+    steps = list(grow_and_shrink_alternately(problem, lambda members: [Step(f) for f in rounds[tuple(members)]], 0.05))
     assert [(s.feature, s.kept) for s in steps] == [*((f, True) for f in "abc"), ("a", False), ("b", False)]
-    assert cycles == []
+    assert problem.status == "ok"
 
 
 def test_who_stands_is_who_was_admitted_and_not_removed_since():

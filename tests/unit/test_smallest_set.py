@@ -77,7 +77,7 @@ def test_the_score_is_corrected_for_the_choice_among_many():
     for _ in range(30):
         losses, sizes = simulated(rng, 100, [0.3] * 40), np.full(40, 5)
         naive.append(losses.mean(axis=2).min())
-        corrected.append(corrected_loss(losses, sizes, 5, 0, 0, rng).chosen)
+        corrected.append(corrected_loss(losses, sizes, 5, losses[0, 0], 0, rng).chosen)
     assert np.mean(naive) < 0.22
     assert abs(np.mean(corrected) - 0.3) < 0.02
 
@@ -90,7 +90,7 @@ def test_the_interval_covers_the_true_difference(n_rows, truth):
     sizes = np.arange(len(truth)) + 1
     for _ in range(n):
         losses = simulated(rng, n_rows, truth)
-        found = corrected_loss(losses, sizes, 5, len(truth) - 1, 0, rng)
+        found = corrected_loss(losses, sizes, 5, losses[-1, 0], 0, rng)
         own = truth[smallest_set(losses, sizes, 5)] - truth[-1]
         covered += found.low <= own <= found.high
     assert covered >= 45

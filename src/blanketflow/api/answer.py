@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,8 @@ def select(
     time_limit: float | None = 60,
     *,
     task: str = "auto",
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
     random_state: int = 0,
     verbose: int = 0,
 ) -> Selected:
@@ -103,6 +106,8 @@ def select(
         Seconds after which it decides by what it has judged; the verdict then says so. Default 60; None for no limit.
     task : {"auto", "classification", "regression"}
         What the target is.
+    include, exclude : list of str, optional
+        Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     random_state : int
         Seed.
     verbose : int, default=0
@@ -135,7 +140,14 @@ def select(
     from .selectors import Auto
 
     load_kernels()  # before the time limit counts
-    selector = Auto(task=task, random_state=random_state, time_limit=time_limit, verbose=verbose).fit(X, y)
+    selector = Auto(
+        task=task,
+        include=include,
+        exclude=exclude,
+        random_state=random_state,
+        time_limit=time_limit,
+        verbose=verbose,
+    ).fit(X, y)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(

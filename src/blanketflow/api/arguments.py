@@ -17,6 +17,7 @@ from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
+from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..selectors.base import Method
 
@@ -37,6 +38,7 @@ SHARED: dict[str, Parameter] = {
     "max_tests": Parameter(
         "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
+    **KEYS,
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transf
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
-from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
+from ..core.prior import KEYS, PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
@@ -32,7 +31,7 @@ from ..selectors.base import Method, members, worst_status
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
-from .frames import frame_as_table, own_names, plain, selected_columns, with_own_names
+from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .selector_display import SelectorDisplay
 
 if TYPE_CHECKING:
@@ -86,7 +85,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     selected_features_ : list of str
         Names, most important first.
     roles_ : dict of str to str
-        Role of each selected feature: ``parent_or_child``, ``spouse`` or ``member``.
+        Role of each selected feature: ``parent_or_child``, ``spouse``, ``member``, or ``included`` of one that was not
+        found, but asked for.
     blankets_ : list of list of str
         One list, the selected features. Methods that look for several Markov blankets list all of them; with
         ``n_folds > 1`` there is one list per fold.
@@ -140,6 +140,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     random_state: int | np.random.RandomState | None = 0
     time_limit: float | None = None
     max_tests: int | None = None
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -214,6 +216,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                 fold_seed(seed, fold),
                 limits,
                 tell.of(f"fold {fold}") if self.n_folds else tell,
+                self._prior(),
+                name,
             )
             for fold, rows in parts
         )
@@ -228,7 +232,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         """
         where = type(self).__name__
         for name, parameter in SHARED.items():
-            parameter.check(where, name, getattr(self, name))
+            parameter.check(where, name, as_texts(getattr(self, name)) if name in KEYS else getattr(self, name))
         check_rule(self.aggregate, where)
         options = {name: getattr(self, name) for name in self.method_class.parameters()}
         method = self.method_class.from_options(where, options)
@@ -276,7 +280,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         check_unicode("y has the name", [name])
         if target.n_missing():
             raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
-        _check_labels(y, target, self.task)
+        check_labels(y, target, self.task)
         if table is None:
             table = as_table(checked)
         self._table_names = table.names
@@ -301,6 +305,10 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             )
         self.n_features_in_, self.feature_names_in_ = len(table), np.array(table.names, dtype=object)
         return y
+
+    def _prior(self) -> PriorKnowledge:
+        """Return what is known of features, by the names that they have in a `Table`."""
+        return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _seed(self) -> int:
         if isinstance(self.random_state, np.random.RandomState):
@@ -380,15 +388,3 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _check_labels(y: np.ndarray, target: Column, task: str) -> None:
-    """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
-    if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:
-        other = next(label for label in y.tolist() if not isinstance(label, str))
-        raise DataError(f"y holds text and other values, such as {other!r}. Make all of them text, or all numbers.")
-    if task == CLASSIFICATION or target.is_discrete:
-        try:
-            check_classification_targets(target.values)
-        except ValueError as error:
-            raise DataError(f"{error} Set task to regression, or make labels of the values.") from error

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.errors import DataError
-from ..core.table import Table
+from ..core.table import Column, Table
 from ..data.frames import as_frame, with_plain_texts
 
 
@@ -68,3 +71,15 @@ def frame_as_table(X: Any) -> Table:
             "X.columns = X.columns.astype(str)."
         )
     return as_table(X)
+
+
+def check_labels(y: np.ndarray, target: Column, task: str) -> None:
+    """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
+    if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:
+        other = next(label for label in y.tolist() if not isinstance(label, str))
+        raise DataError(f"y holds text and other values, such as {other!r}. Make all of them text, or all numbers.")
+    if task == CLASSIFICATION or target.is_discrete:
+        try:
+            check_classification_targets(target.values)
+        except ValueError as error:
+            raise DataError(f"{error} Set task to regression, or make labels of the values.") from error

@@ -160,7 +160,16 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
     for fold, rows in folds:
         features = source.features.take(rows)
         target = source.target.take(rows)
-        found = run_fold(chosen.method, test, impute(features, features), target, fold_seed(seed, fold), limits)
+        found = run_fold(
+            chosen.method,
+            test,
+            impute(features, features),
+            target,
+            fold_seed(seed, fold),
+            limits,
+            prior=config.prior("table", "selector"),
+            where="select",
+        )
         outcomes.append(found)
     told = config.chosen.get("table")
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])

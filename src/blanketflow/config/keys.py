@@ -7,6 +7,7 @@ from typing import Any
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
+from ..core.prior import KEYS as PRIOR
 from ..core.seeds import DEFAULT_SEED
 
 #: Every part of a split has jobs of its own, which the plan lists.
@@ -82,6 +83,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),
     "drop": ([], Parameter("names", "Columns to leave out.")),
     "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
+    **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
     "missing": (
         "impute",
@@ -135,7 +137,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
-ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates")
+ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", *PRIOR)
 #: Keys that say how a file is written.
 OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {
@@ -168,6 +170,7 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
         ),
     ),
     "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
+    **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "folds": (
         None,
         Parameter("integer", "Inner folds of this selector.", at_least=0, at_most=MOST_PARTS, nullable=True),

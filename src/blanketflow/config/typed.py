@@ -8,6 +8,7 @@ from typing import Any
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO
+from ..core.prior import PriorKnowledge
 from ..selectors.base import Method
 
 
@@ -29,6 +30,8 @@ class Selector:
         What each stage may spend on one fold.
     datasets : list of str or None
         The only data sets that it runs on.
+    include, exclude : list of str or None
+        What it knows of features beside what its data set does.
     supplied : {"grow", "shrink"} or None
         The stage that comes from outside.
     """
@@ -44,6 +47,8 @@ class Selector:
     time_limit: float | None = None
     max_tests: int | None = None
     datasets: list[str] | None = None
+    include: list[str] | None = None
+    exclude: list[str] | None = None
     supplied: str | None = None
 
 
@@ -85,6 +90,10 @@ class Config:
         """Return the id of a selector's CI test on a data set; None if its method uses none."""
         asked = self.selectors[selector].ci_test
         return self.chosen[dataset].id if asked == AUTO else asked
+
+    def prior(self, dataset: str, selector: str) -> PriorKnowledge:
+        """Return what a selector knows of a data set's features."""
+        return PriorKnowledge.joined(self.datasets[dataset], vars(self.selectors[selector]))
 
     def test(self, dataset: str, selector: str) -> CITest | None:
         """Return a selector's CI test on a data set."""

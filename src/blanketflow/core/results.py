@@ -81,6 +81,10 @@ class CIResults:
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
+    def take(self, positions: np.ndarray) -> CIResults:
+        """Return the results at some positions."""
+        return CIResults(*(values[positions] for values in self.columns().values()))
+
     def __len__(self) -> int:
         return len(self.statistic)
 

@@ -55,7 +55,10 @@ COLUMNS = {
     "selector": Column("string", "id of the selector"),
     "split": Column("string", "`full`, or `cv-1`, `cv-2`, ..."),
     "feature": Column("string", "name of the feature"),
-    "role": Column("string", "`parent_or_child`, `spouse`, or `member` where the method tells no roles"),
+    "role": Column(
+        "string",
+        "`parent_or_child`, `spouse`, `member` where the method tells no roles, or `included`: asked for, not found",
+    ),
     "statistic": Column("double", "effect on the test's own scale; larger is stronger"),
     "p_value": Column("double", "of the test that decided, 0 to 1"),
     "log_p": Column("double", "its natural logarithm, which tells small ones apart where `p_value` is 0"),

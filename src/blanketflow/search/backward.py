@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult
 from .neighbours import WeakestTest, find_separating_set
-from .steps import MEMBER, MOST_LISTED, Step, step
+from .steps import INCLUDED, MEMBER, MOST_LISTED, Step, step
 from .strength import is_independent
 
 
 def remove_until_stable(
-    test: BoundTest, target: str, members: Sequence[str], alpha: float, max_k: int | None = None
+    test: BoundTest,
+    target: str,
+    members: Sequence[str],
+    alpha: float,
+    max_k: int | None = None,
+    staying: Collection[str] = (),
 ) -> Iterator[Step]:
     """Remove any member that is independent of the target given the others, until there is none.
 
@@ -23,6 +28,8 @@ def remove_until_stable(
     ----------
     max_k : int, optional
         Largest conditioning set. While there are more than `max_k` others, nothing is tested or removed.
+    staying : collection of str
+        Members that are never removed. One that is independent given the others has the role ``included``.
 
     Yields
     ------
@@ -35,6 +42,8 @@ def remove_until_stable(
     while removed:
         removed = False
         for feature in kept:
+            if feature in staying:
+                continue
             others = [other for other in kept if other != feature]
             result = test.test(feature, target, given=others)
             if is_independent(test, result, alpha):
@@ -46,7 +55,9 @@ def remove_until_stable(
         others = [other for other in kept if other != feature]
         if max_k is not None and len(others) > max_k:
             others = []
-        yield step(feature, test.test(feature, target, given=others), others)
+        result = test.test(feature, target, given=others)
+        was_asked_for = feature in staying and is_independent(test, result, alpha)
+        yield step(feature, result, others, role=INCLUDED if was_asked_for else MEMBER)
 
 
 def remove_in_one_pass(test: BoundTest, target: str, least_first: Sequence[Step], alpha: float) -> Iterator[Step]:

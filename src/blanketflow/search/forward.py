@@ -11,7 +11,12 @@ from .strength import is_dependent, strongest_first
 
 
 def scan_until_stable(
-    test: BoundTest, target: str, ordered: Sequence[str], alpha: float, max_k: int | None = None
+    test: BoundTest,
+    target: str,
+    ordered: Sequence[str],
+    alpha: float,
+    max_k: int | None = None,
+    start: Sequence[str] = (),
 ) -> Iterator[Step]:
     """Admit any feature that depends on the target given the admitted ones, scan by scan, until a scan admits none.
 
@@ -30,13 +35,15 @@ def scan_until_stable(
         Significance level.
     max_k : int, optional
         Largest conditioning set; the scan ends once the set is larger.
+    start : sequence of str
+        Features that are admitted from the beginning.
 
     Yields
     ------
     Step
         Admissions in order.
     """
-    members: list[str] = []
+    members = list(start)
     grew = True
     while grew:
         grew = False
@@ -89,10 +96,18 @@ def strongest_dependent(
 
 
 def admit_strongest(
-    test: BoundTest, target: str, features: Sequence[str], alpha: float, max_k: int | None = None
+    test: BoundTest,
+    target: str,
+    features: Sequence[str],
+    alpha: float,
+    max_k: int | None = None,
+    start: Sequence[str] = (),
 ) -> Iterator[Step]:
-    """Admit the feature that depends most on the target given the admitted ones, until none depends on it."""
-    members: list[str] = []
+    """Admit the feature that depends most on the target given the admitted ones, until none depends on it.
+
+    The features of `start` are admitted from the beginning.
+    """
+    members = list(start)
     while admission := next(strongest_dependent(test, target, features, members, alpha, max_k), None):
         yield admission
         members.append(admission.feature)

@@ -32,6 +32,7 @@ def admit_sets(
     m: int,
     max_k: int | None = None,
     correction: str = NONE,
+    start: Sequence[str] = (),
 ) -> Iterator[Step]:
     """Admit the set that depends most on the target given the admitted columns, scan by scan, until there is none.
 
@@ -40,6 +41,8 @@ def admit_sets(
     set. Each member of an admitted set is yielded with the set's test. The correction ``bonferroni`` divides alpha by
     the number of sets of up to `m` columns that are not admitted. If the target depends on none of them, a scan then
     admits anything with a chance of at most alpha, even if `propose` looks at the data. ``none`` does not change alpha.
+    The features of `start` are admitted from the beginning.
+
     Raises `UnsupportedError` if ``m > 1`` and the test takes one column at a time.
     """
     if m > 1 and not test.card.column_sets:
@@ -47,7 +50,7 @@ def admit_sets(
             f"{test.card.id} tests one column at a time, but m = {m} needs sets of columns. Set m: 1, or choose a "
             "test with column_sets in blanketflow.list_ci_tests(), such as g2, fisher-z or lr-mixed."
         )
-    members: list[str] = []
+    members = list(start)
     while True:
         others = [feature for feature in features if feature not in members]
         largest = min(m, len(others), len(others) if max_k is None else max(0, max_k + 1 - len(members)))

@@ -6,7 +6,7 @@ whose bound is already below the best score of a step is not updated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,18 +20,28 @@ FEW_CELLS = 2**25
 
 
 def rank_by_minimum(
-    test: BoundTest, target: str, positions: np.ndarray, relevance: np.ndarray, n_features: int, start: np.ndarray
+    test: BoundTest,
+    target: str,
+    positions: np.ndarray,
+    relevance: np.ndarray,
+    n_features: int,
+    start: np.ndarray,
+    first: Sequence[int] = (),
 ) -> Iterator[Pick]:
     """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
     The first feature has the highest relevance I(X;T). Later scores are the minimum of the feature's start value and
     I(X;T|F) over the ranked features F; with infinite start values the minimum is over only the ranked features. Arrays
-    have shape (d,), in table order; `n_features` is at most d.
+    have shape (d,), in table order; `n_features` is at most d. The features at the positions `first` of these arrays
+    are ranked before all others.
     """
     scores = _Minima(test, target, positions, start)
     relevance = np.round(relevance, DECIMALS)
     for n_ranked in range(n_features):
-        best = int(np.argmax(relevance)) if n_ranked == 0 else scores.best()
+        if n_ranked < len(first):
+            best = first[n_ranked]
+        else:
+            best = int(np.argmax(relevance)) if n_ranked == 0 else scores.best()
         yield Pick(best, float(relevance[best] if n_ranked == 0 else scores.least[best]))
         scores.rank(best)
 

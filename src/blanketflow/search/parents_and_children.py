@@ -1,22 +1,29 @@
 """Searches for the parents and children of one column: the columns that no subset of others separates from it.
 
 The level-wise search starts from all dependent columns and removes some. In the forward searches columns enter one by
-one, tested given all subsets of the members.
+one, tested given all subsets of the members. Columns that are `staying` enter and are never removed, so that they can
+separate others in every search; those that are separated themselves are not among the members that are found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from ..ci.base import BoundTest
 from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of
-from .steps import PARENT_OR_CHILD, step
+from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
 
 
 def level_wise_neighbours(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, max_k: int | None
+    test: BoundTest,
+    target: str,
+    columns: Sequence[str],
+    alpha: float,
+    max_k: int | None,
+    *,
+    staying: Collection[str] = (),
 ) -> Neighbours:
     """Remove columns that others separate from the target, level by level of the size of the conditioning set.
 
@@ -24,17 +31,26 @@ def level_wise_neighbours(
     sets.
     """
     found = Neighbours()
-    weakest = marginally_dependent(test, target, columns, alpha, found)
+    weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     members = list(weakest)
-    eliminate(test, target, members, alpha, max_k, weakest, found)
-    found.members = [weakest[member].step(member) for member in members]
+    eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying)
+    found.members = _not_separated(members, weakest, found)
     return found
 
 
+def _not_separated(members: Sequence[str], weakest: Mapping[str, WeakestTest], found: Neighbours) -> list[Step]:
+    return [weakest[member].step(member) for member in members if member not in found.separating_sets]
+
+
 def marginally_dependent(
-    test: BoundTest, target: str, columns: Sequence[str], alpha: float, found: Neighbours
+    test: BoundTest,
+    target: str,
+    columns: Sequence[str],
+    alpha: float,
+    found: Neighbours,
+    staying: Collection[str] = (),
 ) -> dict[str, WeakestTest]:
-    """Return the columns that depend marginally on the target, in table order, with these tests.
+    """Return the columns that depend marginally on the target, and those that stay, in table order, with these tests.
 
     The independent columns are recorded in `found` as separated by the empty set. Costs one test per column.
     """
@@ -42,8 +58,11 @@ def marginally_dependent(
     for column, result in zip(columns, test.test_many(columns, target), strict=True):
         if is_dependent(test, result, alpha):
             weakest[column] = WeakestTest(result)
-        elif separates(test, result, alpha):
+            continue
+        if separates(test, result, alpha):
             found.separating_sets[column] = ()
+        if column in staying:
+            weakest[column] = WeakestTest(result)
     return weakest
 
 
@@ -56,6 +75,7 @@ def eliminate(
     weakest: dict[str, WeakestTest],
     found: Neighbours,
     including: Sequence[str] = (),
+    staying: Collection[str] = (),
 ) -> None:
     """Remove members that others separate from the target, level by level of the size of the conditioning set.
 
@@ -73,9 +93,10 @@ def eliminate(
     for given, asked in askable_sets(test, target, members, standing, max_k, including):
         for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
             if separates(test, result, alpha):
-                members.remove(member)
-                found.separating_sets[member] = given
-                found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
+                if member not in staying:
+                    members.remove(member)
+                    found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
+                found.separating_sets.setdefault(member, given)
             elif is_dependent(test, result, alpha):
                 weakest[member].see(result, given)
 
@@ -89,6 +110,7 @@ def grow_neighbours(
     *,
     by_weakest: bool,
     interleave: bool,
+    staying: Collection[str] = (),
 ) -> Neighbours:
     """Admit the strongest column that no subset of the members separates from the target, until none is left.
 
@@ -101,7 +123,7 @@ def grow_neighbours(
     data and no limit on conditioning sets.
     """
     found = Neighbours()
-    weakest = marginally_dependent(test, target, columns, alpha, found)
+    weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     rank = {column: strength_of(tests.result) for column, tests in weakest.items()}
     waiting, members = list(weakest), []
     while waiting:
@@ -112,17 +134,18 @@ def grow_neighbours(
         for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, including=[newest]):  # noqa: B023
             for column, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
                 if separates(test, result, alpha):
-                    waiting.remove(column)
-                    found.separating_sets[column] = given
+                    if column not in staying:
+                        waiting.remove(column)
+                    found.separating_sets.setdefault(column, given)
                 elif is_dependent(test, result, alpha):
                     weakest[column].see(result, given)
                     if by_weakest:
                         rank[column] = strength_of(weakest[column].result)
         if interleave:
-            eliminate(test, target, members, alpha, max_k, weakest, found, including=[newest])
+            eliminate(test, target, members, alpha, max_k, weakest, found, [newest], staying)
     if not interleave:
-        eliminate(test, target, members, alpha, max_k, weakest, found)
-    found.members = [weakest[member].step(member) for member in members]
+        eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying)
+    found.members = _not_separated(members, weakest, found)
     return found
 
 

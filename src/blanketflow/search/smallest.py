@@ -101,7 +101,7 @@ class Corrected:
 
 
 def corrected_loss(
-    losses: np.ndarray, sizes: np.ndarray, n_parts: int, reference: int, kind: int, rng: np.random.Generator
+    losses: np.ndarray, sizes: np.ndarray, n_parts: int, reference: np.ndarray, kind: int, rng: np.random.Generator
 ) -> Corrected:
     """Return the loss of what `smallest_set` chooses, corrected for having been chosen.
 
@@ -113,8 +113,8 @@ def corrected_loss(
     ----------
     losses, sizes, n_parts
         As in `smallest_set`.
-    reference : int
-        Position of the set to compare with.
+    reference : ndarray of shape (n_rows,)
+        That loss of the set to compare with.
     kind : int
         Which loss.
     rng : Generator
@@ -132,7 +132,7 @@ def corrected_loss(
         if not out.any():
             continue
         chosen = smallest_set(losses, sizes, n_parts, weights=weights)
-        found.append((losses[chosen, kind, out].mean(), losses[reference, kind, out].mean()))
+        found.append((losses[chosen, kind, out].mean(), reference[out].mean()))
     pairs = np.array(found)
     differences = pairs[:, 0] - pairs[:, 1]
     low, high = np.percentile(differences, [2.5, 97.5])

@@ -19,7 +19,7 @@ from ..core.progress_lines import SILENT, Teller
 from ..core.results import CIResults
 from ..core.table import Table
 from ..core.ties import comparable_number
-from ..search.steps import Answer, Step
+from ..search.steps import INCLUDED, Answer, Step, step
 
 #: What a search can say of itself, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
@@ -51,6 +51,9 @@ class Problem:
         targets of `blanketflow.blankets`. Nothing in it may change a result.
     tell : Teller
         Says lines to a person, as `verbose` asks for them.
+    included : tuple of str
+        Features that stay in the answer whatever is found, in table order. Those that a method does not keep are added
+        to its answer; a method may also begin with them.
 
     Attributes
     ----------
@@ -83,6 +86,7 @@ class Problem:
     limits: Limits = NO_LIMITS
     shared: dict[Any, Any] = field(default_factory=dict)
     tell: Teller = SILENT
+    included: tuple[str, ...] = ()
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
@@ -128,7 +132,7 @@ class Problem:
         Its CI test, marginal tests included, spends this problem's allowance.
         """
         table = self.table.take(rows)
-        inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
+        inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind, included=self.included)
         inner._allowance = self._allowance
         if self.marginal is not None:
             bound = self.test.test_config.bind(table, seed=seed, target=self.target)
@@ -137,6 +141,16 @@ class Problem:
             inner.bind = lambda _: bound
             self.n_inner_tests += bound.n_tests
         return inner
+
+    def admit_included(self) -> list[Step]:
+        """Return the admissions with which a search begins that keeps what is included, each with its marginal test."""
+        return [self.including(feature) for feature in self.included]
+
+    def including(self, feature: str) -> Step:
+        """Return the step that keeps a feature because it is included."""
+        if self.marginal is None:
+            return Step(feature, role=INCLUDED)
+        return step(feature, self.marginal[self.features.index(feature)], importance=0.0, role=INCLUDED)
 
     def say(self, status: str, reason: str) -> None:
         """Set status and reason, unless a more serious one is set; the first reason stays."""
@@ -165,6 +179,8 @@ class Method(Configurable):
         a limit makes the fold fail.
     forms_groups : bool
         Whether steps carry a group.
+    obeys_prior : bool
+        Whether features can be included in its answer and excluded from it; not so for references.
 
     Examples
     --------
@@ -190,6 +206,7 @@ class Method(Configurable):
     test_shorthands: ClassVar[tuple[str, ...]] = ()
     anytime: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = False
+    obeys_prior: ClassVar[bool] = True
 
     def tests_sets(self) -> bool:
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""

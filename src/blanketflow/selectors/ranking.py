@@ -55,16 +55,30 @@ class RankingMethod(Method):
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
         """Cut the ranking."""
-        if self.n_features == "auto":
-            n_kept = best_number(self, problem, len(candidates))
-            return [replace(candidate, kept=i < n_kept) for i, candidate in enumerate(candidates)]
         names = [candidate.feature for candidate in candidates]
         if isinstance(self.n_features, list | tuple):
-            problem.answers += [Answer(tuple(names[:n])) for n in self._numbers()]
-        return candidates
+            problem.answers += [Answer(tuple(beginning(names, n, problem.included))) for n in self._numbers()]
+        n_kept = best_number(self, problem, len(names)) if self.n_features == "auto" else max(self._numbers())
+        kept = set(beginning(names, n_kept, problem.included))
+        return [replace(candidate, kept=candidate.feature in kept) for candidate in candidates]
 
     def _numbers(self) -> list[int]:
         return list(self.n_features) if isinstance(self.n_features, list | tuple) else [self.n_features]
+
+
+def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str]:
+    """Return the first n of a ranking, with every included feature among the n, in the order of the ranking.
+
+    Included features that the ranking does not have take the place of its last, and are left to whoever adds them.
+
+    Examples
+    --------
+    >>> beginning(["a", "b", "c", "d"], 2, ["d"]), beginning(["a", "b"], 2, ["z"])
+    (['a', 'd'], ['a'])
+    """
+    n_others = max(0, n - len(included))
+    others = [name for name in names if name not in included][:n_others]
+    return [name for name in names if name in included or name in others]
 
 
 def heaviest_first(

@@ -11,6 +11,7 @@ import numpy as np
 from ..ci.base import BoundTest, CITest
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import NO_LIMITS, LimitReached, Limits
+from ..core.prior import NOTHING, PriorKnowledge
 from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import is_foreign
 from ..core.results import CIResults
@@ -20,6 +21,7 @@ from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
+from .prior import with_included, with_prior
 from .reliable import say_what_was_not_tested
 
 
@@ -170,8 +172,9 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         decided = {decision.feature for decision in decisions}
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     checked.check_answers(problem)
+    say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
+    decisions = with_included(problem, decisions)
     kept = [decision for decision in decisions if decision.kept]
-    say_what_was_not_tested(method, problem, kept)
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     return decisions
 
@@ -191,9 +194,14 @@ def run_fold(
     seed: int,
     limits: Limits = NO_LIMITS,
     tell: Teller = SILENT,
+    prior: PriorKnowledge = NOTHING,
+    where: str = "table",
 ) -> FoldOutcome:
-    """Run ci_test, grow and shrink on one fold's rows; raises `ParameterError` if nothing could be admitted."""
-    check_resolution(method, test, len(features))
+    """Run ci_test, grow and shrink on one fold's rows.
+
+    Raises `ParameterError` if nothing could be admitted, or `prior` does not suit the features; `where` says whose.
+    """
+    check_resolution(method, test, len(features) - len(prior.of(features.names, where)[1]))
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), _not_bound
     marginal = None
@@ -203,10 +211,12 @@ def run_fold(
     elif test is not None:
         bound = test.bind(table, seed=seed, target=target.name)
         marginal = test_marginally(bound, target.name)
-        bind = lambda _: bound  # noqa: E731
+        # Without the excluded features there is another table to bind.
+        bind = partial(test.bind, seed=seed, target=target.name) if prior.exclude else lambda _: bound
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
+    problem = with_prior(problem, method, prior, where)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)

@@ -10,7 +10,7 @@ from typing import Any
 from ..config.checks import READ_BY_SNAKEMAKE
 from ..config.reading import read_config
 from ..config.typed import Config
-from ..core.errors import ConfigError, shown
+from ..core.errors import ConfigError, ParameterError, shown
 from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
@@ -89,6 +89,16 @@ def _check_name(dataset: str, key: str, path: str) -> None:
         )
 
 
+def _check_prior(plan: Plan, dataset: str, selector: str) -> None:
+    """Refuse features to include or to exclude that the table does not have."""
+    names, prior = plan.facts[dataset].feature_names, plan.config.prior(dataset, selector)
+    if prior and names is not None:
+        try:
+            prior.of(names, f"config: selector {selector!r} on data set {dataset!r}")
+        except ParameterError as error:
+            raise ConfigError(str(error)) from error
+
+
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
     """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
     config = with_chosen_tests(config, facts)
@@ -101,6 +111,7 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:
+                _check_prior(plan, dataset, name)
                 plan.pairs.append((dataset, name))
         folds = plan.numbers_of_folds(dataset)
         if not folds:

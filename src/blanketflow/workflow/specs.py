@@ -14,6 +14,7 @@ from ..ci.choice import AUTO
 from ..config.identifiers import PART
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
+from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
 from ..data.download import is_remote
@@ -143,7 +144,7 @@ class Plan:
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
         return canonical_json(
-            {**redacted_spec(self.config.datasets[dataset]), "seed": table_seed(self.config, dataset)}
+            {**without_prior(redacted_spec(self.config.datasets[dataset])), "seed": table_seed(self.config, dataset)}
         )
 
     def numbers_of_folds(self, dataset: str) -> list[int]:
@@ -185,9 +186,15 @@ class Plan:
                 "limits": {"time_limit": chosen.time_limit, "max_tests": chosen.max_tests},
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
+                **self._prior(dataset, selector),
                 **_supplied(chosen),
             }
         )
+
+    def _prior(self, dataset: str, selector: str) -> dict[str, Any]:
+        """Return what a search knows of features, nothing if it knows nothing: then specs are as they were before."""
+        prior = self.config.prior(dataset, selector)
+        return {"prior": prior.as_dict()} if prior and self.selector(selector).method.obeys_prior else {}
 
     def _true_roles(self, dataset: str) -> dict[str, str]:
         truth = self.facts[dataset].truth
@@ -233,6 +240,7 @@ class Plan:
                 "aggregate": s.aggregate,
                 "time_limit": s.time_limit,
                 "max_tests": s.max_tests,
+                **{key: names for key in KEYS if (names := getattr(s, key))},
                 **_supplied(s),
             }
             for name, s in self.config.selectors.items()
@@ -293,6 +301,11 @@ def canonical_json(value: Any) -> str:
     '{"a":[1,null],"b":1.0}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a data set that make its table: what searches know of its features does not."""
+    return {key: value for key, value in spec.items() if key not in KEYS}
 
 
 def _supplied(selector: Selector) -> dict[str, str]:

@@ -25,6 +25,8 @@ _OWN = {
     "aggregate": "aggregate",
     "time_limit": "time_limit",
     "max_tests": "max_tests",
+    "include": "include",
+    "exclude": "exclude",
 }
 
 

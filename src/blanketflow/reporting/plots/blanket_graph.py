@@ -21,6 +21,7 @@ MAX_FEATURES = 24
 ROLES = {
     "parent_or_child": (SHORT["parent_or_child"][0], "inner", SHORT["parent_or_child"][1], "circle"),
     "member": (SHORT["member"][0], "inner", SHORT["member"][1], "square"),
+    "included": (SHORT["included"][0], "inner", SHORT["included"][1], "triangle-up"),
     "spouse": ("spouse: shares a child with the target", "outer", SHORT["spouse"][1], "diamond"),
 }
 #: A grey on which white text is legible and which is visible on light and dark pages.
@@ -42,7 +43,8 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
     `blanket` has the columns feature, role, importance and frequency of one selector's blanket, most important first.
     Lines to parents and children are solid. Lines to spouses are dashed: a spouse depends on the target through a
     common child, and the table does not say which. A larger node is more important. Features whose role the method does
-    not report are in the inner ring. At most `limit` features are drawn; a note says how many there are.
+    not report, and those that were asked for and not found, are in the inner ring. At most `limit` features are drawn;
+    a note says how many there are.
     """
     nodes = _nodes(blanket[:limit])
     height = 2 * (max((abs(y) for y in nodes["y"]), default=0) + 30)

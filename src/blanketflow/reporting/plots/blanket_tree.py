@@ -23,7 +23,12 @@ from .theme import noted, tooltip
 #: Width of the chart, height of a line, and where the trunk and the nodes are, near to it and further out, in pixels.
 _WIDTH, _LINE, _TRUNK, _NEAR, _FAR = 280, 26, 14, 40, 64
 #: The legend of a role on a narrow screen.
-_SHORT = {"parent_or_child": "parent or child", "member": "role not known", "spouse": "spouse"}
+_SHORT = {
+    "parent_or_child": "parent or child",
+    "member": "role not known",
+    "included": "asked for",
+    "spouse": "spouse",
+}
 
 
 def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) -> alt.LayerChart:

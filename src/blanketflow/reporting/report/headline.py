@@ -13,7 +13,7 @@ from ..text import count
 from .run import Run
 
 #: The names of roles for a reader; a member is one of which the method tells none.
-ROLES = {"parent_or_child": "parent or child", "spouse": "spouse"}
+ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "included": "asked for, not found"}
 #: Features that are named with their roles.
 MOST_NAMED = 40
 #: Kinds of findings that are shown beside the serious ones.
@@ -83,8 +83,9 @@ def _roles(run: Run, dataset: str) -> dict[str, tuple[str, str]]:
         if selector in doubtful or run.is_reference(selector):
             continue
         for row in run.blanket(dataset, selector).itertuples():
-            if row.role in ROLES:
-                found.setdefault(row.feature, (row.role, selector))
+            is_better = row.feature not in found or found[row.feature][0] == "included"
+            if row.role in ROLES and is_better:
+                found[row.feature] = (row.role, selector)
     return found
 
 

@@ -12,7 +12,7 @@ from ...search.forward import strongest_dependent
 from ...search.steps import Step
 from ..base import Problem
 from .iamb import IAMB
-from .inter_iamb import grow_and_shrink_alternately, say_cycle
+from .inter_iamb import grow_and_shrink_alternately
 
 
 @dataclass
@@ -52,13 +52,7 @@ class FastIAMB(IAMB):
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Admit a round of features and remove false positives, alternately."""
-        return grow_and_shrink_alternately(
-            problem.test,
-            problem.target,
-            lambda members: self._round(problem, members),
-            self.alpha,
-            lambda members: say_cycle(problem, members),
-        )
+        return grow_and_shrink_alternately(problem, lambda members: self._round(problem, members), self.alpha)
 
     def _round(self, problem: Problem, members: list[str]) -> Iterator[Step]:
         """Give the admissions of one round."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,12 +45,16 @@ class GS(Method):
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(None, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)
 
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Iterator[Step]:
         """Scan in order of the marginal dependence."""
         order = [problem.features[i] for i in strongest_first(problem.marginal)]
-        return scan_until_stable(problem.test, problem.target, order, self.alpha, self.max_k)
+        yield from problem.admit_included()
+        yield from scan_until_stable(
+            problem.test, problem.target, order, self.alpha, self.max_k, start=problem.included
+        )
 
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Remove false positives until none is left."""
         names = [candidate.feature for candidate in candidates]
-        return remove_until_stable(problem.test, problem.target, names, self.alpha) if names else ()
+        if names:
+            yield from remove_until_stable(problem.test, problem.target, names, self.alpha, staying=problem.included)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,8 +74,17 @@ class GSM(GS):
         """Whether sets are larger than one feature."""
         return self.m > 1
 
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Iterator[Step]:
         """Scan all sets by size."""
-        return admit_sets(
-            problem.test, problem.target, problem.features, every_set, self.alpha, self.m, self.max_k, self.correction
+        yield from problem.admit_included()
+        yield from admit_sets(
+            problem.test,
+            problem.target,
+            problem.features,
+            every_set,
+            self.alpha,
+            self.m,
+            self.max_k,
+            self.correction,
+            start=problem.included,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,6 +37,9 @@ class IAMB(GS):
         cost="d tests per admission; at most |S|^2 tests in the backward pass",
     )
 
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Iterator[Step]:
         """Admit the strongest, one at a time."""
-        return admit_strongest(problem.test, problem.target, problem.features, self.alpha, self.max_k)
+        yield from problem.admit_included()
+        yield from admit_strongest(
+            problem.test, problem.target, problem.features, self.alpha, self.max_k, start=problem.included
+        )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
-from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...search.backward import remove_until_stable
 from ...search.forward import strongest_dependent
@@ -54,9 +53,7 @@ class InterIAMB(IAMB):
             )
             return islice(ranked, 1)
 
-        return grow_and_shrink_alternately(
-            problem.test, problem.target, admit, self.alpha, lambda members: say_cycle(problem, members)
-        )
+        return grow_and_shrink_alternately(problem, admit, self.alpha)
 
 
 def say_cycle(problem: Problem, members: Sequence[str]) -> None:
@@ -69,15 +66,15 @@ def say_cycle(problem: Problem, members: Sequence[str]) -> None:
 Admit = Callable[[list[str]], Iterable[Step]]
 
 
-def grow_and_shrink_alternately(
-    test: BoundTest, target: str, admit: Admit, alpha: float, on_cycle: Callable[[Sequence[str]], None]
-) -> Iterator[Step]:
+def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) -> Iterator[Step]:
     """Admit a round of features and remove false positives, repeatedly, until a round admits none.
 
-    `admit` returns the admissions of the next round for the members. On finite samples this can cycle. It ends when a
-    set of members occurs for the second time, with which `on_cycle` is called.
+    The included features are admitted first and never removed. `admit` returns the admissions of the next round for the
+    members. On finite samples this can cycle. It ends when a set of members occurs for the second time, and the problem
+    says so.
     """
-    members: list[str] = []
+    yield from problem.admit_included()
+    members = list(problem.included)
     seen: set[frozenset[str]] = set()
     while frozenset(members) not in seen:
         seen.add(frozenset(members))
@@ -88,8 +85,8 @@ def grow_and_shrink_alternately(
         if not newcomers:
             return
         members += newcomers
-        for decision in remove_until_stable(test, target, members, alpha):
+        for decision in remove_until_stable(problem.test, problem.target, members, alpha, staying=problem.included):
             if not decision.kept:
                 members.remove(decision.feature)
                 yield decision
-    on_cycle(members)
+    say_cycle(problem, members)

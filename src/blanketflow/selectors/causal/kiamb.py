@@ -71,7 +71,8 @@ class KIAMB(GS):
     def _grow_run(self, problem: Problem, run: int) -> Iterator[Step]:
         """Admit, until none depends, the strongest of max(1, floor(k count)) features drawn from the dependent ones."""
         rng = derive_rng(problem.seed, "kiamb", run)
-        test, target, admitted = problem.test, problem.target, []
+        test, target, admitted = problem.test, problem.target, list(problem.included)
+        yield from problem.admit_included()
         while dependent := list(strongest_dependent(test, target, problem.features, admitted, self.alpha, self.max_k)):
             n_drawn = max(1, int(self.k * len(dependent)))
             best = int(rng.choice(len(dependent), size=n_drawn, replace=False).min())  # they are sorted

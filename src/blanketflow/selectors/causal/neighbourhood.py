@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from ...ci.base import BoundTest
@@ -39,9 +40,10 @@ def neighbourhoods(
     problem: Problem, find: FindNeighbours, alpha: float, max_k: int | None, symmetry: str
 ) -> Neighbourhoods:
     """Return the neighbourhoods of a problem's columns by one search; kept for the stages and targets that share."""
-    key = (neighbourhoods, find, alpha, max_k, symmetry)
+    key = (neighbourhoods, find, alpha, max_k, symmetry, problem.included)
     test = problem.test  # it now counts for this problem, also where another one's searches are shared
     if key not in problem.shared:
+        find = partial(find, staying=problem.included) if problem.included else find
         problem.shared[key] = Neighbourhoods(test, test.table.names, find, alpha, max_k, symmetry)
     return problem.shared[key]
 

@@ -12,7 +12,6 @@ from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
 from ...ci.resolution import why_a_correction_admits_none
 from ...core.cards import Card
 from ...core.parameters import choice, number
-from ...core.results import CIResults
 from ...search.backward import remove_in_one_pass
 from ...search.steps import Step, step
 from ...search.strength import strongest_first
@@ -84,8 +83,8 @@ class PPFS(Method):
             reason = why_a_correction_admits_none(test, results.log_p, self.alpha, self.correction)
             if reason:
                 problem.say("unreliable", reason)
-        among = CIResults(*(values[admitted] for values in results.columns().values()))
-        return [step(problem.features[i], results[i]) for i in admitted[strongest_first(among)].tolist()]
+        in_order = admitted[strongest_first(results.take(admitted))]
+        return [step(problem.features[i], results[i]) for i in in_order.tolist()]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Test each candidate given the rest, least important first, at most one test per candidate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,10 +60,19 @@ class RGSMK(GSM):
     k: int = integer(1000, "Number of random sets per scan.", at_least=1)
     draw_by: str = choice("size", "Among which sets a weight is a chance: those of one size, or all.", ("size", "set"))
 
-    def grow(self, problem: Problem) -> Iterable[Step]:
+    def grow(self, problem: Problem) -> Iterator[Step]:
         """Scan k random sets."""
         rng = derive_rng(problem.seed, "rgs-mk")
         propose = random_sets(problem.test, problem.target, self.k, rng, by_size=self.draw_by == "size")
-        return admit_sets(
-            problem.test, problem.target, problem.features, propose, self.alpha, self.m, self.max_k, self.correction
+        yield from problem.admit_included()
+        yield from admit_sets(
+            problem.test,
+            problem.target,
+            problem.features,
+            propose,
+            self.alpha,
+            self.m,
+            self.max_k,
+            self.correction,
+            start=problem.included,
         )

@@ -10,7 +10,7 @@ from ...core.cards import Card
 from ...search.greedy_ranking import Pick
 from ...search.lazy_ranking import rank_by_minimum
 from ..base import Problem
-from .information import InformationRanking, relevance_of
+from .information import InformationRanking, included_first, relevance_of
 
 
 @dataclass
@@ -45,4 +45,5 @@ class CMIM(InformationRanking):
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Give the features in the order of their ranking."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem)
-        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, start=relevance)
+        first = included_first(problem)
+        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, relevance, first)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...search.greedy_ranking import Known, Pick, rank_greedily
-from ...search.steps import Step
+from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Problem
 from ..ranking import RankingMethod
 
@@ -27,10 +27,11 @@ class InformationRanking(RankingMethod):
         """Give `n_features` features in the order of their ranking."""
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
-        """Rank `n_features` features; the statistic is the criterion at that step."""
+        """Rank `n_features` features, those that are included first; the statistic is the criterion at that step."""
         for rank, pick in enumerate(self.picks(problem, n_features)):
-            p_value = float(problem.marginal.p_value[pick.index])
-            yield Step(problem.features[pick.index], pick.score, p_value, float(n_features - rank))
+            feature, p_value = problem.features[pick.index], float(problem.marginal.p_value[pick.index])
+            role = INCLUDED if feature in problem.included else MEMBER
+            yield Step(feature, pick.score, p_value, float(n_features - rank), role=role)
 
 
 @dataclass
@@ -43,13 +44,18 @@ class InformationFilter(InformationRanking):
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Rank the features one after the other."""
-        return rank_greedily(known_of(problem), n_features, self.criterion)
+        return rank_greedily(known_of(problem), n_features, self.criterion, included_first(problem))
 
 
 def known_of(problem: Problem) -> Known:
     """Return what is known before anything is ranked: the relevance of each feature."""
     positions = problem.test.table.positions(problem.features)
     return Known(problem.test, problem.target, positions, relevance_of(problem))
+
+
+def included_first(problem: Problem) -> list[int]:
+    """Return the positions of the included features, which are ranked before all others."""
+    return [problem.features.index(feature) for feature in problem.included]
 
 
 def relevance_of(problem: Problem) -> np.ndarray:

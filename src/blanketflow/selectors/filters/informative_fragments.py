@@ -12,7 +12,7 @@ from ...core.cards import Card
 from ...search.greedy_ranking import Pick
 from ...search.lazy_ranking import rank_by_minimum
 from ..base import Problem
-from .information import InformationRanking, relevance_of
+from .information import InformationRanking, included_first, relevance_of
 
 
 @dataclass
@@ -49,4 +49,5 @@ class InformativeFragments(InformationRanking):
         """Give the features in the order of their ranking."""
         positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem)
         start = np.full(len(positions), np.inf)
-        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, start)
+        first = included_first(problem)
+        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, start, first)

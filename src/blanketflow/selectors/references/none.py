@@ -31,6 +31,7 @@ class NoFeatures(Method):
         cost="no tests",
     )
     default_test: ClassVar[str | None] = None
+    obeys_prior: ClassVar[bool] = False
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit nothing."""

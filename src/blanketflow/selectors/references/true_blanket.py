@@ -44,6 +44,7 @@ class TrueBlanket(Method):
         cost="no tests",
     )
     default_test: ClassVar[str | None] = None
+    obeys_prior: ClassVar[bool] = False
 
     blanket: Mapping[str, str] | Sequence[str] = anything(
         (), "Names of the blanket's features, or names with their roles.", kind="roles"

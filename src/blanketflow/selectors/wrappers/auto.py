@@ -12,7 +12,7 @@ from ...core.cards import CLASSIFICATION, Card
 from ...core.parameters import integer
 from ...core.seeds import derive_rng, derive_seed
 from ...search.smallest import corrected_loss, smallest_set, undecided_size
-from ...search.steps import MEMBER, Step
+from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import task_of
 from .held_out import ALL, NONE, Judged, judge
@@ -85,7 +85,7 @@ class Auto(Method):
         names = list(problem.features)
         features, target = problem.table.select(names), problem.table[problem.target]
         if target.is_constant():
-            return []
+            return problem.admit_included()
         seed = derive_seed(problem.seed, "auto")
 
         def count_tests(n: int) -> None:
@@ -94,22 +94,32 @@ class Auto(Method):
         spend = problem.check_time, count_tests, problem.tell
         # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend)
+            included = features.positions(problem.included)
+            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, included)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")
-        chosen = smallest_set(judged.losses, judged.sizes, self.n_parts, judged.stability)
+        # The empty set is judged as a reference, and is not an answer where features are included.
+        answers = np.flatnonzero(judged.sizes >= len(included))
+        sets = judged.losses[answers], judged.sizes[answers], self.n_parts
+        chosen = int(answers[smallest_set(*sets, judged.stability[answers])])
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
         whole = Rows(features, target, seed, problem.check_time, count_tests)
         role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
+        for name in problem.included:
+            role.setdefault(name, INCLUDED)
         steps = [
             Step(names[j], float(frequency[j]), importance=float(frequency[j]), role=role.get(names[j], MEMBER))
             for j in kept
         ]
         steps.sort(key=lambda step: -step.importance)
-        problem.verdict.update(self._verdict(judged, chosen, [step.feature for step in steps], features, target, seed))
+        in_order = [step.feature for step in steps]
+        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, features, target, seed))
+        if included.size:
+            stays = "was in every set that was" if included.size == 1 else "were in every set that was"
+            problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
         return steps
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
@@ -117,12 +127,11 @@ class Auto(Method):
         return [replace(candidate, kept=True) for candidate in candidates]
 
     def _verdict(
-        self, judged: Judged, chosen: int, kept: list[str], features: Any, target: Any, seed: int
+        self, judged: Judged, sets: Any, chosen: int, kept: list[str], features: Any, target: Any, seed: int
     ) -> dict[str, Any]:
-        n_parts, rng = self.n_parts, derive_rng(seed, "samples")
         whole = judged.candidates.index((ALL, len(features)))
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
-        corrected = corrected_loss(judged.losses, judged.sizes, n_parts, reference, 0, rng)
+        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(seed, "samples"))
         is_class = task_of(target) == CLASSIFICATION
-        fewer = undecided_size(judged.losses, judged.sizes, n_parts)
+        fewer = undecided_size(*sets)
         return verdict(judged, chosen, corrected, fewer, kept, features.names, is_class, stand_ins(features, kept))

@@ -88,6 +88,7 @@ def judge(
     check_time: Callable[[], None],
     count_tests: Callable[[int], None] = lambda _: None,
     tell: Callable[[str], None] = lambda _: None,
+    included: Sequence[int] = (),
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -95,7 +96,8 @@ def judge(
     a linear model, nearest neighbours and boosted trees learn from the beginnings of the rankings there. All rankings
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
     to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
-    round, what was judged until then counts.
+    round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
+    the empty one excepted.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def judge(
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
-    sizes = sizes_of(len(features))
+    sizes = sizes_of(len(features), len(included))
     judging = _Judging(features, target)
     stopped = ""
     try:
@@ -117,7 +119,8 @@ def judge(
             own = Rows(
                 features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time, count_tests
             )
-            this = _Round(own, train, held_out, rankings(own, judging.alive))
+            orders = {name: _ahead(order, included) for name, order in rankings(own, judging.alive).items()}
+            this = _Round(own, train, held_out, orders)
             judging.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
             first += [this] if number < FIRST_ROUNDS else []
             if number == FIRST_ROUNDS - 1:
@@ -137,16 +140,22 @@ def panel_of(target: Column) -> dict[str, Model]:
     return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
 
 
-def sizes_of(n_features: int) -> list[int]:
-    """Return the numbers of features that are judged, without none and all.
+def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
+    """Return the numbers of features that are judged, without none and all; none is below that of the included ones.
 
     Examples
     --------
-    >>> sizes_of(9)
-    [1, 2, 3, 4, 5, 6, 8]
+    >>> sizes_of(9), sizes_of(9, n_included=7)
+    ([1, 2, 3, 4, 5, 6, 8], [7, 8])
     """
     most = n_features - 1 if n_features <= 200 else n_features // 2
-    return [size for size in SIZES if size <= most]
+    judged = {size for size in SIZES if n_included <= size <= most}
+    return sorted(judged | ({n_included} if 0 < n_included < n_features else set()))
+
+
+def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
+    """Return a ranking that begins with some features."""
+    return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order
 
 
 def _some_rows(target: Column, seed: int) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...core.errors import DataError, ParameterError, did_you_mean
 from ...core.parameters import anything, integer, number
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng, seed_32
-from ...search.steps import Step
+from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import estimator_for, matrix_of, task_of
 
@@ -88,7 +88,8 @@ class Stepwise(Method):
 
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Admit and remove until no admission pays."""
-        worth, members = Worth(self, problem), list[str]()
+        worth, members = Worth(self, problem), list(problem.included)
+        yield from problem.admit_included()
         while self.max_features is None or len(members) < self.max_features:
             rest = [name for name in problem.features if name not in members]
             best = max(rest, key=lambda name: worth.of([*members, name]), default=None)
@@ -96,21 +97,23 @@ class Stepwise(Method):
                 return
             yield worth.step(best, members)
             members.append(best)
-            yield from _removals(worth, members)
+            yield from _removals(worth, members, problem.included)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Remove while that pays, and report what the remaining features are worth."""
         worth, members = Worth(self, problem), [candidate.feature for candidate in candidates]
-        yield from _removals(worth, members)
+        yield from _removals(worth, members, problem.included)
         for name in members:
-            yield worth.step(name, [other for other in members if other != name])
+            others = [other for other in members if other != name]
+            was_asked_for = name in problem.included and worth.of(others) >= worth.of(members)
+            yield replace(worth.step(name, others), role=INCLUDED if was_asked_for else MEMBER)
 
 
-def _removals(worth: Worth, members: list[str]) -> Iterator[Step]:
-    """Remove members, in place, while that pays."""
-    while members:
-        rests = {name: [other for other in members if other != name] for name in members}
-        least = max(members, key=lambda name: worth.of(rests[name]))
+def _removals(worth: Worth, members: list[str], staying: Collection[str]) -> Iterator[Step]:
+    """Remove members, in place, while that pays; those that stay are never removed."""
+    while leaving := [name for name in members if name not in staying]:
+        rests = {name: [other for other in members if other != name] for name in leaving}
+        least = max(leaving, key=lambda name: worth.of(rests[name]))
         if worth.of(rests[least]) < worth.of(members):
             return
         yield worth.step(least, rests[least], kept=False)

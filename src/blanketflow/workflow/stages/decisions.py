@@ -15,6 +15,7 @@ from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
 from ...selectors.apart import runs_apart
 from ...selectors.base import Method, Problem
+from ...selectors.prior import with_prior
 from ...selectors.run_fold import run_grow, run_shrink
 from ..jobs import recorded, require
 from .fold import Fold
@@ -22,13 +23,21 @@ from .marginal import read_marginal
 
 
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
-    """Return the problem of a fold. The table is read when the method first needs it.
+    """Return the problem of a fold, within what is known of its features. The table is read when first needed.
 
     Raises
     ------
     EarlierFailure
         If the ci_test stage has no result.
     """
+    whole = _whole_problem(fold, marginal)
+    problem = with_prior(whole, fold.method(), fold.prior(), f"selector on {fold.dataset}")
+    problem.say(whole.status, whole.reason)
+    return problem
+
+
+def _whole_problem(fold: Fold, marginal: Path | None) -> Problem:
+    """Return the problem of a fold with all features."""
     if marginal is None:
         table = fold.read()
         return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test, fold.limits())

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...ci import CITest, get_ci_test
 from ...core.limits import Limits
+from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
 from ...core.table import Table
 from ...data.arrow import array_from_arrow
@@ -71,6 +72,10 @@ class Fold:
         """Return rows of a table as the stages work on them."""
         features = stored.features.take(rows)
         return impute(features, features).with_column(stored.target.take(rows))
+
+    def prior(self) -> PriorKnowledge:
+        """Return what the search knows of features."""
+        return PriorKnowledge.joined(self.asked.get("prior", {}))
 
     def limits(self) -> Limits:
         """Return what each stage may spend."""

@@ -1,0 +1,51 @@
+"""A search within what is known before it: excluded features leave the question, included ones stay in the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.prior import PriorKnowledge
+from ..search.steps import INCLUDED, Step
+from .base import Method, Problem
+
+
+def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: str) -> Problem:
+    """Return a problem without the excluded features, with the included ones noted; raises as `PriorKnowledge.of` does.
+
+    The excluded features leave the table too, so that no method can condition on them.
+    """
+    if not prior or not method.obeys_prior:
+        return problem
+    included, excluded = prior.of(problem.features, where)
+    left_out = set(excluded)
+    kept = np.array([i for i, feature in enumerate(problem.features) if feature not in left_out])
+    names = [problem.features[i] for i in kept.tolist()]
+    read, columns = problem.read_table, [*names, problem.target]
+    return replace(
+        problem,
+        features=names,
+        marginal=None if problem.marginal is None else problem.marginal.take(kept),
+        read_table=(lambda: read().select(columns)) if excluded else read,
+        included=included,
+    )
+
+
+def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+    """Return a method's decisions with every included feature kept, and add these features to its several answers.
+
+    One that the method removed keeps the test of its removal; the role of both says that it was not found.
+    """
+    missing = dict.fromkeys(problem.included)
+    for decision in decisions:
+        if decision.kept:
+            missing.pop(decision.feature, None)
+    problem.answers[:] = [
+        replace(answer, features=(*answer.features, *(f for f in problem.included if f not in answer.features)))
+        for answer in problem.answers
+    ]
+    decided = [replace(d, kept=True, role=INCLUDED) if d.feature in missing else d for d in decisions]
+    known = {decision.feature for decision in decisions}
+    return decided + [problem.including(feature) for feature in missing if feature not in known]
