@@ -54,6 +54,8 @@ def method_page(method: type[Method], tests: Mapping[str, type[Configurable]]) -
     card = method.card
     usable = [name for name, test in tests.items() if method.needs in test.card.measures]
     known = {
+        "Features to include or exclude": "obeys" if method.obeys_prior else "stays what it is: a reference",
+        "Rows with weights": "refused" if method.draws_rows else "counts of equal rows",
         "Default test": _default_test(method),
         "Other tests": ", ".join(_test_link(name) for name in usable if name != method.default_test)
         if method.default_test

@@ -40,6 +40,8 @@ TEST_GRIDS = {
     "lr-mixed": ("min_samples_per_parameter", [5.0, 10.0]),
     "hsic": ("n_landmarks", [50, 1000]),
 }
+#: Methods that hold out rows, together with their copies: repeated rows without weights are held out one by one.
+KEEPING_TOGETHER = {"auto", "stepwise", "srs"}
 #: Methods that say of themselves that they found several Markov blankets.
 SEVERAL = {"tie-star", "kiamb"}
 RULES = ["best-blanket", "union", "intersection", {"frequency": 0.6}]
@@ -118,12 +120,19 @@ CONFORMITY = {
 }
 
 
+def is_about_weights(name, check, error):
+    """Whether a check asks for weights of a method that refuses them, or that keeps copies of a row in one part."""
+    refuses = isinstance(error, UnsupportedError) and "cannot have weights" in str(error)
+    return refuses or (name in KEEPING_TOGETHER and check.startswith("check_sample_weight_equivalence"))
+
+
 @one_of_each(METHODS)
 def test_scikit_learn_conformity(name):
     estimator = bf.get_selector(name, **CONFORMITY.get(name, OPTIONS.get(name, {})))
     checks = check_estimator(estimator, on_fail=None, on_skip=None)
     assert len(checks) > 40
-    assert [(check["check_name"], check["exception"]) for check in checks if check["status"] == "failed"] == []
+    failed = {check["check_name"]: check["exception"] for check in checks if check["status"] == "failed"}
+    assert {check: error for check, error in failed.items() if not is_about_weights(name, check, error)} == {}
 
 
 def test_all_are_there():

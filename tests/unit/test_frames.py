@@ -101,7 +101,7 @@ def test_transform_keeps_cells_and_types(X):
 )
 def test_targets_of_every_kind(y):
     assert bf.IAMB(ci_test="lr-mixed").fit(FRAMES["polars"], y).selected_features_ == ["a", "c"]
-    columns, target, _ = columns_in_memory("demo", FRAMES["polars"], y)
+    columns, target, *_ = columns_in_memory("demo", FRAMES["polars"], y)
     assert columns[-1].levels == ("p", "q") and target == ("y" if isinstance(y, pl.Series) else "target")
 
 

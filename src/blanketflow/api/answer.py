@@ -91,6 +91,8 @@ def select(
     task: str = "auto",
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     random_state: int = 0,
     verbose: int = 0,
 ) -> Selected:
@@ -108,6 +110,10 @@ def select(
         What the target is.
     include, exclude : list of str, optional
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
+    sample_weight : array-like of shape (n,), optional
+        How many equal rows each row stands for.
+    groups : array-like of shape (n,), optional
+        Labels of rows that belong together: they are held out together.
     random_state : int
         Seed.
     verbose : int, default=0
@@ -147,7 +153,7 @@ def select(
         random_state=random_state,
         time_limit=time_limit,
         verbose=verbose,
-    ).fit(X, y)
+    ).fit(X, y, sample_weight, groups)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(
@@ -155,20 +161,22 @@ def select(
         verdict=sentence,
         scores=pd.DataFrame(said["scores"]),
         alternatives=pd.DataFrame(said["alternatives"]),
-        estimator=_pipeline(selector, said["best_model"], X, y) if selector.selected_features_ else None,
+        estimator=_pipeline(selector, said["best_model"], X, y, sample_weight) if selector.selected_features_ else None,
         selector=selector,
     )
 
 
-def _pipeline(selector: Auto, model: Any, X: Any, y: Any) -> Pipeline:
+def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipeline:
     """Return the fitted selector, indicators of labels and a model, which is fitted on what the selector keeps."""
     import numpy as np
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
+    from sklearn.utils import _safe_indexing
 
     from ..core.table import column_from_array
     from ..core.task import target_column
+    from ..data.weights import repeated_rows
     from ..models import build_estimator
     from ..selectors.wrappers.held_out import panel_of
 
@@ -183,5 +191,8 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any) -> Pipeline:
         steps.append(("encode", encoder.set_output(transform="default")))
     asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
+    if weights is not None:
+        rows = repeated_rows("select: sample_weight", weights, len(y))
+        kept, y = _safe_indexing(kept, rows), _safe_indexing(y, rows)
     rest = Pipeline(steps).fit(kept, y)
     return Pipeline([("select", selector), *rest.steps])

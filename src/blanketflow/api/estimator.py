@@ -32,6 +32,7 @@ from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_see
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
+from .rows_at_hand import check_rows, rows_at_hand
 from .selector_display import SelectorDisplay
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             attributes = sections(MarkovBlanketSelector)[1].get("Attributes", "")
             cls.__doc__ = docstring(cls.method_class, arguments, attributes)
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the Markov blanket of `y`.
 
         Parameters
@@ -166,6 +167,12 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             to read all cells.
         y : array-like of shape (n,)
             The target, without missing cells.
+        sample_weight : array-like of shape (n,), optional
+            How many equal rows each row stands for: whole numbers of at least 0. The result is that of the repeated
+            rows, which stay together in folds and parts. Methods and tests that draw single rows refuse weights.
+        groups : array-like of shape (n,), optional
+            Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
+            method splits rows. P-values still take rows as independent, which a warning says.
 
         Returns
         -------
@@ -189,7 +196,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         [['x0']]
         """
         method, test = self.configured()
-        features, target = self._read(X, y)
+        name, read = type(self).__name__, self._read(X, y)
+        features, target, together = rows_at_hand(name, *read, sample_weight, groups)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
@@ -197,15 +205,16 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         if len(np.unique(target.values)) < 2:
             raise DataError("y has only one class or value. Give rows of at least two.")
         seed = self._seed()
-        parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, where=type(self).__name__)
-        limits = Limits(self.time_limit, self.max_tests)
-        self.ci_test_reason_ = ""
+        parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
+        limits, self.ci_test_reason_ = Limits(self.time_limit, self.max_tests), ""
         if test == AUTO:
             n_rows = min(len(rows) for _, rows in parts)
-            choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "")
+            of = OF_FOLD if self.n_folds else ""
+            choice = choose_test(described(features, target), n_rows, of, features is not read[0])
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        name, tell = type(self).__name__, Teller(self.verbose, type(self).__name__)
+        check_rows(name, method, test, features is not read[0], groups is not None)
+        tell = Teller(self.verbose, name)
         found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
             delayed(with_warnings)(
                 run_fold,
@@ -218,6 +227,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                 tell.of(f"fold {fold}") if self.n_folds else tell,
                 self._prior(),
                 name,
+                None if together is None else together[rows],
             )
             for fold, rows in parts
         )

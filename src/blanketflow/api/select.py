@@ -169,6 +169,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
             limits,
             prior=config.prior("table", "selector"),
             where="select",
+            groups=None if source.groups is None else source.groups[rows],
         )
         outcomes.append(found)
     told = config.chosen.get("table")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL
+from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
 from ..core.convert import as_table
 from ..core.errors import DataError, UnsupportedError
 from ..core.parameters import Configurable, choice
@@ -76,6 +76,11 @@ class CITest(Configurable):
     def to_reach(self, level: float) -> str:
         """Return in words how to get p-values as low as `level`. Called only if `smallest_p` is above `level`."""
         return "choose another test"
+
+    @property
+    def draws_rows(self) -> bool:
+        """Whether rows are drawn or permuted, so that equal rows would not stay together: then they have no weights."""
+        return self.card.p_values not in (ASYMPTOTIC, EXACT)
 
     def why_not(self, method: Configurable, n_features: int) -> str | None:
         """Return why a method can never admit a feature because no p-value is small enough; None if it can."""

@@ -106,7 +106,7 @@ class Choice:
         return "-".join([self.test, *map(str, self.options.values())])
 
 
-def choose_test(table: Described, n_rows: int, of: str = "") -> Choice:
+def choose_test(table: Described, n_rows: int, of: str = "", are_weighted: bool = False) -> Choice:
     """Return the CI test to take.
 
     Parameters
@@ -117,6 +117,8 @@ def choose_test(table: Described, n_rows: int, of: str = "") -> Choice:
         Rows of the smallest fold.
     of : str, default=""
         Of what they are the rows, if not of the whole table, as the reason says it: `OF_FOLD`.
+    are_weighted : bool, default=False
+        Whether rows have weights, with which they cannot be permuted.
 
     Returns
     -------
@@ -158,6 +160,9 @@ def choose_test(table: Described, n_rows: int, of: str = "") -> Choice:
     # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
     what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
     why = f"{rows} are too few for {what} ({needed:,} are needed)"
+    if are_weighted:
+        why += ", and rows with weights cannot be permuted"
+        return Choice("g2", why) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
 
 

@@ -85,6 +85,7 @@ class HSIC(CITest):
         measures=("p-value", "hsic"),
         column_sets=True,
     )
+    draws_rows: ClassVar[bool] = True  # type: ignore[misc] # as landmarks, and where null is permutation
 
     null: str = choice(
         "gamma",

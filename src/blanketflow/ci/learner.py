@@ -97,15 +97,23 @@ class OnlyClass:
 
 
 def held_out_losses(
-    table: Table, columns: Sequence[str], target: str, model: Any, n_folds: int, seed: int
+    table: Table,
+    columns: Sequence[str],
+    target: str,
+    model: Any,
+    n_folds: int,
+    seed: int,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the loss (log-loss or squared error) of each row by a model fitted on the other folds, shape (n,).
 
     The folds depend only on `seed` and the number of rows, so the losses for two sets of columns are paired. Without
-    columns the prediction is the share of each class, or the mean. Costs `n_folds` model fits.
+    columns the prediction is the share of each class, or the mean. Rows with equal numbers in `groups`, (n,), are in
+    one fold. Costs `n_folds` model fits.
     """
     learner = Learner(table[target], model)
-    part = derive_rng(seed, "held-out", "folds").permutation(table.n_rows) % n_folds
+    numbers = np.arange(table.n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+    part = (derive_rng(seed, "held-out", "folds").permutation(numbers.max() + 1) % n_folds)[numbers]
     # One constant column replaces an empty set: from it a model learns only the shares of the classes or the mean.
     matrix = design(moderate(table.select(columns))).matrix if columns else np.zeros((table.n_rows, 1))
     losses = np.empty(table.n_rows)

@@ -85,6 +85,11 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
+    "weights": (None, Parameter("text", "Column that says how many equal rows each row stands for.", nullable=True)),
+    "weights_are": (
+        None,
+        Parameter("choice", "What weights are; needed with weights.", choices=("counts", "sampling"), nullable=True),
+    ),
     "missing": (
         "impute",
         Parameter(
@@ -137,7 +142,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
-ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", *PRIOR)
+ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are", *PRIOR)
 #: Keys that say how a file is written.
 OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {

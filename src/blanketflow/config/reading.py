@@ -123,6 +123,15 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     for key in OF_FILES:
         if spec[key] is not None and not spec["path"]:
             raise ConfigError(f"{where}: {key} is for files, and this is another source. Remove it.")
+    if (spec["weights"] is None) != (spec["weights_are"] is None):
+        raise ConfigError(
+            f"{where} needs both weights and weights_are, or neither: what weights are is never inferred."
+        )
+    if spec["weights_are"] == "sampling":
+        raise ConfigError(
+            f"{where}: sampling weights need tests that know the design, which there are none of. Counts of equal rows "
+            "can be used: weights_are: counts."
+        )
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
         raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
     return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}

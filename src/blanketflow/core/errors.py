@@ -78,6 +78,10 @@ class UnreliableWarning(UserWarning):
     """A search doubts its answer; its status says ``unreliable``, and its reason why."""
 
 
+class DependentRowsWarning(UserWarning):
+    """Rows belong together in groups, and a test takes them as independent: its p-values may be too small."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a sentence that offers the closest known names, or lists them when none is close.
 

@@ -8,18 +8,27 @@ import numpy as np
 FOLD_ROWS = ("train", "part")
 
 
-def balanced_parts(target: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
+def balanced_parts(
+    target: np.ndarray, n_parts: int, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> np.ndarray:
     """Return each row's part: rows are dealt out in the order of the target, equal ones in random order.
 
     The target holds numbers or codes, shape (n,) or (n, m); of several columns the last one orders first. Parts are 0
-    .. n_parts - 1, shape (n,).
+    .. n_parts - 1, shape (n,). Rows with equal numbers in `groups`, (n,), are in one part: then groups are dealt out in
+    the order of their mean target.
 
     Examples
     --------
     >>> parts = balanced_parts(np.array([1, 0, 1, 0]), 2, np.random.default_rng(0))
     >>> sorted(parts[[0, 2]].tolist()), sorted(parts[[1, 3]].tolist())
     ([0, 1], [0, 1])
+    >>> balanced_parts(np.array([1, 1, 0, 0]), 2, np.random.default_rng(0), np.array([7, 7, 3, 3])).tolist()
+    [1, 1, 0, 0]
     """
+    if groups is not None:
+        numbers = np.unique(groups, return_inverse=True)[1]
+        sums = np.array([np.bincount(numbers, weights=key) for key in target.reshape(len(target), -1).T])
+        return balanced_parts(np.round(sums / np.bincount(numbers), 12).T, n_parts, rng)[numbers]
     keys = target.reshape(len(target), -1)
     parts = np.empty(len(target), dtype=np.int64)
     parts[np.lexsort([rng.random(len(target)), *keys.T])] = np.arange(len(target)) % n_parts

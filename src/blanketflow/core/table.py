@@ -13,6 +13,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from .errors import DataError, UnknownNameError, did_you_mean
+from .repeated_rows import are_repeated, places_of
 from .unicode_text import check_unicode
 from .wide_columns import WideColumns
 
@@ -32,7 +33,10 @@ class SparseValues:
         return out
 
     def take(self, rows: np.ndarray) -> SparseValues:
-        """Return the column at `rows` (distinct, any order)."""
+        """Return the column at `rows`: distinct in any order, or ascending with repeats."""
+        if are_repeated(rows):
+            which, at = places_of(self.rows, rows)
+            return SparseValues(at, self.values[which], len(rows))
         place = np.full(self.n_rows, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         at = place[self.rows]

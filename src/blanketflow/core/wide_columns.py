@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, overload
 import numpy as np
 
 from .cards import BOOLEAN, INTEGER, NUMERIC
+from .repeated_rows import are_repeated, places_of
 
 if TYPE_CHECKING:
     from .table import Column
@@ -44,7 +45,7 @@ class WideColumns(Sequence["Column"]):
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Self:
-        """Return all columns at some rows (distinct, any order)."""
+        """Return all columns at some rows: distinct in any order, or ascending with repeats."""
 
     @abstractmethod
     def first_with_gaps(self) -> int | None:
@@ -176,6 +177,17 @@ class SparseColumns(WideColumns):
 
     def take(self, rows: np.ndarray) -> SparseColumns:
         """Return the columns at some rows."""
+        if are_repeated(rows):
+            which, at = places_of(self.rows, rows)
+            before = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(self.rows)))])
+            return replace(
+                self,
+                starts=before[self.starts].astype(self.starts.dtype),
+                rows=at.astype(self.rows.dtype),
+                values=self.values[which],
+                height=len(rows),
+                more=tuple(column.take(rows) for column in self.more),
+            )
         place = np.full(self.height, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
         is_ordered = bool(np.all(np.diff(rows) > 0))

@@ -13,7 +13,7 @@ from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.table import Column
 from ..core.wide_columns import WideColumns
-from .raw import setting
+from .raw import columns_of_rows, setting
 
 DROP, ORDINAL, PARTS = CHOICES = ("drop", "ordinal", "parts")
 #: The day from which `ORDINAL` counts.
@@ -61,7 +61,7 @@ def with_dates(
     how = spec.get("dates")
     if how is None or isinstance(columns, WideColumns):
         return columns
-    exempt = {target, spec.get("target"), spec.get("groups"), *setting(spec, "drop"), *setting(spec, "categorical")}
+    exempt = {target, spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
     found, dated = [], []
     for column in columns:
         moments = None if column.name in exempt else _moments(name, column)

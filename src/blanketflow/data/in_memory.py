@@ -20,14 +20,16 @@ from .storage import WIDE
 SOURCE = "memory"
 
 
-def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Sequence[Column], str, str | None]:
-    """Return all columns of a data set, and the names of the target and of the groups, if there are any.
+def columns_in_memory(
+    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None
+) -> tuple[Sequence[Column], str, str | None, str | None]:
+    """Return all columns of a data set, and the names of the target, the groups and the weights, if there are any.
 
-    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y` and `groups` have shape (n,) or name a
-    column of `X`. Raises `DataError` if lengths differ, a name is not there, or a column has the name of the target or
-    the groups.
+    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y`, `groups` and `weights` have shape (n,)
+    or name a column of `X`. Raises `DataError` if lengths differ, a name is not there, or a column has the name of one
+    of them.
 
-    >>> columns, target, _ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
+    >>> columns, target, *_ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
     (['numeric', 'categorical'], 'target')
     """
@@ -37,10 +39,11 @@ def columns_in_memory(name: str, X: Any, y: Any, groups: Any = None) -> tuple[Se
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
         table = Table([_as_in_a_file(column) for column in table.columns])
     table, target = _joined(name, table, y, "target")
-    if groups is None:
-        return table.columns, target, None
-    table, of_groups = _joined(name, table, groups, "groups")
-    return table.columns, target, of_groups
+    names: list[str | None] = [None, None]
+    for at, (part, values) in enumerate({"groups": groups, "weights": weights}.items()):
+        if values is not None:
+            table, names[at] = _joined(name, table, values, part)
+    return table.columns, target, names[0], names[1]
 
 
 def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str]:

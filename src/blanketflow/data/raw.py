@@ -19,12 +19,14 @@ from .columns import column_of_codes, first_infinite, missing_by_column, names_o
 from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns
 from .number_texts import what_is_held
+from .weights import repeated_rows
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
     "drop": (),
     "categorical": (),
     "groups": None,
+    "weights": None,
     "missing": "impute",
     "rows": 1000,
     "test_rows": 0,
@@ -74,6 +76,11 @@ def setting(spec: Mapping[str, Any], key: str) -> Any:
     return DEFAULTS[key] if value is None else value
 
 
+def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a data set's spec names and that say something of the rows: groups, and weights."""
+    return [spec[key] for key in ("groups", "weights") if spec.get(key) is not None]
+
+
 def check_width(where: str, width: int, n_cells: int) -> None:
     """Raise `DataError` if a sparse table states far more columns than it has cells: they would take all memory."""
     if width > max(MOST_COLUMNS, EMPTY_COLUMNS * n_cells):
@@ -95,10 +102,11 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
 
     Raises `DataError` if a named column does not exist, plays two parts, or no feature is left.
     """
-    known, drop, groups = set(names), setting(spec, "drop"), setting(spec, "groups")
-    asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical"), "groups": [groups]}
+    known, drop, groups, weights = set(names), *(setting(spec, key) for key in ("drop", "groups", "weights"))
+    asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical")}
+    asked |= {"groups": [groups] if groups is not None else [], "weights": [weights] if weights is not None else []}
     for key, column in ((key, column) for key, columns in asked.items() for column in columns):
-        if column not in known and (key, column) != ("groups", None):
+        if column not in known:
             if len(known) == 1:
                 raise DataError(
                     f"{name}: {key} names the column {column!r}, but there is only one, {names[0][:80]!r}. If that is "
@@ -111,7 +119,11 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
         raise DataError(
             f"{name}: column {target!r} is the target and cannot also be under drop or groups. Remove it there."
         )
-    apart = {target, groups, *drop}
+    if weights is not None and weights in (target, groups, *drop):
+        raise DataError(
+            f"{name}: column {weights!r} is weights and cannot also be target, groups or under drop. Remove it there."
+        )
+    apart = {target, groups, weights, *drop}
     kept = [column for column in names if column not in apart]
     if not kept:
         what = "Drop fewer columns." if drop else "The table needs at least one more column."
@@ -148,7 +160,7 @@ def assemble(
     for column in (*([infinite] if infinite else []), y):
         check_finite(name, column)
 
-    markers = of_columns(markers, [*(n for n in names if n in kept), target, *filter(None, [spec.get("groups")])])
+    markers = of_columns(markers, [*(n for n in names if n in kept), target, *columns_of_rows(spec)])
     notes: list[str] = []
     n_read = features.n_rows
     rows = np.flatnonzero(~missing_cells(y))
@@ -156,19 +168,27 @@ def assemble(
         notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
     policy = setting(spec, "missing")
     rows = _apply_policy(name, policy, features, rows, notes)
-    if len(rows) < features.n_rows:
+    if spec.get("weights") is not None:
+        counted = columns[names.index(spec["weights"])].take(rows).numbers()
+        rows, n_distinct = rows[repeated_rows(f"{name}: weights {spec['weights']!r}", counted, len(rows))], len(rows)
+        notes.append(f"{n_distinct:,} rows have weights and count as {len(rows):,}")
+    if len(rows) != features.n_rows:
         features = features.take(rows)
     y, task = prepare_target(name, spec, y.take(rows), whole, markers)
     if not isinstance(features.columns, WideColumns):
         features = Table([used_levels(column) for column in features.columns])
     groups = spec.get("groups")
-    groups = _group_numbers(name, columns[names.index(groups)].take(rows)) if groups is not None else None
+    if groups is not None:
+        numbers = _group_numbers(name, columns[names.index(groups)].take(rows))
+        notes.append(f"rows of one {groups!r} stay together in all splits; p-values take them as independent")
+    else:
+        numbers = rows if spec.get("weights") is not None else None  # the copies of a row stay together
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
     n_test = setting(spec, "test_rows")
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
-    return RawTable(features, y, task, groups, truth, policy, notes=notes, n_test=n_test, markers=markers)
+    return RawTable(features, y, task, numbers, truth, policy, notes=notes, n_test=n_test, markers=markers)
 
 
 def prepare_target(

@@ -34,7 +34,7 @@ from .input_file import existing_file
 from .missing_markers import Found, MissingMarkers, of_columns
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
-from .raw import RawTable, assemble, setting
+from .raw import RawTable, assemble, columns_of_rows, setting
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
@@ -246,7 +246,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
 
 def without_aside(loaded: Loaded, spec: Mapping[str, Any]) -> Sequence[Column]:
     """Return all columns except those that the source keeps aside and the spec does not name."""
-    named = {spec.get("target"), spec.get("groups"), *setting(spec, "drop"), *setting(spec, "categorical")}
+    named = {spec.get("target"), *columns_of_rows(spec), *setting(spec, "drop"), *setting(spec, "categorical")}
     left_out = loaded.aside - named - {loaded.target}
     return only(loaded.columns, set(names_of(loaded.columns)) - left_out) if left_out else loaded.columns
 

@@ -13,10 +13,13 @@ import numpy as np
 from ..ci.base import BoundTest
 from ..ci.choice import AUTO
 from ..ci.tally import Tally
+from ..core.errors import DataError
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
+from ..core.parts import balanced_parts
 from ..core.progress_lines import SILENT, Teller
 from ..core.results import CIResults
+from ..core.seeds import derive_rng
 from ..core.table import Table
 from ..core.ties import comparable_number
 from ..search.steps import INCLUDED, Answer, Step, step
@@ -54,6 +57,8 @@ class Problem:
     included : tuple of str
         Features that stay in the answer whatever is found, in table order. Those that a method does not keep are added
         to its answer; a method may also begin with them.
+    read_groups : callable returning ndarray of shape (n,) or None
+        Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
 
     Attributes
     ----------
@@ -87,6 +92,7 @@ class Problem:
     shared: dict[Any, Any] = field(default_factory=dict)
     tell: Teller = SILENT
     included: tuple[str, ...] = ()
+    read_groups: Callable[[], np.ndarray | None] = lambda: None
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
@@ -99,6 +105,21 @@ class Problem:
     def table(self) -> Table:
         """The fold's rows."""
         return self.read_table()
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """Which rows belong together, and so to one part wherever a method splits them: numbers, (n,), or None."""
+        return self.read_groups()
+
+    def parts(self, target: np.ndarray, most: int, *purpose: str) -> np.ndarray:
+        """Return each row's part of a cross-validation inside the stage, shape (n,), as `balanced_parts` does.
+
+        There are `most` parts, or as many as rows or groups. The seed is that of the `purpose`.
+        """
+        n_apart = len(target) if self.groups is None else len(np.unique(self.groups))
+        if n_apart < 2:
+            raise DataError("holding out rows needs at least 2 of them, of different groups. Give more, or no groups.")
+        return balanced_parts(target, min(most, n_apart), derive_rng(self.seed, *purpose), self.groups)
 
     @cached_property
     def test(self) -> BoundTest:
@@ -133,6 +154,7 @@ class Problem:
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind, included=self.included)
+        inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
         if self.marginal is not None:
             bound = self.test.test_config.bind(table, seed=seed, target=self.target)
@@ -181,6 +203,9 @@ class Method(Configurable):
         Whether steps carry a group.
     obeys_prior : bool
         Whether features can be included in its answer and excluded from it; not so for references.
+    draws_rows : bool
+        Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
+        have weights. Splitting rows by `Problem.parts` is not drawing them.
 
     Examples
     --------
@@ -207,6 +232,7 @@ class Method(Configurable):
     anytime: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
+    draws_rows: ClassVar[bool] = True
 
     def tests_sets(self) -> bool:
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""

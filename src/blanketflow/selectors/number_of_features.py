@@ -8,8 +8,7 @@ import numpy as np
 
 from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
-from ..core.parts import balanced_parts
-from ..core.seeds import derive_rng, derive_seed, seed_32
+from ..core.seeds import derive_seed, seed_32
 from .base import Problem
 from .learning import estimator_for, matrix_of, task_of
 
@@ -44,7 +43,7 @@ def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.nd
     if n_rows < 2:
         raise DataError("n_features: auto needs at least 2 rows to hold some out. Set n_features to a number.")
     target = problem.table[problem.target].numbers()
-    parts = balanced_parts(target, min(N_PARTS, n_rows), derive_rng(problem.seed, "psi"))
+    parts = problem.parts(target, N_PARTS, "psi")
     losses = np.empty((most, n_rows))
     for part in range(parts.max() + 1):
         losses[:, parts == part] = _losses(method, problem, parts, part, most)

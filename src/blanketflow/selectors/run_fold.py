@@ -60,6 +60,14 @@ def check_pair(method: Method, test: CITest | None) -> None:
         )
 
 
+def why_no_weights(method: Method, test: CITest | None) -> str | None:
+    """Return why rows cannot have weights, or None if they can."""
+    for one in (method, test):
+        if one is not None and one.draws_rows:
+            return f"{one.card.id} draws, permutes or compares single rows, so that rows cannot have weights"
+    return None
+
+
 def check_choice(method: Method) -> None:
     """Raise `UnsupportedError` unless a test can be chosen for the method: all tests that are chosen give p-values."""
     if method.needs != "p-value":
@@ -196,6 +204,7 @@ def run_fold(
     tell: Teller = SILENT,
     prior: PriorKnowledge = NOTHING,
     where: str = "table",
+    groups: np.ndarray | None = None,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
@@ -216,6 +225,7 @@ def run_fold(
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
+    problem.read_groups = lambda: groups
     problem = with_prior(problem, method, prior, where)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)

@@ -32,7 +32,9 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
         ]
         if asking:
             n_rows = min(smallest_fold(facts[dataset], config, selector) for selector in asking)
-            choice = choose_test(facts[dataset], n_rows, OF_FOLD if n_rows < facts[dataset].n_rows else "")
+            are_weighted = config.datasets[dataset].get("weights") is not None
+            of = OF_FOLD if n_rows < facts[dataset].n_rows else ""
+            choice = choose_test(facts[dataset], n_rows, of, are_weighted)
             chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)

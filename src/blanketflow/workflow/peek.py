@@ -35,6 +35,7 @@ from ..data.raw import (
     assemble,
     check_finite,
     check_settings,
+    columns_of_rows,
     feature_names,
     missing_cells,
     prepare_target,
@@ -250,7 +251,7 @@ def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | 
 def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
     known = bundled_facts(name, source.identifier)
     unforeseen = (setting(spec, "task") != "auto", setting(spec, "test_rows"), setting(spec, "categorical"))
-    if (spec.get("target") or TARGET) != TARGET or spec.get("groups") is not None or any(unforeseen):
+    if (spec.get("target") or TARGET) != TARGET or columns_of_rows(spec) or any(unforeseen):
         return facts_of(read_source(name, spec, seed))  # rarely asked, and not in the stored facts
     check_settings(name, spec)
     kept = feature_names(name, spec, [*known.feature_names, TARGET], TARGET)
@@ -305,7 +306,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
 def _npz_features(name: str, header: ArrayHeader, spec: Mapping[str, Any]) -> Sequence[str]:
     """Return the names of the features, checked; without a look at each where they are numbered and all kept."""
     target = header.target.name
-    named = [*setting(spec, "drop"), *setting(spec, "categorical"), spec.get("groups")]
+    named = [*setting(spec, "drop"), *setting(spec, "categorical"), *columns_of_rows(spec)]
     if isinstance(header.names, NumberedNames) and len(header.names) and not any(named) and target not in header.names:
         return header.names
     names = [*header.names, target]

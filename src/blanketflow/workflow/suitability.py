@@ -12,6 +12,7 @@ from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
+from ..selectors.run_fold import why_no_weights
 from .peek import Facts
 
 #: Models are not trained on all features of larger tables.
@@ -32,6 +33,8 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         if missing:
             return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
     test = config.test(dataset, selector.id)
+    if config.datasets[dataset].get("weights") is not None and (reason := why_no_weights(method, test)):
+        return reason
     if test is None:
         return None
     reason = why_not_test(facts, test, config.test_id(dataset, selector.id) or "")

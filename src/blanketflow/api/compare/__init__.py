@@ -39,6 +39,7 @@ def compare(
     aggregate: str | Mapping[str, float] = "best-blanket",
     ci_tests: Mapping[str, Any] | None = None,
     groups: Any = None,
+    weights: Any = None,
     task: str = "auto",
     name: str = "table",
     random_state: int = DEFAULT_SEED,
@@ -86,6 +87,8 @@ def compare(
         CI tests by id, for specs to name: ``{"type": ..., option: ...}``, or tests of ``bf.get_ci_test``.
     groups : array-like of shape (n,), or str, optional
         Rows of one group stay on one side of every split; a str names a column of `X`.
+    weights : array-like of shape (n,), or str, optional
+        How many equal rows each row stands for; a str names a column of `X`.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
@@ -122,7 +125,7 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    given = data_sets(X, y, groups, name, task)
+    given = data_sets(X, y, groups, weights, name, task)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {
         "seed": random_state,

@@ -13,6 +13,7 @@ from ...core.errors import BlanketflowError, ConfigError
 from ...core.registry import discover
 from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
+from ...data.weights import COUNTS
 from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
 
@@ -39,21 +40,26 @@ class DataSet:
     columns: Sequence[Column]
 
 
-def data_sets(X: Any, y: Any, groups: Any, name: str, task: str) -> list[DataSet]:
+def data_sets(X: Any, y: Any, groups: Any, weights: Any, name: str, task: str) -> list[DataSet]:
     """Return the data sets that `compare` is given."""
     if not isinstance(X, Mapping):
-        return [_data_set(name, X, y, groups, task)]
-    if y is not None or groups is not None:
-        raise ConfigError("compare: with a mapping of data sets, y and groups belong in it: {name: (X, y, groups)}.")
+        return [_data_set(name, X, y, groups, weights, task)]
+    if any(part is not None for part in (y, groups, weights)):
+        raise ConfigError(
+            "compare: with a mapping of data sets, y, groups and weights belong in it: {name: (X, y, groups, weights)}."
+        )
     for name, parts in X.items():
-        if not isinstance(parts, tuple) or len(parts) not in (2, 3):
-            raise ConfigError(f"compare: data set {name!r} must be (X, y) or (X, y, groups).")
-    return [_data_set(name, *(*parts, None)[:3], task) for name, parts in X.items()]
+        if not isinstance(parts, tuple) or len(parts) not in (2, 3, 4):
+            raise ConfigError(f"compare: data set {name!r} must be (X, y), (X, y, groups) or (X, y, groups, weights).")
+    return [_data_set(name, *(*parts, None, None)[:4], task) for name, parts in X.items()]
 
 
-def _data_set(name: str, X: Any, y: Any, groups: Any, task: str) -> DataSet:
-    columns, target, of_groups = columns_in_memory(name, X, y, groups)
-    return DataSet(name, {"source": SOURCE, "target": target, "groups": of_groups, "task": task}, columns)
+def _data_set(name: str, X: Any, y: Any, groups: Any, weights: Any, task: str) -> DataSet:
+    columns, target, of_groups, of_weights = columns_in_memory(name, X, y, groups, weights)
+    spec = {"source": SOURCE, "target": target, "groups": of_groups, "task": task}
+    if of_weights is not None:
+        spec |= {"weights": of_weights, "weights_are": COUNTS}
+    return DataSet(name, spec, columns)
 
 
 def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

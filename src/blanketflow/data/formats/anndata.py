@@ -13,6 +13,7 @@ from ...core.errors import ConfigError, DataError, did_you_mean
 from ...core.table import Column
 from ..arrays import checked_csc
 from ..input_file import Unpacking
+from ..raw import columns_of_rows
 from .loaded import Loaded, matrix_columns
 
 
@@ -47,7 +48,12 @@ def read_h5ad(name: str, path: Path, spec: Mapping[str, Any]) -> Loaded:
         raise DataError(f"{name}: {sorted(both)[0]!r} is both a feature and a column of obs in {path}. Rename one.")
     more: tuple[Column, ...] = ()
     if known:
-        named = {spec.get("target"), spec.get("groups"), *(spec.get("drop") or ()), *(spec.get("categorical") or ())}
+        named = {
+            spec.get("target"),
+            *columns_of_rows(spec),
+            *(spec.get("drop") or ()),
+            *(spec.get("categorical") or ()),
+        }
         asked = [column for column in known if column in named]
         more = tuple(as_table(found.obs[[column]]).columns[0] for column in asked)
     if spec["target"] not in known and spec["target"] not in genes:

@@ -39,6 +39,7 @@ class GS(Method):
         guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
         cost="d tests per scan, at most |MB| + 1 scans on faithful data; at most |S|^2 tests in the backward pass",
     )
+    draws_rows: ClassVar[bool] = False
 
     anytime: ClassVar[bool] = True
 

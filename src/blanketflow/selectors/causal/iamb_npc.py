@@ -49,6 +49,7 @@ class IAMBnPC(Method):
         "none with variant subset",
         cost="d tests per admission; then the PC algorithm on |S| + 1 columns",
     )
+    draws_rows: ClassVar[bool] = False
 
     anytime: ClassVar[bool] = True
 

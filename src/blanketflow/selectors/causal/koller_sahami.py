@@ -50,6 +50,7 @@ class KollerSahami(Method):
         "each feature whose nearest change",
         importance="information about the target that is lost without it, given the features nearest to it, in nats",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True

@@ -46,6 +46,7 @@ class RES(Method):
         cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| given up to max_k",
         importance="ln(1/p) of its test with the target given nothing, in nats: 3.0 for p = 0.05",
     )
+    draws_rows: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)

@@ -11,8 +11,6 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.parameters import integer, number
-from ...core.parts import balanced_parts
-from ...core.seeds import derive_rng
 from ...core.table import Column
 from ...models.encode import moderated
 from ...search.steps import Step
@@ -92,7 +90,7 @@ class SRS(RES):
         X, Y = np.hstack(blocks), indicators(problem.table[problem.target])
         tried = np.arange(SMALLEST, LARGEST, self.lambda_step).tolist()
         shares = [tried if share is None else [share] for share in (self.lambda1, self.lambda2)]
-        parts = balanced_parts(Y, self.n_splits, derive_rng(problem.seed, "srs"))
+        parts = problem.parts(Y, self.n_splits, "srs")
         fit = Rows(X, Y, sizes).fit(*choose_penalties(X, Y, sizes, *shares, parts))
         if not fit.converged:
             problem.say("unreliable", "the sparse group lasso did not converge: raise lambda1 or lambda2.")

@@ -54,6 +54,7 @@ class STMB(Method):
         cost="d tests, then at most d 2^|PC| tests given up to max_k conditions; |PC| d tests for spouses, 2^|PC| for "
         "each spouse found",
     )
+    draws_rows: ClassVar[bool] = False
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(

@@ -66,6 +66,7 @@ class TIEStar(Method):
         "of the features that holds one, criterion independence and no limit on their number",
         cost="one run of the base method per Markov boundary, and one per set that failed",
     )
+    draws_rows: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
@@ -210,7 +211,9 @@ def predicts_as_well(problem: Problem, candidate: Sequence[str], first: Sequence
     target = problem.target
     model = "logistic" if problem.table[target].is_discrete else LinearRegression()
     columns = [[feature for feature in problem.features if feature in chosen] for chosen in (candidate, first)]
-    worse, better = (held_out_losses(problem.table, names, target, model, N_FOLDS, problem.seed) for names in columns)
+    worse, better = (
+        held_out_losses(problem.table, names, target, model, N_FOLDS, problem.seed, problem.groups) for names in columns
+    )
     differences = worse - better
     if np.ptp(differences) == 0.0:
         return bool(differences[0] <= 0.0)

@@ -45,6 +45,7 @@ class FCBF(Method):
         "weaker one that is left",
         importance="symmetrical uncertainty with the target, from 0 (independent) to 1 (one tells the other)",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"
 

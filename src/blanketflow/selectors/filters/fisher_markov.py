@@ -55,6 +55,7 @@ class FisherMarkov(RankingMethod):
         formula="(1/n) sum over classes c of n_c (mean of X in c - mean of X)^2 - gamma var(X)",
         importance="its coefficient: the spread of the class means less gamma times its variance",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
 
     gamma: float = number(0.0, "Weight of the variance; a negative weight favours features of large variance.")

@@ -59,6 +59,7 @@ class SPFSLAR(RankingMethod):
         "taken up",
         importance="its correlation with what was left of the target's similarities when it was ranked",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:

@@ -31,6 +31,7 @@ class All(Method):
         guarantee="superset of the Markov blanket",
         cost="no tests",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:

@@ -30,6 +30,7 @@ class NoFeatures(Method):
         reference="none",
         cost="no tests",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
     obeys_prior: ClassVar[bool] = False
 

@@ -43,6 +43,7 @@ class TrueBlanket(Method):
         guarantee="exact Markov blanket",
         cost="no tests",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
     obeys_prior: ClassVar[bool] = False
 

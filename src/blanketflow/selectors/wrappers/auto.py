@@ -66,6 +66,8 @@ class Auto(Method):
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
     default_test: ClassVar[str | None] = None
+    # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
+    draws_rows: ClassVar[bool] = False
 
     max_candidates: int = integer(
         60, "Rankings times numbers of features that are judged in all rounds; all are in the first two.", at_least=1
@@ -95,7 +97,7 @@ class Auto(Method):
         # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
         with config_context(assume_finite=True, skip_parameter_validation=True):
             included = features.positions(problem.included)
-            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, included)
+            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, included, problem.groups)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")

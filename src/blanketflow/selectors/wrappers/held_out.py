@@ -89,6 +89,7 @@ def judge(
     count_tests: Callable[[int], None] = lambda _: None,
     tell: Callable[[str], None] = lambda _: None,
     included: Sequence[int] = (),
+    groups: np.ndarray | None = None,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -97,23 +98,24 @@ def judge(
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
     to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
     round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
-    the empty one excepted.
+    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together.
 
     Raises
     ------
     DataError
         If there are fewer than 4 rows.
     """
-    rows = _some_rows(target, seed)
+    rows = _some_rows(target, seed, groups)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
+    groups = None if groups is None else groups[rows]
     sizes = sizes_of(len(features), len(included))
     judging = _Judging(features, target)
     stopped = ""
     try:
         first: list[_Round] = []
-        rounds = list(_rounds(target, seed, n_parts))
+        rounds = list(_rounds(target, seed, n_parts, groups))
         n_rounds = len(rounds)
         for number, (train, held_out) in enumerate(rounds):
             own = Rows(
@@ -158,19 +160,21 @@ def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
     return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order
 
 
-def _some_rows(target: Column, seed: int) -> np.ndarray:
+def _some_rows(target: Column, seed: int, groups: np.ndarray | None) -> np.ndarray:
     """Return the rows to judge by, each class or part of the range in proportion."""
     if target.n_rows <= MOST_ROWS:
         return np.arange(target.n_rows)
-    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"))
+    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"), groups)
     return np.flatnonzero(parts == 0)
 
 
-def _rounds(target: Column, seed: int, n_parts: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _rounds(
+    target: Column, seed: int, n_parts: int, groups: np.ndarray | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     n_repeats = 1 if target.n_rows >= 200 else 2 if target.n_rows >= 100 else 3
     for repeat in range(n_repeats):
-        n = min(n_parts, target.n_rows // 2)
-        parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat))
+        n = min(n_parts, target.n_rows // 2, target.n_rows if groups is None else len(np.unique(groups)))
+        parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat), groups)
         for part in range(n):
             yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
 

@@ -34,6 +34,7 @@ class Importances:
     source: str
     n_splits: int
     seed: int
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self.features = moderate(self.features)
@@ -71,7 +72,7 @@ class Importances:
         X, y, n_parts = self._design.matrix, moderated(target), min(self.n_splits, self.features.n_rows // 2)
         if n_parts < 2:
             raise DataError(f"permuting rows held out needs at least 4 rows, but there are {len(X)}.")
-        parts = balanced_parts(y, n_parts, derive_rng(self.seed, "parts"))
+        parts = balanced_parts(y, n_parts, derive_rng(self.seed, "parts"), self.groups)
         score = _accuracies if task_of(target) == CLASSIFICATION else _r2s
         lost = np.zeros((n_parts, len(self._design.blocks)))
         for part in range(n_parts):

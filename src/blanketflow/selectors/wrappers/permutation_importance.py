@@ -112,7 +112,9 @@ class PermutationImportance(Method):
         if not target.is_constant():
             features = problem.table.select(names)
             seed = derive_seed(problem.seed, "permutation-importance")
-            importances = Importances(features, self.options()["model"], self.importance, self.n_splits, seed)
+            importances = Importances(
+                features, self.options()["model"], self.importance, self.n_splits, seed, problem.groups
+            )
             problem.check_time()
             observed, nulls = importances.of(target), []
             rng = derive_rng(seed, "targets")

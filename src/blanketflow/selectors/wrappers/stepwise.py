@@ -11,8 +11,7 @@ import numpy as np
 from ...core.cards import CLASSIFICATION, Card
 from ...core.errors import DataError, ParameterError, did_you_mean
 from ...core.parameters import anything, integer, number
-from ...core.parts import balanced_parts
-from ...core.seeds import derive_rng, seed_32
+from ...core.seeds import seed_32
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import estimator_for, matrix_of, task_of
@@ -58,6 +57,7 @@ class Stepwise(Method):
         cost="no tests; d n_splits model fits per admission",
         importance="how much the cross-validated score of the model rises by it",
     )
+    draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
     anytime: ClassVar[bool] = True
 
@@ -134,8 +134,10 @@ class Worth:
         n_parts = min(self.method.n_splits, n_rows // 2)
         if n_parts < 2:
             raise DataError(f"stepwise needs at least 4 rows to hold some out, but there are {n_rows}.")
-        parts = balanced_parts(target.numbers(), n_parts, derive_rng(self.problem.seed, "stepwise"))
-        self._splits = [(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in range(n_parts)]
+        parts = self.problem.parts(target.numbers(), n_parts, "stepwise")
+        self._splits = [
+            (np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in range(parts.max() + 1)
+        ]
 
     def of(self, names: list[str]) -> float:
         """Return what a set is worth; rounded, so that float noise does not decide ties."""

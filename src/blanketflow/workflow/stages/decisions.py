@@ -32,6 +32,7 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     """
     whole = _whole_problem(fold, marginal)
     problem = with_prior(whole, fold.method(), fold.prior(), f"selector on {fold.dataset}")
+    problem.read_groups = fold.groups
     problem.say(whole.status, whole.reason)
     return problem
 

@@ -21,7 +21,7 @@ from ...data.artefacts import read_arrow
 from ...data.impute import impute
 from ...data.provenance import Provenance
 from ...data.splits import fold_rows
-from ...data.storage import WHOLE, Part, StoredTable, read_features
+from ...data.storage import WHOLE, Part, StoredTable, read_features, read_table
 from ...selectors import get_method
 from ...selectors.base import Method
 from ...selectors.run_fold import fold_seed
@@ -66,6 +66,11 @@ class Fold:
     def read(self, part: Part = WHOLE) -> Table:
         """Return the fold's rows, imputed on themselves: features, or a part of them, then target."""
         return self.prepared(read_features(self.table, part), self.rows())
+
+    def groups(self) -> np.ndarray | None:
+        """Return the numbers of the fold's rows that say which belong together; None if each is by itself."""
+        numbers = read_table(self.table, []).groups
+        return None if numbers is None else numbers[self.rows()]
 
     @staticmethod
     def prepared(stored: StoredTable, rows: np.ndarray) -> Table:
