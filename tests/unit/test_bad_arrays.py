@@ -63,11 +63,6 @@ def test_fit_refuses(features, target, said):
         filter_selector().fit(features, target)
 
 
-def test_weights_are_refused_and_not_ignored():
-    with pytest.raises(TypeError, match="sample_weight"):
-        filter_selector().fit(X, Y, sample_weight=np.ones(N))
-
-
 @pytest.mark.parametrize(
     ("features", "target", "said"),
     [

@@ -39,6 +39,12 @@ SHARED: dict[str, Parameter] = {
         "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
     **KEYS,
+    "missing": Parameter(
+        "choice",
+        "What becomes of missing cells of X: refused, imputed within the rows of each fold (median, or most frequent "
+        "label), or their rows dropped.",
+        choices=("error", "impute", "drop"),
+    ),
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),

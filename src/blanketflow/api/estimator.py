@@ -32,7 +32,7 @@ from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_see
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
-from .rows_at_hand import check_rows, rows_at_hand
+from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand
 from .selector_display import SelectorDisplay
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     max_tests: int | None = None
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
+    missing: Literal["error", "impute", "drop"] = "error"
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -161,10 +162,10 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         Parameters
         ----------
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
-            n rows, d features, no missing cells. Frames are those of pandas, polars and pyarrow. Text, boolean and
-            categorical columns are discrete. Objects that are all numbers are numbers: `Decimal`, `Fraction` and whole
-            numbers beyond 64 bits become the nearest floats. A sparse matrix stays sparse unless the method or test has
-            to read all cells.
+            n rows, d features; missing cells only if `missing` says what becomes of them. Frames are those of pandas,
+            polars and pyarrow. Text, boolean and categorical columns are discrete. Objects that are all numbers are
+            numbers: `Decimal`, `Fraction` and whole numbers beyond 64 bits become the nearest floats. A sparse matrix
+            stays sparse unless the method or test has to read all cells.
         y : array-like of shape (n,)
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional
@@ -197,7 +198,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         """
         method, test = self.configured()
         name, read = type(self).__name__, self._read(X, y)
-        features, target, together = rows_at_hand(name, *read, sample_weight, groups)
+        drop = self.missing == "drop"
+        features, target, together, are_weighted = rows_at_hand(name, *read, sample_weight, groups, drop)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
@@ -210,17 +212,17 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         if test == AUTO:
             n_rows = min(len(rows) for _, rows in parts)
             of = OF_FOLD if self.n_folds else ""
-            choice = choose_test(described(features, target), n_rows, of, features is not read[0])
+            choice = choose_test(described(features, target), n_rows, of, are_weighted)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        check_rows(name, method, test, features is not read[0], groups is not None)
+        check_rows(name, method, test, are_weighted, groups is not None)
         tell = Teller(self.verbose, name)
         found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
             delayed(with_warnings)(
                 run_fold,
                 method,
                 test,
-                features.take(rows),
+                filled(features.take(rows), self.missing),
                 target.take(rows),
                 fold_seed(seed, fold),
                 limits,
@@ -295,12 +297,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             table = as_table(checked)
         self._table_names = table.names
         self._own_names = own_names(X)
-        incomplete = table.first_incomplete()
-        if incomplete is not None:
-            raise DataError(
-                f"Input X contains NaN or infinity in column {incomplete.name!r}. Impute it first, for example with "
-                "sklearn.impute.SimpleImputer in a Pipeline, or drop those rows."
-            )
+        check_complete(table, self.missing)
         while name in table.names:
             name = "_" + name
         return table, Column(name, target.kind, target.values, target.levels)
@@ -395,6 +392,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags

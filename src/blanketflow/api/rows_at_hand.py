@@ -11,7 +11,9 @@ from ..ci.base import CITest
 from ..core.errors import DataError, DependentRowsWarning, UnsupportedError
 from ..core.table import Column, Table, column_from_array
 from ..core.wide_columns import WideColumns
-from ..data.raw import used_levels
+from ..data.columns import first_infinite, missing_by_column
+from ..data.impute import impute
+from ..data.raw import missing_cells, used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
 from ..selectors.run_fold import why_no_weights
@@ -23,10 +25,12 @@ def rows_at_hand(
     target: Column,
     weights: Any,
     groups: Any,
-) -> tuple[Table, Column, np.ndarray | None]:
+    drop: bool = False,
+) -> tuple[Table, Column, np.ndarray | None, bool]:
     """Return features and target with each row as often as it counts, and numbers of rows that belong together.
 
-    Weights that are all one change nothing, with any method.
+    The last is whether rows have weights. Those that are all one change nothing, with any method. With `drop` rows with
+    missing cells leave first.
 
     Raises
     ------
@@ -34,15 +38,17 @@ def rows_at_hand(
         If weights or groups do not have one entry per row, weights are not counts, or entries are missing.
     """
     together = None if groups is None else _numbers(name, groups, features.n_rows)
-    if weights is None:
-        return features, target, together
-    rows = repeated_rows(f"{name}: sample_weight", weights, features.n_rows)
-    if np.array_equal(rows, np.arange(features.n_rows)):
-        return features, target, together
-    taken = features.take(rows)
-    if not isinstance(taken.columns, WideColumns):
-        taken = Table([used_levels(column) for column in taken.columns])
-    return taken, used_levels(target.take(rows)), rows if together is None else together[rows]
+    rows = None if weights is None else repeated_rows(f"{name}: sample_weight", weights, features.n_rows)
+    if drop and len(complete := _complete(name, features)) < features.n_rows:
+        place = np.full(features.n_rows, -1)
+        place[complete] = np.arange(len(complete))
+        features, target = _used(features.take(complete)), used_levels(target.take(complete))
+        together = None if together is None else together[complete]
+        rows = None if rows is None else place[rows][place[rows] >= 0]
+    if rows is None or np.array_equal(rows, np.arange(features.n_rows)):
+        return features, target, together, False
+    together = rows if together is None else together[rows]
+    return _used(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
 def check_rows(name: str, method: Method, test: CITest | None, are_weighted: bool, are_grouped: bool) -> None:
@@ -52,6 +58,37 @@ def check_rows(name: str, method: Method, test: CITest | None, are_weighted: boo
     if are_grouped and test is not None:
         said = "rows of one group stay together, but p-values take all rows as independent: they may be too small"
         warnings.warn(f"{name}: {said}.", DependentRowsWarning, stacklevel=3)
+
+
+def check_complete(features: Table, missing: str) -> None:
+    """Raise `DataError` if a cell is infinite, or is missing and nothing is to become of it."""
+    incomplete = features.first_incomplete() if missing == "error" else first_infinite(features.columns)
+    if incomplete is not None:
+        raise DataError(
+            f"Input X contains NaN or infinity in column {incomplete.name!r}. For missing cells set missing to impute "
+            "or drop, or impute it first, for example with sklearn.impute.SimpleImputer in a Pipeline."
+        )
+
+
+def filled(features: Table, missing: str) -> Table:
+    """Return a fold's features, with missing cells imputed from the rows of the fold if that is asked for."""
+    return impute(features, features) if missing == "impute" else features
+
+
+def _complete(name: str, features: Table) -> np.ndarray:
+    gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
+    rows = np.flatnonzero(~np.any([missing_cells(column) for column in gaps], axis=0)) if gaps else None
+    if rows is None:
+        return np.arange(features.n_rows)
+    if len(rows) < 2:
+        raise DataError(f"{name}: {len(rows)} rows are complete, and at least 2 are needed. Set missing to impute.")
+    return rows
+
+
+def _used(features: Table) -> Table:
+    if isinstance(features.columns, WideColumns):
+        return features
+    return Table([used_levels(column) for column in features.columns])
 
 
 def _numbers(name: str, groups: Any, n_rows: int) -> np.ndarray:
