@@ -121,9 +121,14 @@ CONFORMITY = {
 
 
 def is_about_weights(name, check, error):
-    """Whether a check asks for weights of a method that refuses them, or that keeps copies of a row in one part."""
+    """Whether a check asks for weights of a method that refuses them, or that then does what repeated rows do not.
+
+    Copies of a row stay in one part, and with weights ``auto`` chooses no test that permutes rows. What weights mean
+    with one test is in test_row_weights.py.
+    """
     refuses = isinstance(error, UnsupportedError) and "cannot have weights" in str(error)
-    return refuses or (name in KEEPING_TOGETHER and check.startswith("check_sample_weight_equivalence"))
+    differs = name in KEEPING_TOGETHER or METHODS[name].default_test == "auto"
+    return refuses or (differs and check.startswith("check_sample_weight_equivalence"))
 
 
 @one_of_each(METHODS)

@@ -82,8 +82,10 @@ def test_blankets_do_not_depend_on_the_number_of_processes():
 def test_a_pipeline_with_metadata_routing_takes_a_selector():
     with config_context(enable_metadata_routing=True):
         model = make_pipeline(bf.GS(ci_test="fisher-z"), DecisionTreeRegressor(random_state=0))
+        model[0].set_fit_request(sample_weight=True)
         model[-1].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        scores = cross_val_score(model, X, Y, cv=2, params={"sample_weight": np.ones(100)})
+        weights = np.arange(100) % 3
+        scores = cross_val_score(model, X, Y, cv=2, params={"sample_weight": weights}, error_score="raise")
     assert np.isfinite(scores).all()
 
 

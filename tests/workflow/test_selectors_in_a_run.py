@@ -1,5 +1,7 @@
 """One run with selectors of every shape: folds, fold rows and aggregation of their own, plug-ins, skips, failures."""
 
+import json
+
 import pytest
 
 from workflow_runs import chosen, columns, configure, provenance, snakemake
@@ -45,11 +47,24 @@ def by_fold_run(tmp_path_factory):
             "often": {**OF_FOLDS, "aggregate": {"frequency": 0.6}},
             "union": {**OF_FOLDS, "aggregate": "union"},
             "intersection": {**OF_FOLDS, "aggregate": "intersection"},
+            "told": {**OF_FOLDS, "include": ["ash"], "exclude": ["pro*"]},
         },
     }
     folder = configure(tmp_path_factory.mktemp("by-fold"), config)
     snakemake(folder, "--cores", "2")
     return folder
+
+
+def test_what_is_known_beforehand_is_obeyed_on_every_fold(by_fold_run):
+    folder = by_fold_run / "results/select/wine/full/told"
+    for fold in ("1of3", "2of3", "3of3"):
+        shrunk = columns(folder / f"fold-{fold}/shrink.parquet")
+        assert shrunk["role"][shrunk["feature"].index("ash")] == "included"
+        assert "proline" not in shrunk["feature"]
+    known = {"exclude": ["pro*"], "include": ["ash"]}
+    assert json.loads(provenance(folder / "fold-1of3/grow.parquet")["spec"])["prior"] == known
+    # The test of all features is shared with the other selectors.
+    assert "proline" in columns(by_fold_run / "results/ci_test/wine/full/fold-1of3/g2.parquet")["feature"]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import __version__
+from ..core.prior import PriorKnowledge
 from ..core.registry import discover
 from ..data.splits import FINAL
 from ..reporting.tables import unclean
@@ -54,7 +55,10 @@ def finished_run(
         members=collect.members(shrink, supplied),
         outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
-        cards={name: known[name] for name in asked["order"]["datasets"]},
+        cards={
+            name: {**known[name], "prior": PriorKnowledge.joined(asked["datasets"][name]).as_dict()}
+            for name in asked["order"]["datasets"]
+        },
         selectors=_selectors(asked),
         method_cards={identifier: method.card for identifier, method in found.items()},
         provenance={

@@ -31,6 +31,8 @@ def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> li
     ]
     if ci_test is not None:
         pairs.append(("CI test", f"{ci_test[0]} was chosen: {ci_test[1]}"))
+    for key, names in (card.get("prior") or {}).items():
+        pairs.append(({"include": "Included", "exclude": "Excluded"}[key], some(names, MAX_NAMES)))
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):
