@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .architecture import rooms_drawing
 from .bad_input import bad_input_page
+from .capabilities import capabilities_page
 from .cards import card_pages
 from .results import results_page
 from .sources import simulated_page
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
         "results.md": results_page(),
         "simulated.md": simulated_page(),
         "bad-input.md": bad_input_page(_CASES),
+        "capabilities.md": capabilities_page(),
     }
 
 

@@ -60,7 +60,7 @@ def check_pair(method: Method, test: CITest | None) -> None:
         )
 
 
-def why_no_weights(method: Method, test: CITest | None) -> str | None:
+def why_no_weights(method: Method | type[Method], test: CITest | None) -> str | None:
     """Return why rows cannot have weights, or None if they can."""
     for one in (method, test):
         if one is not None and one.draws_rows:

@@ -1,0 +1,62 @@
+"""The page of what each method and CI test takes beside a table, as they declare it and the contract tests show."""
+
+from __future__ import annotations
+
+from blanketflow.ci.base import CITest
+from blanketflow.core.registry import discover
+from blanketflow.selectors.base import Method
+from blanketflow.selectors.run_fold import why_no_weights
+
+from .markdown import table
+
+_TEXT = """# What each method takes beside a table
+
+What [is known of features beforehand](prior-knowledge.md), and [rows with weights and groups](rows.md). "works" is what
+`tests/contract/test_prior_knowledge.py` and `tests/contract/test_row_weights.py` show of every method; "refused" comes
+with these words, before any job starts: a run skips the method on that data set, and `fit` raises `UnsupportedError`.
+Groups stay together in every split and fold, with any method. Missing cells are imputed, or their rows dropped, before
+a method sees them.
+
+## Methods
+
+{methods}
+
+## CI tests
+
+A method takes weights only with a test that takes them. With `ci_test: auto` such a test is chosen.
+
+{tests}
+"""
+
+
+def capabilities_page() -> str:
+    """Return the page.
+
+    Examples
+    --------
+    >>> "| [gs](methods/gs.md) | works | works |" in capabilities_page()
+    True
+    """
+    methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
+    obeys = {name: "works" if method.obeys_prior else "stays as it is" for name, method in methods.items()}
+    weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
+    return _TEXT.format(
+        methods=table(
+            ["method", "include and exclude", "weights"],
+            [[f"[{name}](methods/{name}.md)", obeys[name], weights[name]] for name in methods],
+        ),
+        tests=table(
+            ["test", "weights"],
+            [
+                [f"[{name}](tests/{name}.md)", "refused" if test().draws_rows else "works"]
+                for name, test in tests.items()
+            ],
+        ),
+    )
+
+
+def _weights(method: type[Method], default_test: type[CITest] | None) -> str:
+    if reason := why_no_weights(method, None):
+        return f"refused: {reason}"
+    own = default_test and why_no_weights(method, default_test())
+    return f"works with another test than its own: {own}" if own else "works"
