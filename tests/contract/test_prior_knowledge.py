@@ -74,10 +74,10 @@ def test_a_ranking_counts_the_included_among_its_features(rows):
 
 def test_the_answer_says_what_it_was_told():
     X, y = table(n=80)
-    found = bf.select(X, y, include=["junk"], exclude=["signal"])
-    assert "junk" in found.features and "signal" not in found.features
-    assert "junk was in every set that was judged, as asked." in found.verdict
-    assert found.selector.roles_["junk"] in ("included", "parent_or_child", "spouse")
+    found = bf.Auto(max_candidates=5, n_parts=2, include=["junk"], exclude=["signal"]).fit(X, y)
+    assert "junk" in found.selected_features_ and "signal" not in found.selected_features_
+    assert "junk was in every set that was judged, as asked." in found.verdict_["sentence"]
+    assert found.roles_["junk"] in ("included", "parent_or_child", "spouse")
 
 
 def test_columns_may_be_numbered(rows):
@@ -92,6 +92,9 @@ def test_columns_may_be_numbered(rows):
         ({"include": ["nois"]}, "include names 'nois', which is not a feature. Did you mean 'noise'?"),
         ({"exclude": ["gene_*"]}, "exclude names 'gene_*', with which no feature begins. Known: code, junk, noise"),
         ({"include": ["junk"], "exclude": ["j*"]}, "'junk' is in include and in exclude. Remove it from one of them."),
+        ({"tiers": [["junk"], ["j*"]]}, "'junk' is in two of the tiers. Name it in one."),
+        ({"tiers": [["age"]]}, "tiers names 'age', which is not a feature."),
+        ({"tiers": ["junk"]}, "tiers is ['junk'], but must be a list of lists of names or null."),
         ({"exclude": ["*"]}, "exclude leaves no feature to search among. Name fewer."),
         ({"include": "junk"}, "include is 'junk', but must be a list of names or null."),
     ],
@@ -109,6 +112,21 @@ def config(dataset=(), selector=()):
         "splits": {"evaluation": 0},
         "selectors": {"gs": gs, "other": {"method": "mrmr", "n_features": 3}},
     }
+
+
+def test_tiers_name_the_target_and_tell_parents_from_children():
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=800)
+    y = pd.Series(age + rng.normal(size=800), name="dose")
+    X = pd.DataFrame({"age": age, "effect": y + rng.normal(size=800), "noise": rng.normal(size=800)})
+    found = bf.HITONMB(ci_test="fisher-z", tiers=[["age"], ["dose"], ["effect", "noise"]]).fit(X, y)
+    assert found.roles_ == {"age": "parent", "effect": "child"}
+    table = X.assign(dose=y)
+    compared = bf.compare(
+        table, "dose", [bf.HITONMB(ci_test="fisher-z", tiers=[["age"], ["dose", "effect"]])], evaluation=0
+    )
+    rows = compared.blankets.query("selector == 'hiton-mb'")
+    assert dict(zip(rows["feature"], rows["role"], strict=True)) == {"age": "parent", "effect": "parent_or_child"}
 
 
 def test_a_plan_is_refused_before_any_job_starts():

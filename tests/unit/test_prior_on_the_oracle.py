@@ -12,6 +12,7 @@ from blanketflow.core.graph import DAG
 from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.files import find_network, read_network
+from blanketflow.search.neighbours import askable_sets
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.run_fold import run_fold
 from random_networks import random_dag
@@ -104,3 +105,51 @@ def test_an_included_feature_separates_though_it_was_separated_itself(name):
         "parent": "parent_or_child",
         "grandparent": "included",
     }
+
+
+def in_tiers(dag, rng):
+    """Cut a topological order of the nodes into three tiers; some nodes have none."""
+    order = dag.topological_order()
+    first, second = sorted(rng.integers(0, len(order) + 1, 2))
+    tiers = [order[:first], order[first:second], order[second:]]
+    return tuple(tuple(node for node in tier if rng.random() < 0.9) for tier in tiers if tier)
+
+
+def role_in(dag, node, target, tiers):
+    """Return what a neighbour is, as far as time tells."""
+    at = {name: number for number, tier in enumerate(tiers) for name in tier}
+    if node not in at or target not in at or at[node] == at[target]:
+        return "parent_or_child"
+    return "parent" if node in dag.parents(target) else "child"
+
+
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 30), marks=pytest.mark.extended)], ids=str)
+def test_tiers_change_no_exact_answer_and_tell_parents_from_children(seeds):
+    wrong = []
+    for seed in seeds:
+        dag, rng = random_dag(12, seed, degree=2.0, max_degree=5), np.random.default_rng(seed)
+        for target in dag.nodes:
+            tiers, near = in_tiers(dag, rng), dag.parents_and_children(target)
+            known = {node: role_in(dag, node, target, tiers) for node in near}
+            for name in sorted(EXACT_BLANKET | EXACT_NEIGHBOURS):
+                roles = found(dag, name, target, PriorKnowledge(tiers=tiers))
+                blanket = set(dag.markov_blanket(target)["blanket"])
+                told = {node: role for node, role in roles.items() if role not in ("member", "spouse")}
+                if (
+                    set(roles) != (set(near) if name in EXACT_NEIGHBOURS else blanket)
+                    or not told.items() <= known.items()
+                ):
+                    wrong.append((seed, name, target, tiers, roles, known))
+    assert wrong == []
+
+
+def test_what_is_later_than_both_is_not_asked():
+    # Sets with cough, which is later than smoking and cancer, are not tried, whatever else is in them.
+    columns = {name: np.zeros(200) for name in ("smoking", "cancer", "cough", "age")}
+    table = Table([Column(name, "numeric", values) for name, values in columns.items()])
+    bound = get_ci_test("oracle", arcs=[("age", "smoking"), ("smoking", "cancer"), ("cancer", "cough")]).bind(table)
+    tiers = {"age": 0, "smoking": 0, "cancer": 1, "cough": 2}
+    asked = askable_sets(bound, "smoking", ["cancer"], lambda: ["cough", "age"], None, tiers=tiers)
+    assert list(asked) == [((), ["cancer"]), (("age",), ["cancer"])]
+    later = askable_sets(bound, "smoking", ["cough"], lambda: ["cancer"], None, tiers=tiers)
+    assert list(later) == [((), ["cough"]), (("cancer",), ["cough"])]

@@ -65,6 +65,7 @@ _TYPES = {
     "flag": ("bool", "bool"),
     "text": ("str", "str"),
     "names": ("Sequence[str]", "list of str"),
+    "tiers": ("Sequence[Sequence[str]]", "list of lists of str"),
     "roles": ("Sequence[str] | Mapping[str, str]", "list of str, or dict of str to str"),
     "feature-counts": ('int | list[int] | Literal["auto"]', 'int at least 1, list of int, or "auto"'),
 }

@@ -86,8 +86,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     selected_features_ : list of str
         Names, most important first.
     roles_ : dict of str to str
-        Role of each selected feature: ``parent_or_child``, ``spouse``, ``member``, or ``included`` of one that was not
-        found, but asked for.
+        Role of each selected feature: ``parent_or_child``, or ``parent`` or ``child`` where `tiers` tell which;
+        ``spouse``, ``member``, or ``included`` of one that was not found, but asked for.
     blankets_ : list of list of str
         One list, the selected features. Methods that look for several Markov blankets list all of them; with
         ``n_folds > 1`` there is one list per fold.
@@ -143,6 +143,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     max_tests: int | None = None
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
+    tiers: Sequence[Sequence[str]] | None = None
     missing: Literal["error", "impute", "drop"] = "error"
     n_jobs: int | None = None
     verbose: int = 0

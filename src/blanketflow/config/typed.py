@@ -30,7 +30,7 @@ class Selector:
         What each stage may spend on one fold.
     datasets : list of str or None
         The only data sets that it runs on.
-    include, exclude : list of str or None
+    include, exclude, tiers : list or None
         What it knows of features beside what its data set does.
     supplied : {"grow", "shrink"} or None
         The stage that comes from outside.
@@ -49,6 +49,7 @@ class Selector:
     datasets: list[str] | None = None
     include: list[str] | None = None
     exclude: list[str] | None = None
+    tiers: list[list[str]] | None = None
     supplied: str | None = None
 
 

@@ -20,8 +20,9 @@ class Parameter:
     Parameters
     ----------
     kind : str
-        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``roles`` (names, or a mapping of
-        them), ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
+        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``tiers`` (lists of names),
+        ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a list
+        of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
     at_least, at_most : float, optional
@@ -68,6 +69,9 @@ class Parameter:
             listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
             listed |= self.kind == "roles" and isinstance(value, Mapping)
             return listed and all(isinstance(name, str) for name in value)
+        if self.kind == "tiers":
+            names = Parameter("names", "")
+            return isinstance(value, Sequence) and not isinstance(value, str) and all(map(names._right_kind, value))
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
         return True
@@ -95,6 +99,7 @@ class Parameter:
             "text": "a text",
             "texts": "a list of texts",
             "names": "a list of names",
+            "tiers": "a list of lists of names",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import ParameterError, did_you_mean, shown
 from .parameters import Parameter
@@ -21,7 +21,20 @@ KEYS = {
         "names", "Features that stay out of the answer, and of all tests given others; prefix* as in include.",
         nullable=True,
     ),
+    "tiers": Parameter(
+        "tiers", "Lists of features, the earliest measured first: what is later is no parent of what is earlier. The "
+        "target may be among them.", nullable=True,
+    ),
 }  # fmt: skip
+
+
+class Known(NamedTuple):
+    """What is known of the features of one table."""
+
+    included: tuple[str, ...]
+    excluded: tuple[str, ...]
+    #: The tier of each feature, and of the target, that has one.
+    tiers: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -30,39 +43,52 @@ class PriorKnowledge:
 
     Examples
     --------
-    >>> PriorKnowledge(("age",), ("gene_*",)).of(["age", "gene_1", "gene_2", "sex"], "table")
-    (('age',), ('gene_1', 'gene_2'))
+    >>> PriorKnowledge(("age",), ("gene_*",)).of(["age", "gene_1", "gene_2", "sex"], "table", "y").excluded
+    ('gene_1', 'gene_2')
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    tiers: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def joined(cls, *sources: Mapping[str, Any]) -> PriorKnowledge:
-        """Return what several mappings with these keys say together."""
-        return cls(*(tuple(dict.fromkeys(name for s in sources for name in s.get(key) or ())) for key in KEYS))
+        """Return what several mappings with these keys say together; of tiers the last that has any."""
+        named = (tuple(dict.fromkeys(n for s in sources for n in s.get(key) or ())) for key in ("include", "exclude"))
+        tiers = [s["tiers"] for s in sources if s.get("tiers")]
+        return cls(*named, tuple(tuple(tier) for tier in tiers[-1]) if tiers else ())
 
     def __bool__(self) -> bool:
-        return bool(self.include or self.exclude)
+        return bool(self.include or self.exclude or self.tiers)
 
-    def as_dict(self) -> dict[str, list[str]]:
+    def as_dict(self) -> dict[str, list[Any]]:
         """Return what is said as JSON has it, without what is not said."""
-        return {key: list(names) for key in KEYS if (names := getattr(self, key))}
+        said = {"include": [*self.include], "exclude": [*self.exclude], "tiers": [list(tier) for tier in self.tiers]}
+        return {key: names for key, names in said.items() if names}
 
-    def of(self, features: Sequence[str], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return which of a table's features are included and which are excluded, in the order of the table.
+    def of(self, features: Sequence[str], where: str, target: str) -> Known:
+        """Return which of a table's features are included and which are excluded, in the order of the table; and tiers.
 
         Raises
         ------
         ParameterError
-            If a name is not one of a feature, a feature is named by both, or no feature is left.
+            If a name is not one of a feature, a feature is named by both or in two tiers, or no feature is left.
         """
-        included, excluded = (_matched(getattr(self, key), features, f"{where}: {key}") for key in KEYS)
+        included, excluded = (_matched(n, features, f"{where}: {key}") for key, n in self._named().items())
         if both := [name for name in included if name in set(excluded)]:
             raise ParameterError(f"{where}: {shown(both[0])} is in include and in exclude. Remove it from one of them.")
         if len(excluded) == len(features):
             raise ParameterError(f"{where}: exclude leaves no feature to search among. Name fewer.")
-        return included, excluded
+        tiers: dict[str, int] = {}
+        for at, tier in enumerate(self.tiers):
+            for name in _matched(tier, [*features, target], f"{where}: tiers"):
+                if name in tiers:
+                    raise ParameterError(f"{where}: {shown(name)} is in two of the tiers. Name it in one.")
+                tiers[name] = at
+        return Known(included, excluded, tiers)
+
+    def _named(self) -> dict[str, tuple[str, ...]]:
+        return {"include": self.include, "exclude": self.exclude}
 
 
 NOTHING = PriorKnowledge()

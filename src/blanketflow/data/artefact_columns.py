@@ -57,7 +57,8 @@ COLUMNS = {
     "feature": Column("string", "name of the feature"),
     "role": Column(
         "string",
-        "`parent_or_child`, `spouse`, `member` where the method tells no roles, or `included`: asked for, not found",
+        "`parent_or_child` (`parent`, `child` with tiers), `spouse`, `member` where the method tells no roles, or "
+        "`included`: asked for, not found",
     ),
     "statistic": Column("double", "effect on the test's own scale; larger is stronger"),
     "p_value": Column("double", "of the test that decided, 0 to 1"),

@@ -42,7 +42,7 @@ from ..models import get_model
 from ..models.base import Model
 from ..search.backward import remove_in_one_pass, remove_until_stable
 from ..search.forward import scan_until_stable
-from ..search.steps import INCLUDED, MEMBER, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
+from ..search.steps import CHILD, INCLUDED, MEMBER, PARENT, PARENT_OR_CHILD, SPOUSE, Answer, Step, step
 from ..search.strength import is_dependent, is_independent, strongest_first
 from ..selectors.base import Method, Problem
 
@@ -50,6 +50,7 @@ __all__ = [
     "ASYMPTOTIC",
     "BOOLEAN",
     "CATEGORICAL",
+    "CHILD",
     "CLASSIFICATION",
     "EXACT",
     "INCLUDED",
@@ -57,6 +58,7 @@ __all__ = [
     "KINDS",
     "MEMBER",
     "NUMERIC",
+    "PARENT",
     "PARENT_OR_CHILD",
     "REGRESSION",
     "RESAMPLED",

@@ -11,6 +11,7 @@ from ..core.results import CIResult
 from ..core.ties import comparable_number
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
+from .tiers import NO_TIERS, Tiers, may_separate
 
 
 @dataclass
@@ -43,6 +44,7 @@ def askable_sets(
     members: Callable[[], Sequence[str]],
     max_k: int | None,
     including: Sequence[str] = (),
+    tiers: Tiers = NO_TIERS,
 ) -> Iterator[tuple[tuple[str, ...], list[str]]]:
     """Yield conditioning sets, each with the columns for whose tests there are enough rows.
 
@@ -50,7 +52,8 @@ def askable_sets(
     can be tested given larger sets, and the search ends.
 
     A column that is removed from `asked` during the search is not tested any more. `members` returns the members from
-    which the sets of the next size are drawn; the columns `including` are in every set too.
+    which the sets of the next size are drawn; the columns `including` are in every set too. A column is not tested
+    given sets that `tiers` rule out.
 
     Examples
     --------
@@ -66,7 +69,10 @@ def askable_sets(
         level, is_over = list(members()), True
         for chosen in combinations(level, size):
             given = (*chosen, *including)
-            columns = test.answerable([column for column in asked if column not in given], target, given)
+            possible = [column for column in asked if column not in given]
+            if tiers:
+                possible = [column for column in possible if may_separate(given, column, target, tiers)]
+            columns = test.answerable(possible, target, given)
             if columns:
                 is_over = False
                 yield given, columns

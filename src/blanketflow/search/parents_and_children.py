@@ -2,7 +2,8 @@
 
 The level-wise search starts from all dependent columns and removes some. In the forward searches columns enter one by
 one, tested given all subsets of the members. Columns that are `staying` enter and are never removed, so that they can
-separate others in every search; those that are separated themselves are not among the members that are found.
+separate others in every search; those that are separated themselves are not among the members that are found. Sets that
+`tiers` rule out are not tried.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..ci.base import BoundTest
 from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
+from .tiers import NO_TIERS, Tiers
 
 
 def level_wise_neighbours(
@@ -24,6 +26,7 @@ def level_wise_neighbours(
     max_k: int | None,
     *,
     staying: Collection[str] = (),
+    tiers: Tiers = NO_TIERS,
 ) -> Neighbours:
     """Remove columns that others separate from the target, level by level of the size of the conditioning set.
 
@@ -33,7 +36,7 @@ def level_wise_neighbours(
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     members = list(weakest)
-    eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying)
+    eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
     found.members = _not_separated(members, weakest, found)
     return found
 
@@ -76,6 +79,7 @@ def eliminate(
     found: Neighbours,
     including: Sequence[str] = (),
     staying: Collection[str] = (),
+    tiers: Tiers = NO_TIERS,
 ) -> None:
     """Remove members that others separate from the target, level by level of the size of the conditioning set.
 
@@ -90,7 +94,7 @@ def eliminate(
     def standing() -> list[str]:
         return [member for member in members if member not in including]
 
-    for given, asked in askable_sets(test, target, members, standing, max_k, including):
+    for given, asked in askable_sets(test, target, members, standing, max_k, including, tiers):
         for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
             if separates(test, result, alpha):
                 if member not in staying:
@@ -111,6 +115,7 @@ def grow_neighbours(
     by_weakest: bool,
     interleave: bool,
     staying: Collection[str] = (),
+    tiers: Tiers = NO_TIERS,
 ) -> Neighbours:
     """Admit the strongest column that no subset of the members separates from the target, until none is left.
 
@@ -131,7 +136,7 @@ def grow_neighbours(
         waiting.remove(newest)
         earlier = list(members)
         members.append(newest)
-        for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, including=[newest]):  # noqa: B023
+        for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, [newest], tiers):  # noqa: B023
             for column, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
                 if separates(test, result, alpha):
                     if column not in staying:
@@ -142,9 +147,9 @@ def grow_neighbours(
                     if by_weakest:
                         rank[column] = strength_of(weakest[column].result)
         if interleave:
-            eliminate(test, target, members, alpha, max_k, weakest, found, [newest], staying)
+            eliminate(test, target, members, alpha, max_k, weakest, found, [newest], staying, tiers)
     if not interleave:
-        eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying)
+        eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
     found.members = _not_separated(members, weakest, found)
     return found
 

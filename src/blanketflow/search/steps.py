@@ -9,6 +9,8 @@ from ..core.results import CIResult
 
 #: Roles that a feature can have in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"
+#: Roles of a parent or child where time tells which.
+PARENT, CHILD = "parent", "child"
 #: The role of a feature that is in an answer because it was asked for.
 INCLUDED = "included"
 #: Up to this many members of a set, the conditioning sets of tests of each member given the others are recorded.
@@ -31,8 +33,8 @@ class Step:
         The conditioning set of that test. None means all other members at that time, if these are `MOST_LISTED` or
         more, because recording them each time would take too much space.
     role : str
-        ``parent_or_child``, ``spouse``, ``member`` (of the blanket, role unknown), or ``included`` (asked for, not
-        found).
+        ``parent_or_child``, or ``parent`` or ``child`` where tiers tell which; ``spouse``, ``member`` (of the blanket,
+        role unknown), or ``included`` (asked for, not found).
     kept : bool
         False for a removal.
     group : str

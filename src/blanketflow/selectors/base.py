@@ -23,6 +23,7 @@ from ..core.seeds import derive_rng
 from ..core.table import Table
 from ..core.ties import comparable_number
 from ..search.steps import INCLUDED, Answer, Step, step
+from ..search.tiers import Tiers
 
 #: What a search can say of itself, the most serious last.
 SERIOUSNESS = ("ok", "unreliable", "timeout")
@@ -57,6 +58,8 @@ class Problem:
     included : tuple of str
         Features that stay in the answer whatever is found, in table order. Those that a method does not keep are added
         to its answer; a method may also begin with them.
+    tiers : mapping of str to int
+        When features and target were measured, the earliest 0, of those for which that is known.
     read_groups : callable returning ndarray of shape (n,) or None
         Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
 
@@ -92,6 +95,7 @@ class Problem:
     shared: dict[Any, Any] = field(default_factory=dict)
     tell: Teller = SILENT
     included: tuple[str, ...] = ()
+    tiers: Tiers = field(default_factory=dict)
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
@@ -153,7 +157,8 @@ class Problem:
         Its CI test, marginal tests included, spends this problem's allowance.
         """
         table = self.table.take(rows)
-        inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind, included=self.included)
+        inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
+        inner.included, inner.tiers = self.included, self.tiers
         inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
         if self.marginal is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.prior import PriorKnowledge
 from ..search.steps import INCLUDED, Step
+from ..search.tiers import role_by_time
 from .base import Method, Problem
 
 
@@ -19,8 +20,8 @@ def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: s
     """
     if not prior or not method.obeys_prior:
         return problem
-    included, excluded = prior.of(problem.features, where)
-    left_out = set(excluded)
+    known = prior.of(problem.features, where, problem.target)
+    left_out = set(known.excluded)
     kept = np.array([i for i, feature in enumerate(problem.features) if feature not in left_out])
     names = [problem.features[i] for i in kept.tolist()]
     read, columns = problem.read_table, [*names, problem.target]
@@ -28,13 +29,16 @@ def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: s
         problem,
         features=names,
         marginal=None if problem.marginal is None else problem.marginal.take(kept),
-        read_table=(lambda: read().select(columns)) if excluded else read,
-        included=included,
+        read_table=(lambda: read().select(columns)) if known.excluded else read,
+        included=known.included,
+        tiers=known.tiers,
     )
 
 
 def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return a method's decisions with every included feature kept, and add these features to its several answers.
+    """Return a method's decisions with every included feature kept, and parents told from children by their tiers.
+
+    The included are added to its several answers too.
 
     One that the method removed keeps the test of its removal; the role of both says that it was not found.
     """
@@ -46,6 +50,11 @@ def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
         replace(answer, features=(*answer.features, *(f for f in problem.included if f not in answer.features)))
         for answer in problem.answers
     ]
-    decided = [replace(d, kept=True, role=INCLUDED) if d.feature in missing else d for d in decisions]
+    decided = [
+        replace(d, kept=True, role=INCLUDED)
+        if d.feature in missing
+        else replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers))
+        for d in decisions
+    ]
     known = {decision.feature for decision in decisions}
     return decided + [problem.including(feature) for feature in missing if feature not in known]

@@ -210,7 +210,7 @@ def run_fold(
 
     Raises `ParameterError` if nothing could be admitted, or `prior` does not suit the features; `where` says whose.
     """
-    check_resolution(method, test, len(features) - len(prior.of(features.names, where)[1]))
+    check_resolution(method, test, len(features) - len(prior.of(features.names, where, target.name).excluded))
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), _not_bound
     marginal = None

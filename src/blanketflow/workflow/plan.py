@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -92,9 +93,12 @@ def _check_name(dataset: str, key: str, path: str) -> None:
 def _check_prior(plan: Plan, dataset: str, selector: str) -> None:
     """Refuse features to include or to exclude that the table does not have."""
     names, prior = plan.facts[dataset].feature_names, plan.config.prior(dataset, selector)
+    target = plan.config.datasets[dataset]["target"]
+    if target is None:  # which the source names: the jobs check the tiers
+        prior = replace(prior, tiers=())
     if prior and names is not None:
         try:
-            prior.of(names, f"config: selector {selector!r} on data set {dataset!r}")
+            prior.of(names, f"config: selector {selector!r} on data set {dataset!r}", target or "")
         except ParameterError as error:
             raise ConfigError(str(error)) from error
 

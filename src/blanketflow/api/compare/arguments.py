@@ -28,6 +28,7 @@ _OWN = {
     "max_tests": "max_tests",
     "include": "include",
     "exclude": "exclude",
+    "tiers": "tiers",
 }
 
 

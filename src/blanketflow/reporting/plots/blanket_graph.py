@@ -20,6 +20,8 @@ MAX_FEATURES = 24
 #: The label, ring, colour and shape of each role.
 ROLES = {
     "parent_or_child": (SHORT["parent_or_child"][0], "inner", SHORT["parent_or_child"][1], "circle"),
+    "parent": (SHORT["parent"][0], "inner", SHORT["parent"][1], "triangle-down"),
+    "child": (SHORT["child"][0], "inner", SHORT["child"][1], "triangle-right"),
     "member": (SHORT["member"][0], "inner", SHORT["member"][1], "square"),
     "included": (SHORT["included"][0], "inner", SHORT["included"][1], "triangle-up"),
     "spouse": ("spouse: shares a child with the target", "outer", SHORT["spouse"][1], "diamond"),

@@ -25,6 +25,8 @@ _WIDTH, _LINE, _TRUNK, _NEAR, _FAR = 280, 26, 14, 40, 64
 #: The legend of a role on a narrow screen.
 _SHORT = {
     "parent_or_child": "parent or child",
+    "parent": "parent",
+    "child": "child",
     "member": "role not known",
     "included": "asked for",
     "spouse": "spouse",

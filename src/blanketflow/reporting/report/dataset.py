@@ -16,6 +16,7 @@ from .table import Cell, Table, cells
 
 #: The largest numbers of names in one fact, and of classes whose rows are counted separately.
 MAX_NAMES, MAX_CLASSES = 30, 12
+_PRIOR = {"include": "Included", "exclude": "Excluded"}
 
 
 def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> list[tuple[str, str]]:
@@ -31,8 +32,9 @@ def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> li
     ]
     if ci_test is not None:
         pairs.append(("CI test", f"{ci_test[0]} was chosen: {ci_test[1]}"))
-    for key, names in (card.get("prior") or {}).items():
-        pairs.append(({"include": "Included", "exclude": "Excluded"}[key], some(names, MAX_NAMES)))
+    prior = card.get("prior") or {}
+    pairs += [(term, some(prior[key], MAX_NAMES)) for key, term in _PRIOR.items() if key in prior]
+    pairs += [(f"Tier {at}", some(tier, MAX_NAMES)) for at, tier in enumerate(prior.get("tiers", ()), 1)]
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):

@@ -13,7 +13,13 @@ from ..text import count
 from .run import Run
 
 #: The names of roles for a reader; a member is one of which the method tells none.
-ROLES = {"parent_or_child": "parent or child", "spouse": "spouse", "included": "asked for, not found"}
+ROLES = {
+    "parent_or_child": "parent or child",
+    "parent": "parent",
+    "child": "child",
+    "spouse": "spouse",
+    "included": "asked for, not found",
+}
 #: Features that are named with their roles.
 MOST_NAMED = 40
 #: Kinds of findings that are shown beside the serious ones.

@@ -13,6 +13,7 @@ from ...core.parameters import choice, integer, number
 from ...search.neighbours import FindNeighbours, Neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent
+from ...search.tiers import NO_TIERS, Tiers, may_be_child
 from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.
@@ -40,11 +41,12 @@ def neighbourhoods(
     problem: Problem, find: FindNeighbours, alpha: float, max_k: int | None, symmetry: str
 ) -> Neighbourhoods:
     """Return the neighbourhoods of a problem's columns by one search; kept for the stages and targets that share."""
-    key = (neighbourhoods, find, alpha, max_k, symmetry, problem.included)
+    key = (neighbourhoods, find, alpha, max_k, symmetry, problem.included, tuple(problem.tiers.items()))
     test = problem.test  # it now counts for this problem, also where another one's searches are shared
     if key not in problem.shared:
-        find = partial(find, staying=problem.included) if problem.included else find
-        problem.shared[key] = Neighbourhoods(test, test.table.names, find, alpha, max_k, symmetry)
+        if problem.included or problem.tiers:
+            find = partial(find, staying=problem.included, tiers=problem.tiers)
+        problem.shared[key] = Neighbourhoods(test, test.table.names, find, alpha, max_k, symmetry, problem.tiers)
     return problem.shared[key]
 
 
@@ -109,9 +111,10 @@ class Neighbourhoods:
         alpha: float,
         max_k: int | None,
         symmetry: str = "and",
+        tiers: Tiers = NO_TIERS,
     ) -> None:
         self.test, self.columns, self.find = test, list(columns), find
-        self.alpha, self.max_k, self.symmetry = alpha, max_k, symmetry
+        self.alpha, self.max_k, self.symmetry, self.tiers = alpha, max_k, symmetry, tiers
         self._found: dict[str, tuple[Neighbours, Count]] = {}
 
     def found(self, column: str) -> Neighbours:
@@ -164,13 +167,13 @@ class Neighbourhoods:
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
         spouses: dict[str, Step] = {}
-        for child in neighbours:
+        for child in (x for x in neighbours if may_be_child(x, column, self.tiers)):
             for member in self.parents_and_children(child):
                 other = member.feature
                 if other == column or other in neighbours or other in spouses:
                     continue
                 given = self.separating_set(column, other)
-                if given is None or child in given:
+                if given is None or child in given or not may_be_child(child, other, self.tiers):
                     continue
                 result = self.test.test(other, column, given=(*given, child))
                 if is_dependent(self.test, result, self.alpha):
