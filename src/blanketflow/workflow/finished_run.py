@@ -55,10 +55,7 @@ def finished_run(
         members=collect.members(shrink, supplied),
         outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),
-        cards={
-            name: {**known[name], "prior": PriorKnowledge.joined(asked["datasets"][name]).as_dict()}
-            for name in asked["order"]["datasets"]
-        },
+        cards={name: known[name] | _prior(asked["datasets"][name]) for name in asked["order"]["datasets"]},
         selectors=_selectors(asked),
         method_cards={identifier: method.card for identifier, method in found.items()},
         provenance={
@@ -72,6 +69,11 @@ def finished_run(
         verdicts=_verdicts(tables["statuses"]),
         chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
     )
+
+
+def _prior(spec: Mapping[str, Any]) -> dict[str, Any]:
+    prior = PriorKnowledge.joined(spec)
+    return {"prior": prior.as_dict()} if prior else {}
 
 
 def _verdicts(statuses: pd.DataFrame) -> dict[tuple[str, str], str]:
