@@ -84,6 +84,7 @@ def test_columns_may_be_numbered(rows):
     X, y = rows
     numbered = X.set_axis(range(4), axis=1)
     assert bf.MIM(n_features=1, include=[3]).fit(numbered, y).selected_features_ == [3]
+    assert bf.MIM(n_features=1, tiers=[[0, 1], [2, 3]]).fit(numbered, y).selected_features_ == [1]
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 from test_selectors import KEEPING_TOGETHER, METHODS, TEST_OF, one_of_each, outcome, selector, table
 
 import blanketflow as bf
+from blanketflow.ci.learner import held_out_losses
+from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning, UnsupportedError
 from blanketflow.core.parts import balanced_parts
+from blanketflow.core.table import column_from_array
 from blanketflow.data.sources import read_source
 from blanketflow.workflow.plan import make_plan
 
@@ -106,6 +111,40 @@ def test_groups_stay_together_wherever_rows_are_split():
     parts = balanced_parts(target, 5, rng, groups)
     assert all(len(set(parts[groups == g])) == 1 for g in range(40))
     assert np.bincount(parts, minlength=5).min() > 30
+
+
+HOLDING_OUT = {
+    "auto": {"max_candidates": 5},
+    "stepwise": {"model": "tree", "n_splits": 5},
+    "permutation-importance": {"model": "tree", "n_permutations": 3, "alpha": 0.5, "importance": "permutation"},
+    "srs": {"ci_test": "g2", "lambda_step": 0.05},
+    "mim": {"n_features": "auto"},
+}
+
+
+@pytest.mark.parametrize("name", HOLDING_OUT)
+def test_fewer_groups_than_parts_are_as_many_parts_and_one_group_is_refused(rows, name):
+    X, y, *_ = rows
+    held_out = bf.get_selector(name, **HOLDING_OUT[name])
+    assert held_out.fit(X, y, groups=np.arange(len(X)) % 3).status_ in ("ok", "unreliable")
+    with pytest.raises(DataError, match=r"all are of one group\. Give more groups, or none"):
+        held_out.fit(X, y, groups=np.zeros(len(X)))
+
+
+def test_the_losses_that_tie_star_compares_are_of_groups_held_out(rows):
+    X, y, *_ = rows
+    known = as_table(X).with_column(column_from_array("y", y))
+    model = DecisionTreeClassifier(random_state=0)
+    groups = np.arange(len(X)) % 3
+    losses = held_out_losses(known, ["signal"], "y", model, 10, 0, groups)
+    # By hand: each group predicted by the two others.
+    for group in range(3):
+        held_out = groups == group
+        fitted = clone(model).fit(X.loc[~held_out, ["signal"]], y[~held_out])
+        right = fitted.predict(X.loc[held_out, ["signal"]]) == y[held_out]
+        np.testing.assert_array_equal(losses[held_out] < 1, right)
+    with pytest.raises(DataError, match="all are of one group"):
+        held_out_losses(known, ["signal"], "y", model, 10, 0, np.zeros(len(X)))
 
 
 def test_a_leak_through_groups_is_closed():

@@ -172,7 +172,6 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
-    from sklearn.utils import _safe_indexing
 
     from ..core.table import column_from_array
     from ..core.task import target_column
@@ -193,6 +192,6 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))
-        kept, y = _safe_indexing(kept, rows), _safe_indexing(y, rows)
+        kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]
     rest = Pipeline(steps).fit(kept, y)
     return Pipeline([("select", selector), *rest.steps])

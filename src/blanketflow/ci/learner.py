@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.parts import numbers_of
 from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from ..models import Model, get_model
@@ -112,12 +113,12 @@ def held_out_losses(
     one fold. Costs `n_folds` model fits.
     """
     learner = Learner(table[target], model)
-    numbers = np.arange(table.n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+    numbers = np.arange(table.n_rows) if groups is None else numbers_of(groups)
     part = (derive_rng(seed, "held-out", "folds").permutation(numbers.max() + 1) % n_folds)[numbers]
     # One constant column replaces an empty set: from it a model learns only the shares of the classes or the mean.
     matrix = design(moderate(table.select(columns))).matrix if columns else np.zeros((table.n_rows, 1))
     losses = np.empty(table.n_rows)
-    for fold in range(n_folds):
+    for fold in range(part.max() + 1):
         rows = np.flatnonzero(part == fold)
         fitted = learner.fit(matrix, part != fold, seed_32(seed, "held-out", fold))
         losses[rows] = learner.losses(fitted, matrix[rows], rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import DataError
+
 #: What an inner fold works on: all rows but its part, or its part.
 FOLD_ROWS = ("train", "part")
 
@@ -15,7 +17,7 @@ def balanced_parts(
 
     The target holds numbers or codes, shape (n,) or (n, m); of several columns the last one orders first. Parts are 0
     .. n_parts - 1, shape (n,). Rows with equal numbers in `groups`, (n,), are in one part: then groups are dealt out in
-    the order of their mean target.
+    the order of their mean target, and there are no more parts than groups. Raises `DataError` for a single group.
 
     Examples
     --------
@@ -26,10 +28,24 @@ def balanced_parts(
     [1, 1, 0, 0]
     """
     if groups is not None:
-        numbers = np.unique(groups, return_inverse=True)[1]
+        numbers = numbers_of(groups)
         sums = np.array([np.bincount(numbers, weights=key) for key in target.reshape(len(target), -1).T])
         return balanced_parts(np.round(sums / np.bincount(numbers), 12).T, n_parts, rng)[numbers]
     keys = target.reshape(len(target), -1)
     parts = np.empty(len(target), dtype=np.int64)
     parts[np.lexsort([rng.random(len(target)), *keys.T])] = np.arange(len(target)) % n_parts
     return parts
+
+
+def numbers_of(groups: np.ndarray) -> np.ndarray:
+    """Return the groups of rows as numbers from 0 on, (n,); raises `DataError` if rows cannot be held out by them.
+
+    Examples
+    --------
+    >>> numbers_of(np.array([7, 3, 7])).tolist()
+    [1, 0, 1]
+    """
+    numbers = np.unique(groups, return_inverse=True)[1]
+    if not numbers.any():
+        raise DataError("rows are held out by groups, and all are of one group. Give more groups, or none.")
+    return numbers

@@ -1,4 +1,4 @@
-"""What is known of a table's features before a search: which stay in every answer, and which stay out of it."""
+"""What is known of features before a search: which stay in the answer or out of it, and when they were measured."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class PriorKnowledge:
-    """Names, or beginnings of names that end in ``*``, of features to include in an answer and to exclude from it.
+    """Features to include in an answer, to exclude from it, and by time: names, or beginnings that end in ``*``.
 
     Examples
     --------
@@ -74,7 +74,8 @@ class PriorKnowledge:
         ParameterError
             If a name is not one of a feature, a feature is named by both or in two tiers, or no feature is left.
         """
-        included, excluded = (_matched(n, features, f"{where}: {key}") for key, n in self._named().items())
+        included = _matched(self.include, features, f"{where}: include")
+        excluded = _matched(self.exclude, features, f"{where}: exclude")
         if both := [name for name in included if name in set(excluded)]:
             raise ParameterError(f"{where}: {shown(both[0])} is in include and in exclude. Remove it from one of them.")
         if len(excluded) == len(features):
@@ -87,9 +88,6 @@ class PriorKnowledge:
                 tiers[name] = at
         return Known(included, excluded, tiers)
 
-    def _named(self) -> dict[str, tuple[str, ...]]:
-        return {"include": self.include, "exclude": self.exclude}
-
 
 NOTHING = PriorKnowledge()
 
@@ -99,11 +97,11 @@ def as_texts(names: Any) -> Any:
 
     Examples
     --------
-    >>> as_texts([3, "age"]), as_texts("age"), as_texts(None)
-    (['3', 'age'], 'age', None)
+    >>> as_texts([3, "age"]), as_texts([[3], ["age"]]), as_texts("age")
+    (['3', 'age'], [['3'], ['age']], 'age')
     """
     if isinstance(names, Sequence) and not isinstance(names, str | bytes):
-        return [str(n) if isinstance(n, Integral) and not isinstance(n, bool) else n for n in names]
+        return [str(n) if isinstance(n, Integral) and not isinstance(n, bool) else as_texts(n) for n in names]
     return names
 
 

@@ -62,7 +62,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
         "task": raw.task.name,
         "task_reason": raw.task.reason,
         "target": {"name": raw.target.name, **_distribution(raw)},
-        "n_groups": None if raw.groups is None or spec.get("weights") else len(np.unique(raw.groups)),
+        "n_groups": None if raw.groups is None or spec.get("groups") is None else len(np.unique(raw.groups)),
         "missing": {
             "policy": raw.missing,
             "cells": sum(gaps.values()),

@@ -13,7 +13,6 @@ import numpy as np
 from ..ci.base import BoundTest
 from ..ci.choice import AUTO
 from ..ci.tally import Tally
-from ..core.errors import DataError
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.parts import balanced_parts
@@ -120,10 +119,7 @@ class Problem:
 
         There are `most` parts, or as many as rows or groups. The seed is that of the `purpose`.
         """
-        n_apart = len(target) if self.groups is None else len(np.unique(self.groups))
-        if n_apart < 2:
-            raise DataError("holding out rows needs at least 2 of them, of different groups. Give more, or no groups.")
-        return balanced_parts(target, min(most, n_apart), derive_rng(self.seed, *purpose), self.groups)
+        return balanced_parts(target, most, derive_rng(self.seed, *purpose), self.groups)
 
     @cached_property
     def test(self) -> BoundTest:

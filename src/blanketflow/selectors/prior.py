@@ -36,9 +36,7 @@ def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: s
 
 
 def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
-    """Return a method's decisions with every included feature kept, and parents told from children by their tiers.
-
-    The included are added to its several answers too.
+    """Return a method's decisions with every included feature kept, and add these features to its several answers.
 
     One that the method removed keeps the test of its removal; the role of both says that it was not found.
     """
@@ -50,11 +48,11 @@ def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
         replace(answer, features=(*answer.features, *(f for f in problem.included if f not in answer.features)))
         for answer in problem.answers
     ]
-    decided = [
-        replace(d, kept=True, role=INCLUDED)
-        if d.feature in missing
-        else replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers))
-        for d in decisions
-    ]
+    decided = [replace(d, kept=True, role=INCLUDED) if d.feature in missing else d for d in decisions]
     known = {decision.feature for decision in decisions}
     return decided + [problem.including(feature) for feature in missing if feature not in known]
+
+
+def with_roles_by_time(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
+    """Return decisions with parents told from children where tiers tell which."""
+    return [replace(d, role=role_by_time(d.feature, d.role, problem.target, problem.tiers)) for d in decisions]

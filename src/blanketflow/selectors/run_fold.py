@@ -21,7 +21,7 @@ from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
-from .prior import with_included, with_prior
+from .prior import with_included, with_prior, with_roles_by_time
 from .reliable import say_what_was_not_tested
 
 
@@ -181,7 +181,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     checked.check_answers(problem)
     say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
-    decisions = with_included(problem, decisions)
+    decisions = with_roles_by_time(problem, with_included(problem, decisions))
     kept = [decision for decision in decisions if decision.kept]
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     return decisions

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer
-from ...search.joint_forward import BONFERRONI, NONE, admit_sets, every_set
+from ...search.joint_forward import BONFERRONI, NONE, Propose, admit_sets, every_set
 from ...search.steps import Step
 from ..base import Problem
 from .gs import GS
@@ -76,12 +76,16 @@ class GSM(GS):
 
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Scan all sets by size."""
+        return self._admit(problem, every_set)
+
+    def _admit(self, problem: Problem, propose: Propose) -> Iterator[Step]:
+        """Admit the strongest of the proposed sets, scan by scan."""
         yield from problem.admit_included()
         yield from admit_sets(
             problem.test,
             problem.target,
             problem.features,
-            every_set,
+            propose,
             self.alpha,
             self.m,
             self.max_k,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...core.parameters import choice, integer
 from ...core.seeds import derive_rng
-from ...search.joint_forward import admit_sets, random_sets
+from ...search.joint_forward import random_sets
 from ...search.steps import Step
 from ..base import Problem
 from .gs_m import GSM
@@ -64,15 +64,4 @@ class RGSMK(GSM):
         """Scan k random sets."""
         rng = derive_rng(problem.seed, "rgs-mk")
         propose = random_sets(problem.test, problem.target, self.k, rng, by_size=self.draw_by == "size")
-        yield from problem.admit_included()
-        yield from admit_sets(
-            problem.test,
-            problem.target,
-            problem.features,
-            propose,
-            self.alpha,
-            self.m,
-            self.max_k,
-            self.correction,
-            start=problem.included,
-        )
+        return self._admit(problem, propose)

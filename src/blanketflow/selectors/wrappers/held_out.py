@@ -105,7 +105,7 @@ def judge(
     DataError
         If there are fewer than 4 rows.
     """
-    rows = _some_rows(target, seed, groups)
+    rows = _some_rows(target, seed)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
@@ -160,11 +160,11 @@ def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
     return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order
 
 
-def _some_rows(target: Column, seed: int, groups: np.ndarray | None) -> np.ndarray:
+def _some_rows(target: Column, seed: int) -> np.ndarray:
     """Return the rows to judge by, each class or part of the range in proportion."""
     if target.n_rows <= MOST_ROWS:
         return np.arange(target.n_rows)
-    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"), groups)
+    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"))
     return np.flatnonzero(parts == 0)
 
 
@@ -173,9 +173,9 @@ def _rounds(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     n_repeats = 1 if target.n_rows >= 200 else 2 if target.n_rows >= 100 else 3
     for repeat in range(n_repeats):
-        n = min(n_parts, target.n_rows // 2, target.n_rows if groups is None else len(np.unique(groups)))
+        n = min(n_parts, target.n_rows // 2)
         parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat), groups)
-        for part in range(n):
+        for part in range(parts.max() + 1):
             yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
 
 

@@ -74,8 +74,8 @@ class Importances:
             raise DataError(f"permuting rows held out needs at least 4 rows, but there are {len(X)}.")
         parts = balanced_parts(y, n_parts, derive_rng(self.seed, "parts"), self.groups)
         score = _accuracies if task_of(target) == CLASSIFICATION else _r2s
-        lost = np.zeros((n_parts, len(self._design.blocks)))
-        for part in range(n_parts):
+        lost = np.zeros((parts.max() + 1, len(self._design.blocks)))
+        for part in range(len(lost)):
             train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
             model = estimator_for(self.model, target, seed_32(self.seed, "model"), X, train).fit(X[train], y[train])
             order = derive_rng(self.seed, "permutation", part).permutation(len(held_out))
