@@ -23,9 +23,11 @@ def test_what_is_left_is_named(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("what", "late"), [("memory", {"mb": 106.0}), ("open files", {"files": 31})])
+@pytest.mark.parametrize(
+    ("what", "late"), [("memory", {"mb": 106.0}), ("open files", {"files": 31}), ("threads", {"threads": 30})]
+)
 def test_growth_is_found(what, late):
-    early = {"mb": 100.0, "files": 10, "jobs": 0}
+    early = {"mb": 100.0, "files": 10, "threads": 9, "jobs": 0}
     assert soak.growth("a run", early, early | {"jobs": 1000}, 20) == []
     (found,) = soak.growth("a run", early, early | late, 20)
     assert what in found
