@@ -5,6 +5,7 @@ import pandas as pd
 
 from blanketflow.core.cards import Card
 from blanketflow.data.findings import Finding
+from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
 from blanketflow.reporting.report import Run
 
@@ -160,3 +161,13 @@ def report_run(**options):
     made = run(**options)
     kept = {key: value for key, value in made.items() if key not in ("blankets", "evaluations")}
     return Run(tables=tables(made), **kept)
+
+
+def drawn_as_svg(chart):
+    """Return a chart as the text of an SVG element."""
+    return plots.svg(plots.full_spec(chart))
+
+
+def spec_on_page(chart):
+    """Return the specification of a chart as a page holds it."""
+    return plots.short_spec(plots.full_spec(chart))

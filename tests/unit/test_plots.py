@@ -10,7 +10,7 @@ import vl_convert
 from blanketflow.reporting import plots
 from blanketflow.reporting import tables as result_tables
 from blanketflow.reporting.plots import theme
-from report_frames import HOSTILE, HOSTILE_FEATURE, run
+from report_frames import HOSTILE, HOSTILE_FEATURE, drawn_as_svg, run, spec_on_page
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_scores_are_drawn_with_their_intervals_and_both_references(scores):
 def test_scores_have_a_panel_for_each_model_and_a_row_for_each_selector(scores):
     spec = plots.score_by_selector(scores, "accuracy").to_dict()
     assert spec["facet"]["field"] == "model"
-    drawn = texts(plots.svg(plots.score_by_selector(scores, "accuracy")))
+    drawn = texts(drawn_as_svg(plots.score_by_selector(scores, "accuracy")))
     assert [text for text in drawn if text in ("tree", "svm", "knn")] == ["tree", "svm", "knn"]
     assert spec["spec"]["layer"][2]["encoding"]["y"]["scale"]["domain"] == ["ppfs", "hiton-mb", "all"]
     assert {"ppfs", "hiton-mb", "all"} <= set(drawn)
@@ -77,7 +77,7 @@ def test_an_axis_shows_no_feature_and_an_interval_does_not_hide_the_rest(scores)
         node["encoding"]["y"]["scale"]["domain"] for node in chart["layer"] if node["mark"].get("type") == "point"
     )
     assert -0.5 < low < 0.627 and high > svm["mean"].max()  # the references are on it, and -40 is not
-    assert "no feature" in texts(plots.svg(plots.size_against_score(wild, "accuracy", "svm")))
+    assert "no feature" in texts(drawn_as_svg(plots.size_against_score(wild, "accuracy", "svm")))
 
 
 def test_the_heatmap_holds_each_selected_feature_of_each_fold(made):
@@ -98,7 +98,7 @@ def test_the_heatmap_says_how_many_features_it_leaves_out(made):
     chart, members, _ = heatmap(made, limit=4)
     assert len({row["feature"] for row in rows_of(chart, "kind")}) == 4
     note = f"4 of {members['feature'].nunique()} features that any fold selected"
-    assert chart.to_dict()["title"]["text"] == note and note in texts(plots.svg(chart))
+    assert chart.to_dict()["title"]["text"] == note and note in texts(drawn_as_svg(chart))
 
 
 def test_folds_are_ordered_by_number(made):
@@ -152,37 +152,37 @@ def test_charts_draw_every_selector_name(n_selectors):
     made = run(tuple(f"selector-{i}" for i in range(n_selectors)), datasets=("one",), models=("svm",))
     scores = result_tables.scores(made["evaluations"])
     for chart in (plots.score_by_selector(scores, "accuracy"), plots.size_against_score(scores, "accuracy", "svm")):
-        words = set(", ".join(texts(plots.svg(chart))).split(", "))
+        words = set(", ".join(texts(drawn_as_svg(chart))).split(", "))
         assert {f"selector-{i}" for i in range(n_selectors)} <= words
 
 
 def test_equal_charts_give_equal_svg_with_names_escaped(made):
-    svg = plots.svg(heatmap(made)[0])
-    assert svg == plots.svg(heatmap(made)[0])
+    svg = drawn_as_svg(heatmap(made)[0])
+    assert svg == drawn_as_svg(heatmap(made)[0])
     assert "<script" not in svg and "<img" not in svg
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg
 
 
 def test_text_takes_the_colour_of_the_page(made):
-    svg = plots.svg(heatmap(made)[0])
+    svg = drawn_as_svg(heatmap(made)[0])
     assert set(re.findall(r'<text[^>]* fill="([^"]*)"', svg)) == {theme.INK}
 
 
 def test_a_page_can_hold_the_shared_looks_once(scores):
     chart = plots.score_by_selector(scores, "accuracy")
-    small, full = plots.spec(chart), chart.to_dict()
+    small, full = spec_on_page(chart), chart.to_dict()
     assert not {"config", "$schema"} & set(small)
     assert list(small["datasets"]) == ["d0"] and small["data"] == {"name": "d0"}
     assert list(small["datasets"].values()) == list(full["datasets"].values())
     whole = small | {"config": plots.CONFIG, "$schema": full["$schema"]}
-    assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == plots.svg(chart)
-    assert plots.spec(plots.score_by_selector(scores, "accuracy")) == small
+    assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == drawn_as_svg(chart)
+    assert spec_on_page(plots.score_by_selector(scores, "accuracy")) == small
 
 
 def test_a_control_character_in_a_name_is_drawn_as_an_escape():
     """A file of SVG cannot hold one: what draws the chart ended the process."""
     frame = pd.DataFrame({"name": ["a\x1b[2Jb", "c"], "value": [1, 2]})
-    drawn = plots.svg(alt.Chart(frame).mark_bar().encode(x="value:Q", y="name:N"))
+    drawn = drawn_as_svg(alt.Chart(frame).mark_bar().encode(x="value:Q", y="name:N"))
     assert r"a\x1b[2Jb" in drawn
 
 
@@ -202,4 +202,4 @@ def test_a_selector_or_model_may_be_named_if(scores):
         }
     )
     for chart in (plots.score_by_selector(named, "accuracy"), plots.stability_by_selector(stability)):
-        assert "if" in texts(plots.svg(chart))
+        assert "if" in texts(drawn_as_svg(chart))

@@ -16,13 +16,13 @@ from blanketflow.reporting import tables as result_tables
 from blanketflow.reporting.plots.blanket_graph import ring_places
 from blanketflow.reporting.plots.critical_difference import alike
 from blanketflow.reporting.plots.labels import CHARACTER, LINE
-from report_frames import HOSTILE, HOSTILE_FEATURE
+from report_frames import HOSTILE, HOSTILE_FEATURE, drawn_as_svg, spec_on_page
 
 NAMES = [HOSTILE, HOSTILE_FEATURE, "a.b[0]", "back\\slash", 'it\'s "quoted"', "datum['x']", "温度", "", "x" * 90]
 
 
 def texts(chart):
-    return re.findall(r"<text[^>]*>([^<]*)</text>", plots.svg(chart))
+    return re.findall(r"<text[^>]*>([^<]*)</text>", drawn_as_svg(chart))
 
 
 def data(chart, *columns):
@@ -102,14 +102,14 @@ def every_chart(n):
 def test_charts_draw_with_any_number_of_selectors_and_names_stay_text(n):
     first = every_chart(n)
     for name, chart in first.items():
-        svg = plots.svg(chart)
+        svg = drawn_as_svg(chart)
         assert "<script" not in svg and "NaN" not in svg and "Infinity" not in svg, name
         if n > 1 and not (n == 40 and name in ("cost", "tests", "size")):  # there a label may have no room
             assert "&lt;script&gt;alert(1)&lt;/script&gt;" in svg, name
     again = every_chart(n)
     for name, chart in first.items():
-        assert plots.spec(chart) == plots.spec(again[name]), name
-        assert json.dumps(plots.spec(chart), allow_nan=False)
+        assert spec_on_page(chart) == spec_on_page(again[name]), name
+        assert json.dumps(spec_on_page(chart), allow_nan=False)
 
 
 def test_charts_of_nothing_draw():
@@ -126,7 +126,7 @@ def test_charts_of_nothing_draw():
         plots.wins(result_tables.wins(table[:0]), ["a"]),
     ]
     for chart in made:
-        assert plots.svg(chart).startswith("<svg")
+        assert drawn_as_svg(chart).startswith("<svg")
 
 
 def marks(spec):
@@ -146,7 +146,7 @@ def test_every_mark_has_a_tooltip():
     folds = pd.DataFrame({"fold": ["1of2", "2of2"], "chosen": [True, False]})
     charts["folds"] = plots.selection_frequency(members, folds, ["a"])
     for name, chart in charts.items():
-        found = list(marks(plots.spec(chart)))
+        found = list(marks(spec_on_page(chart)))
         assert found
         for view, encoding in found:
             # A tooltip that is not a list has no titles, and Vega draws a value titled "image" as one.
@@ -157,7 +157,7 @@ def test_every_mark_has_a_tooltip():
 def test_a_chart_holds_no_column_that_it_does_not_use():
     charts = every_chart(5) | {"graph": plots.blanket_graph(blanket(["spouse", "parent_or_child"]), "y")}
     for name, chart in charts.items():
-        small = plots.spec(chart)
+        small = spec_on_page(chart)
         text = json.dumps({key: value for key, value in small.items() if key != "datasets"})
         for rows in small["datasets"].values():
             for column in rows[0] if rows else ():
@@ -165,8 +165,8 @@ def test_a_chart_holds_no_column_that_it_does_not_use():
 
 
 def test_a_page_of_ten_data_sets_and_twenty_selectors_stays_small():
-    one = sum(len(json.dumps(plots.spec(chart))) for chart in every_chart(20).values())
-    graph = len(json.dumps(plots.spec(plots.blanket_graph(blanket(["parent_or_child"] * 12 + ["spouse"] * 12), "y"))))
+    one = sum(len(json.dumps(spec_on_page(chart))) for chart in every_chart(20).values())
+    graph = len(json.dumps(spec_on_page(plots.blanket_graph(blanket(["parent_or_child"] * 12 + ["spouse"] * 12), "y"))))
     assert 10 * one + 10 * 20 * graph < 3_000_000
 
 
@@ -187,7 +187,7 @@ def test_the_graph_holds_each_feature_with_its_role_and_words():
 
 def test_a_role_has_its_own_colour_and_shape():
     chart = plots.blanket_graph(blanket(["spouse", "parent_or_child", "member"]), "y")
-    encoding = next(e for view, e in marks(plots.spec(chart)) if view["mark"]["type"] == "point")
+    encoding = next(e for view, e in marks(spec_on_page(chart)) if view["mark"]["type"] == "point")
     for channel in ("color", "shape"):
         assert encoding[channel]["field"] == "role"
         assert len(set(encoding[channel]["scale"]["range"])) == len(encoding[channel]["scale"]["domain"]) == 3
@@ -246,7 +246,7 @@ def cells(chart):
 
 
 def order(chart):
-    return next(encoding for _, encoding in marks(plots.spec(chart)))["y"]["scale"]["domain"]
+    return next(encoding for _, encoding in marks(spec_on_page(chart)))["y"]["scale"]["domain"]
 
 
 def test_agreement_holds_each_pair_and_puts_similar_selectors_together():
@@ -265,7 +265,7 @@ def test_agreement_holds_each_pair_and_puts_similar_selectors_together():
 
 @pytest.mark.parametrize(("n", "has_text"), [(15, True), (16, False)])
 def test_cells_have_their_value_as_text_where_there_is_room(n, has_text):
-    kinds = [view["mark"]["type"] for view, _ in marks(plots.spec(plots.agreement(agreement(n), selectors(n))))]
+    kinds = [view["mark"]["type"] for view, _ in marks(spec_on_page(plots.agreement(agreement(n), selectors(n))))]
     assert ("text" in kinds) is has_text
 
 
@@ -288,7 +288,7 @@ def test_cost_has_both_costs_in_words_and_an_axis_that_can_reach_zero():
     }
 
     def kind(chart):
-        return next(encoding for _, encoding in marks(plots.spec(chart)))["x"]["scale"]["type"]
+        return next(encoding for _, encoding in marks(spec_on_page(chart)))["x"]["scale"]["type"]
 
     assert kind(by_tests) == "symlog"
     assert kind(plots.cost_against_score(table, runtime, "accuracy", "svm")) == "log"
@@ -354,6 +354,6 @@ def test_lines_of_the_diagram_do_not_cross():
 @pytest.mark.extended
 def test_the_specification_draws_what_the_chart_draws():
     for name, chart in every_chart(6).items():
-        checked = chart.to_dict(validate=True)  # plots.spec and plots.svg do not check
-        whole = plots.spec(chart) | {"config": plots.CONFIG, "$schema": checked["$schema"]}
-        assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == plots.svg(chart), name
+        checked = chart.to_dict(validate=True)  # full_spec does not check
+        whole = spec_on_page(chart) | {"config": plots.CONFIG, "$schema": checked["$schema"]}
+        assert vl_convert.vegalite_to_svg(whole, allowed_base_urls=[]) == drawn_as_svg(chart), name

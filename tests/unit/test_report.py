@@ -128,7 +128,9 @@ def data_of(page):
 
 
 def test_it_holds_each_chart_as_data(run, drawn, page):
-    made, narrow = ([scripts.compact(plots.spec(chart)) for chart in of.values()] for of in (drawn, narrow_charts(run)))
+    made, narrow = (
+        [scripts.compact(plots.short_spec(chart)) for chart in of.values()] for of in (drawn, narrow_charts(run))
+    )
     assert sorted(map(json.dumps, data_of(page))) == sorted(map(json.dumps, [*made, *narrow]))
     assert sum(attributes.get("class") == "chart" for tag, attributes in page.tags if tag == "figure") == len(made)
     assert len(narrow) == sum("/blanket/" in name for name in drawn)

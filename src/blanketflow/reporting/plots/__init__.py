@@ -5,7 +5,7 @@ from .blanket_graph import blanket_graph
 from .blanket_tree import blanket_tree
 from .critical_difference import critical_difference
 from .heatmaps import agreement, wins
-from .render import spec, svg
+from .render import full_spec, short_spec, svg, unchecked
 from .score_by_size import score_by_size
 from .scores import cost_against_score, score_by_selector, size_against_score
 from .stability import selection_frequency, stability_by_selector
@@ -19,12 +19,14 @@ __all__ = [
     "blanket_tree",
     "cost_against_score",
     "critical_difference",
+    "full_spec",
     "score_by_selector",
     "score_by_size",
     "selection_frequency",
+    "short_spec",
     "size_against_score",
-    "spec",
     "stability_by_selector",
     "svg",
+    "unchecked",
     "wins",
 ]

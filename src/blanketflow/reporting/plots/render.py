@@ -1,8 +1,9 @@
-"""Turns a chart into SVG, without a browser or the network, or into the specification that a page holds."""
+"""Turns a chart into its specification, in full or as a page holds it, or into SVG without a browser or the network."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import altair as alt
@@ -11,26 +12,33 @@ import vl_convert
 from ...core.printable import visible
 
 
-def svg(chart: alt.TopLevelMixin) -> str:
-    """Return the chart as the text of an SVG element. Equal charts give equal text."""
-    return vl_convert.vegalite_to_svg(_unchecked(chart), allowed_base_urls=[])
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Have Altair not check what is drawn meanwhile, which takes a third of the time; tests check every chart."""
+    with alt.utils.schemapi.debug_mode(False):
+        yield
 
 
-def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the chart as a small Vega-Lite specification, for a page with many charts.
+def full_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Return the chart as a Vega-Lite specification, unchecked. Equal charts give equal dicts."""
+    return _visible(chart.to_dict(validate=False))
 
-    It has no ``config``, which is `CONFIG` for all charts, and no ``$schema``. Equal charts give equal dicts.
+
+def svg(spec: Mapping[str, Any]) -> str:
+    """Return a chart, given its full specification, as the text of an SVG element."""
+    return vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[])
+
+
+def short_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the specification of a chart on a page with many charts, given the full one.
+
+    It has no ``config``, which is `CONFIG` for all charts, and no ``$schema``, and its data have short names.
     """
-    full = _unchecked(chart)
+    full = dict(spec)
     datasets = full.pop("datasets", {})
     short = {name: f"d{at}" for at, name in enumerate(datasets)}
     kept = {key: value for key, value in full.items() if key not in ("config", "$schema")}
     return _renamed(kept, short) | {"datasets": {short[name]: rows for name, rows in datasets.items()}}
-
-
-def _unchecked(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    # Altair's validation takes more than half of the time; the tests validate every chart instead.
-    return _visible(chart.to_dict(validate=False))
 
 
 def _visible(node: Any) -> Any:

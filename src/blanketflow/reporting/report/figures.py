@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ...data.splits import FINAL
@@ -15,13 +16,17 @@ COSTS = {"tests": "n_tests", "seconds": "selection_seconds"}
 
 
 def charts(run: Run) -> dict[str, Any]:
-    """Return every chart as an Altair chart, by name.
+    """Return the full Vega-Lite specification of every chart, by name.
 
     Names are ``{dataset}/{kind}``, ``{dataset}/{kind}/{selector}`` and ``across/{kind}/{metric}/{model}``. A chart that
     would be empty is left out: scores if nothing was evaluated, folds if a selector ran on fewer than two.
     """
-    found = {f"{dataset}/{name}": chart for dataset in run.cards for name, chart in _of_dataset(run, dataset)}
-    return found | {f"across/{name}": chart for name, chart in _across(run)}
+    with plots.unchecked():
+        of_datasets = (
+            (f"{dataset}/{name}", chart) for dataset in run.cards for name, chart in _of_dataset(run, dataset)
+        )
+        across_datasets = ((f"across/{name}", chart) for name, chart in _across(run))
+        return {name: plots.full_spec(chart) for name, chart in chain(of_datasets, across_datasets)}
 
 
 def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
@@ -46,13 +51,15 @@ def _of_dataset(run: Run, dataset: str) -> Iterator[tuple[str, Any]]:
 
 
 def narrow_charts(run: Run) -> dict[str, Any]:
-    """Return what narrow screens show instead of some charts, by the same names."""
+    """Return the specifications of what narrow screens show instead of some charts, by the same names."""
     found = {}
-    for dataset, card in run.cards.items():
-        for selector in run.ran(dataset):
-            blanket = run.blanket(dataset, selector)
-            if len(blanket) and selector not in (run.baseline, run.nothing):
-                found[f"{dataset}/blanket/{selector}"] = plots.blanket_tree(blanket, str(card["target"]["name"]))
+    with plots.unchecked():
+        for dataset, card in run.cards.items():
+            for selector in run.ran(dataset):
+                blanket = run.blanket(dataset, selector)
+                if len(blanket) and selector not in (run.baseline, run.nothing):
+                    chart = plots.blanket_tree(blanket, str(card["target"]["name"]))
+                    found[f"{dataset}/blanket/{selector}"] = plots.full_spec(chart)
     return found
 
 

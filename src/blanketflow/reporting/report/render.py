@@ -74,7 +74,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
 
 
 def _specs(charts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: scripts.as_json(scripts.compact(plots.spec(chart))) for name, chart in charts.items()}
+    return {name: scripts.as_json(scripts.compact(plots.short_spec(chart))) for name, chart in charts.items()}
 
 
 def _section(run: Run, name: str, at: int) -> dict[str, Any]:
