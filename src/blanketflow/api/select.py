@@ -170,6 +170,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
             prior=config.prior("table", "selector"),
             where="select",
             groups=None if source.groups is None else source.groups[rows],
+            min_effect=chosen.min_effect,
         )
         outcomes.append(found)
     told = config.chosen.get("table")
