@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
+from blanketflow.api.select import select
 from blanketflow.core.errors import ConfigError, ParameterError
 from blanketflow.workflow.plan import make_plan
 
@@ -99,3 +100,17 @@ def test_a_plan_is_refused_before_any_job_starts(options, said):
 def test_fit_refuses_a_test_without_effects():
     with pytest.raises(ParameterError, match="GS: hsic knows no size of an effect"):
         bf.GS(ci_test="hsic", min_effect=0.1).fit(RNG.normal(size=(30, 2)), RNG.normal(size=30))
+
+
+@pytest.mark.parametrize(("n", "says"), [(12_000, True), (9_000, False)])
+def test_select_says_when_p_values_no_longer_select(tmp_path, n, says):
+    y = RNG.normal(size=n)
+    columns = np.column_stack([y, *(y + 2 * RNG.normal(size=n) for _ in range(10))])
+    path = tmp_path / "table.csv"
+    np.savetxt(path, columns, delimiter=",", header=",".join(["y", *(f"x{i}" for i in range(10))]), comments="")
+    asked = {"method": "mmpc", "ci_test": "fisher-z", "max_k": 1}
+    found, told = (
+        select({"path": str(path), "target": "y"}, {**asked, **more}, {}, 0) for more in ({}, {"min_effect": 0.1})
+    )
+    assert any("10 of 10 features have p <= 0.05 given nothing" in note for note in found.notes) == says
+    assert not any("min_effect" in note for note in told.notes)

@@ -5,6 +5,7 @@ With many rows even a trifle has a small p-value. The size of an effect does not
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,10 @@ MIN_EFFECT = Parameter(
     at_least=0,
     nullable=True,
 )
+#: From so many rows on a correlation of 0.02 has p = 0.05.
+MANY_ROWS = 10_000
+#: P-values no longer select if at least this share of at least so many features has p <= alpha.
+NEARLY_ALL, FEWEST_FEATURES = 0.9, 10
 #: The effect of tests that compare likelihoods, or estimate the mutual information.
 NATS = "conditional mutual information, in nats per row"
 
@@ -60,3 +65,23 @@ def without_small(results: CIResults, effects: np.ndarray, min_effect: float) ->
     small = effects < min_effect
     p_value, log_p = np.where(small, 1.0, results.p_value), np.where(small, 0.0, results.log_p)
     return replace(results, p_value=p_value, log_p=log_p)
+
+
+def why_p_values_do_not_select(results: CIResults, alpha: float) -> str:
+    """Return in words that nearly all features depend on the target given nothing, with many rows; else empty.
+
+    Examples
+    --------
+    >>> ones = np.ones(20)
+    >>> results = CIResults(ones, ones * 1e-9, np.log(ones * 1e-9), ones, ones * 50_000, ones > 0)
+    >>> why_p_values_do_not_select(results, 0.05).partition(":")[0]
+    'with 50,000 rows 20 of 20 features have p <= 0.05 given nothing'
+    """
+    n_rows, n_features = int(results.n.max(initial=0)), len(results)
+    n_dependent = int(np.count_nonzero(results.log_p <= math.log(alpha)))
+    if n_rows < MANY_ROWS or n_features < FEWEST_FEATURES or n_dependent < NEARLY_ALL * n_features:
+        return ""
+    return (
+        f"with {n_rows:,} rows {n_dependent:,} of {n_features:,} features have p <= {alpha:g} given nothing: p-values "
+        "no longer select. Set min_effect, the smallest effect that counts (docs/many-rows.md)"
+    )
