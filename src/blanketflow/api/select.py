@@ -208,10 +208,9 @@ def _to_look_at(source: RawTable) -> str:
 def _p_values(chosen: Selector, found: FoldOutcome) -> str:
     """Return in words that p-values no longer select; empty if they do, or an effect is asked for beside them."""
     alpha = chosen.method.options().get("alpha")
-    is_asked = chosen.min_effect or not takes_min_effect(chosen.method)
-    return (
-        "" if is_asked or alpha is None or found.marginal is None else why_p_values_do_not_select(found.marginal, alpha)
-    )
+    if alpha is None or found.marginal is None or chosen.min_effect or not takes_min_effect(chosen.method):
+        return ""
+    return why_p_values_do_not_select(found.marginal, alpha)
 
 
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
