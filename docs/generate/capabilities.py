@@ -5,17 +5,19 @@ from __future__ import annotations
 from blanketflow.ci.base import CITest
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
+from blanketflow.selectors.min_effect import takes_min_effect
 from blanketflow.selectors.run_fold import why_no_weights
 
 from .markdown import table
 
 _TEXT = """# What each method takes beside a table
 
-What [is known of features beforehand](prior-knowledge.md), and [rows with weights and groups](rows.md). "works" is what
-`tests/contract/test_prior_knowledge.py` and `tests/contract/test_row_weights.py` show of every method; "refused" comes
-with these words, before any job starts: a run skips the method on that data set, and `fit` raises `UnsupportedError`.
-Groups stay together in every split and fold, with any method. Missing cells are imputed, or their rows dropped, before
-a method sees them.
+What [is known of features beforehand](prior-knowledge.md), [rows with weights and groups](rows.md), and
+[a smallest effect](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`, `test_row_weights.py` and
+`test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a run skips a method that
+refuses weights on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the config
+or of the parameter. Groups stay together in every split and fold, with any method. Missing cells are imputed, or their
+rows dropped, before a method sees them.
 
 ## Methods
 
@@ -34,7 +36,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [gs](methods/gs.md) | works | works |" in capabilities_page()
+    >>> "| [gs](methods/gs.md) | works | works | works |" in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -42,13 +44,25 @@ def capabilities_page() -> str:
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
         methods=table(
-            ["method", "include and exclude", "weights"],
-            [[f"[{name}](methods/{name}.md)", obeys[name], weights[name]] for name in methods],
+            ["method", "include and exclude", "weights", "min_effect"],
+            [
+                [
+                    f"[{name}](methods/{name}.md)",
+                    obeys[name],
+                    weights[name],
+                    "works" if takes_min_effect(m) else "refused",
+                ]
+                for name, m in methods.items()
+            ],
         ),
         tests=table(
-            ["test", "weights"],
+            ["test", "weights", "min_effect is compared with"],
             [
-                [f"[{name}](tests/{name}.md)", "refused" if test().draws_rows else "works"]
+                [
+                    f"[{name}](tests/{name}.md)",
+                    "refused" if test().draws_rows else "works",
+                    test.card.effect or "refused",
+                ]
                 for name, test in tests.items()
             ],
         ),

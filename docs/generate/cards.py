@@ -74,6 +74,7 @@ def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> 
     users = [f"[{name}](../methods/{name}.md)" for name, found in methods.items() if found.default_test == card.id]
     known = {
         "p-values": card.p_values,
+        "Size of an effect": card.effect,
         "Symmetric": "yes" if card.symmetric else "no: the target is the second",
         "Measures": ", ".join(card.measures),
         "Sets of columns": "tested as one joint variable" if card.column_sets else "no",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..ci.effect import MIN_EFFECT
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
@@ -20,6 +21,7 @@ from ..core.parts import FOLD_ROWS
 from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..selectors.base import Method
+from ..selectors.min_effect import takes_min_effect
 
 #: Parameters that every selector has besides those of its method; `MarkovBlanketSelector` has their defaults.
 SHARED: dict[str, Parameter] = {
@@ -108,7 +110,7 @@ def own_arguments(method: type[Method]) -> list[Argument]:
     --------
     >>> from blanketflow.selectors.causal.ppfs import PPFS
     >>> [argument.name for argument in own_arguments(PPFS)]
-    ['ci_test', 'alpha', 'correction', 'n_repeats', 'model', 'test_size', 'significance']
+    ['ci_test', 'alpha', 'correction', 'min_effect', 'n_repeats', 'model', 'test_size', 'significance']
     """
     defaults = method.defaults()
     own = [_argument(name, defaults[name], parameter) for name, parameter in method.parameters().items()]
@@ -122,7 +124,8 @@ def own_arguments(method: type[Method]) -> list[Argument]:
         options = ", ".join(f"{name}={code(value)}" for name, value in method.default_test_options.items())
         what += f" The default is used with {options}."
     test = Argument("ci_test", "str | CITest | None", method.default_test, "str or CITest", what)
-    return [test, *own, *_borrowed(method)]
+    effect = [_argument("min_effect", None, MIN_EFFECT)] if takes_min_effect(method) else []
+    return [test, *own, *effect, *_borrowed(method)]
 
 
 def shared_arguments(defaults: Mapping[str, Any]) -> list[Argument]:

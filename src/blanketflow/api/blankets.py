@@ -21,6 +21,7 @@ from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
 from ..selectors.base import Method, Problem, members
+from ..selectors.min_effect import check_min_effect
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
@@ -169,6 +170,7 @@ def blankets(
     random_state: int = 0,
     time_limit: float | None = None,
     max_tests: int | None = None,
+    min_effect: float | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     **options: Any,
@@ -194,6 +196,8 @@ def blankets(
     time_limit, max_tests : optional
         Seconds, and CI tests, that growing may spend on one target, and shrinking likewise. A target that reaches a
         limit has status ``timeout``; it has a blanket only if the method is anytime.
+    min_effect : float, optional
+        Smallest effect that counts as a dependence, in the unit that the card of the test says.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
         it. `n_tests` does, because processes do not share answers.
@@ -235,6 +239,7 @@ def blankets(
     test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
     SHARED["verbose"].check("blankets", "verbose", verbose)
+    check_min_effect("blankets", configured, test, min_effect)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
     check_resolution(configured, test, len(table) - 1)
@@ -244,7 +249,7 @@ def blankets(
         table.position(target)  # refused before anything is searched
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
-    search = _Search(configured, test, table, random_state, limits, Teller(verbose, "blankets"))
+    search = _Search(configured, test, table, random_state, limits, Teller(verbose, "blankets"), min_effect or 0.0)
     parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
     say_once("blankets", *(warned for _, warned in parts))
     found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
@@ -273,10 +278,12 @@ class _Search:
     seed: int
     limits: Limits
     tell: Teller
+    min_effect: float
 
     def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
         """Return the blankets, the statuses and the number of tests."""
         bound = self.test.bind(self.table, seed=self.seed)
+        bound.require(self.min_effect)
         found: dict[str, list[Step]] = {}
         statuses: dict[str, tuple[str, str]] = {}
         shared: dict[Any, Any] = {}
@@ -299,6 +306,7 @@ def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: d
     bound.allowance = None  # the marginal tests do not count as part of a search
     marginal = bound.test_many(features, target)
     problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
+    problem.min_effect = bound.min_effect
     if doubts := bound.test_config.doubts(bound.table, target, marginal):
         problem.say("unreliable", doubts)
     return problem

@@ -231,6 +231,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                 self._prior(),
                 name,
                 None if together is None else together[rows],
+                getattr(self, "min_effect", None),
             )
             for fold, rows in parts
         )

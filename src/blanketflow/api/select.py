@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
+from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import read_config
+from ..config.typed import Selector
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
@@ -24,6 +26,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
+from ..selectors.min_effect import takes_min_effect
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
@@ -170,9 +173,11 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
             prior=config.prior("table", "selector"),
             where="select",
             groups=None if source.groups is None else source.groups[rows],
+            min_effect=chosen.min_effect,
         )
         outcomes.append(found)
     told = config.chosen.get("table")
+    told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
@@ -191,13 +196,21 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [found_line(source.found), markers_told(source.markers), _to_look_at(source)])),
+        notes=list(filter(None, [*told_of_table, _p_values(chosen, outcomes[0])])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 
 
 def _to_look_at(source: RawTable) -> str:
     return in_one_line(map(Finding.as_dict, findings(source)))
+
+
+def _p_values(chosen: Selector, found: FoldOutcome) -> str:
+    """Return in words that p-values no longer select; empty if they do, or an effect is asked for beside them."""
+    alpha = chosen.method.options().get("alpha")
+    if alpha is None or found.marginal is None or chosen.min_effect or not takes_min_effect(chosen.method):
+        return ""
+    return why_p_values_do_not_select(found.marginal, alpha)
 
 
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:

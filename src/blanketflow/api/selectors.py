@@ -91,6 +91,7 @@ class FastIAMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = None
     samples_per_cell: float = 5.0
+    min_effect: float | None = None
 
 
 class FisherMarkov(MarkovBlanketSelector):
@@ -111,6 +112,7 @@ class GS(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    min_effect: float | None = None
 
 
 class GSM(MarkovBlanketSelector):
@@ -122,6 +124,7 @@ class GSM(MarkovBlanketSelector):
     max_k: int | None = None
     m: int = 2
     correction: Literal["bonferroni", "none"] = "bonferroni"
+    min_effect: float | None = None
 
 
 class HITONMB(MarkovBlanketSelector):
@@ -132,6 +135,7 @@ class HITONMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class HITONPC(MarkovBlanketSelector):
@@ -142,6 +146,7 @@ class HITONPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class HSMB(MarkovBlanketSelector):
@@ -159,6 +164,7 @@ class IAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    min_effect: float | None = None
 
 
 class IAMBnPC(MarkovBlanketSelector):
@@ -169,6 +175,7 @@ class IAMBnPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     variant: Literal["pc", "subset"] = "pc"
+    min_effect: float | None = None
 
 
 class IPCMB(MarkovBlanketSelector):
@@ -179,6 +186,7 @@ class IPCMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class InformativeFragments(MarkovBlanketSelector):
@@ -197,6 +205,7 @@ class InterIAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    min_effect: float | None = None
 
 
 class InterIAMBnPC(MarkovBlanketSelector):
@@ -207,6 +216,7 @@ class InterIAMBnPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     variant: Literal["pc", "subset"] = "pc"
+    min_effect: float | None = None
 
 
 class JMI(MarkovBlanketSelector):
@@ -227,6 +237,7 @@ class KIAMB(MarkovBlanketSelector):
     max_k: int | None = None
     k: float = 0.8
     n_runs: int = 10
+    min_effect: float | None = None
 
 
 class KollerSahami(MarkovBlanketSelector):
@@ -277,6 +288,7 @@ class MMMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class MMPC(MarkovBlanketSelector):
@@ -287,6 +299,7 @@ class MMPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class MRI(MarkovBlanketSelector):
@@ -314,6 +327,7 @@ class MixedMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "lr-mixed"
     alpha: float = 0.05
     max_k: int | None = None
+    min_effect: float | None = None
 
 
 class NoFeatures(MarkovBlanketSelector):
@@ -330,6 +344,7 @@ class PCMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class PCSimple(MarkovBlanketSelector):
@@ -340,6 +355,7 @@ class PCSimple(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class PPFS(MarkovBlanketSelector):
@@ -349,6 +365,7 @@ class PPFS(MarkovBlanketSelector):
     ci_test: str | CITest | None = "ppi"
     alpha: float = 0.05
     correction: Literal["none", "bh", "by", "bonferroni"] = "none"
+    min_effect: float | None = None
     n_repeats: int | None = None
     model: Any = None
     test_size: float | None = None
@@ -375,6 +392,7 @@ class RES(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "none"
+    min_effect: float | None = None
 
 
 class RGSMK(MarkovBlanketSelector):
@@ -388,6 +406,7 @@ class RGSMK(MarkovBlanketSelector):
     correction: Literal["bonferroni", "none"] = "bonferroni"
     k: int = 1000
     draw_by: Literal["size", "set"] = "size"
+    min_effect: float | None = None
 
 
 class RelaxMRMR(MarkovBlanketSelector):
@@ -431,6 +450,7 @@ class SGAI(MarkovBlanketSelector):
     symmetry: Literal["and", "or", "none"] = "none"
     wealth: float = 0.5
     payout: float = 0.5
+    min_effect: float | None = None
 
 
 class SIHITONPC(MarkovBlanketSelector):
@@ -441,6 +461,7 @@ class SIHITONPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    min_effect: float | None = None
 
 
 class SPFSLAR(MarkovBlanketSelector):
@@ -463,6 +484,7 @@ class SRS(MarkovBlanketSelector):
     lambda2: float | None = None
     lambda_step: float = 0.005
     n_splits: int = 5
+    min_effect: float | None = None
 
 
 class STMB(MarkovBlanketSelector):
@@ -472,6 +494,7 @@ class STMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
+    min_effect: float | None = None
 
 
 class Stepwise(MarkovBlanketSelector):
@@ -495,6 +518,7 @@ class TIEStar(MarkovBlanketSelector):
     max_k: int | None = None
     criterion: Literal["independence", "prediction"] = "independence"
     max_blankets: int | None = 100
+    min_effect: float | None = None
 
 
 class TrueBlanket(MarkovBlanketSelector):

@@ -90,6 +90,14 @@ class CITest(Configurable):
         """Return the mutual information of some results in nats, if the test's card lists this measure."""
         raise UnsupportedError(f"{self.card.id} does not measure mutual information. Use g2 or fisher-z.")
 
+    def effects(self, results: CIResults) -> np.ndarray:
+        """Return the sizes of effects of single columns, in the unit of the card's `effect`, shape (m,)."""
+        raise UnsupportedError(f"{self.card.id} knows no size of an effect. See effect in blanketflow.list_ci_tests().")
+
+    def effects_of_sets(self, results: CIResults, n_given: int) -> np.ndarray:
+        """Return the same of sets of columns as X, given `n_given` columns."""
+        return self.effects(results)
+
     def supports(self, column: Column) -> str | None:
         """Return why this test does not accept a column, or None if it does."""
         limit = self.card.max_classes

@@ -13,6 +13,7 @@ from ..core.limits import Allowance
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
+from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns
 from .result_cache import ResultCache
 from .tally import Tally
@@ -44,6 +45,8 @@ class BoundTest:
         Number of tests computed so far; results from the cache do not count.
     allowance : Allowance or None
         The time and the tests that are left; None means no limit.
+    min_effect : float
+        Smaller effects are independent; see `require`.
     tally : Tally
         How many tests given other columns were made, and how many were not for want of rows.
     engine : Engine
@@ -66,6 +69,7 @@ class BoundTest:
         self.unreliable = getattr(test, "unreliable", "auto")
         self.n_tests = 0
         self.allowance: Allowance | None = None
+        self.min_effect = 0.0
         self.tally = Tally()
         prepared = test.prepare(table, seed, target)
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
@@ -175,9 +179,15 @@ class BoundTest:
         """Test different columns while the cache is empty: the first query is for all features, which may be many."""
         self._spend_on(positions, (target, *conditions))
         asked = positions if getattr(self.engine, "takes_arrays", False) else positions.tolist()
-        results = self.engine.evaluate(asked, target, conditions)
+        results = self._singles(asked, target, conditions)
         self._cache.add(positions, target, conditions, results)
         return results.locked()
+
+    def require(self, min_effect: float) -> None:
+        """Let all tests from here on take effects below `min_effect`, in the unit of the card's, as independent."""
+        if min_effect != self.min_effect:
+            self.min_effect = min_effect
+            self._cache.clear()
 
     def remember(self, xs: Iterable[str | int] | np.ndarray, y: str | int, results: CIResults) -> None:
         """Add marginal results of this test on the same rows to the cache, such as the ci_test stage's.
@@ -331,12 +341,22 @@ class BoundTest:
         ):
             raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
         if not sets:
-            return self.engine.evaluate(candidates, target, conditions)
-        found = dict(zip(sets, self.engine.evaluate_sets(sets, target, conditions), strict=True))
+            return self._singles(candidates, target, conditions)
+        of_sets = self.engine.evaluate_sets(sets, target, conditions)
+        if self.min_effect:
+            effects = self.test_config.effects_of_sets(of_sets, len(conditions))
+            of_sets = without_small(of_sets, effects, self.min_effect)
+        found = dict(zip(sets, of_sets, strict=True))
         singles = [c for c in candidates if not isinstance(c, tuple)]
         if singles:
-            found.update(zip(singles, self.engine.evaluate(singles, target, conditions), strict=True))
+            found.update(zip(singles, self._singles(singles, target, conditions), strict=True))
         return CIResults.from_rows(found[c] for c in candidates)
+
+    def _singles(self, candidates: Sequence[int] | np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
+        results = self.engine.evaluate(candidates, target, conditions)
+        if not self.min_effect:
+            return results
+        return without_small(results, self.test_config.effects(results), self.min_effect)
 
     def _candidates(self, xs: Iterable[str | int | Columns]) -> list[Candidate]:
         if _are_positions(xs):

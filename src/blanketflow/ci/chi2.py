@@ -34,6 +34,7 @@ class Chi2(ContingencyTest):
         symmetric=True,
         measures=("p-value",),
         p_values=ASYMPTOTIC,
+        effect="X2 / 2n: about the conditional mutual information in nats per row, where it is small",
         column_sets=True,
     )
     is_pearson: ClassVar[bool] = True

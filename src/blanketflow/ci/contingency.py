@@ -16,6 +16,7 @@ from ..core.table import Table
 from .base import CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
+from .effect import nats_per_row
 from .engines import Candidate
 from .tails import chi2_tail
 
@@ -68,6 +69,10 @@ class ContingencyTest(DiscreteTest):
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
         return ContingencyEngine(self, table, target)
+
+    def effects(self, results: CIResults) -> np.ndarray:
+        """Return the statistic per row, in nats."""
+        return nats_per_row(results)
 
 
 #: Values of `unreliable` under which the p-value of an unreliable test is 1.

@@ -71,6 +71,7 @@ class FisherZ(CITest):
         reference="Fisher (1924) The distribution of the partial correlation coefficient, Metron 3, 329-332.",
         guarantee="p-values right in large samples of multivariate Gaussian columns",
         p_values=ASYMPTOTIC,
+        effect="absolute partial correlation, 0 to 1; of a set of columns the multiple one",
         cost="O(n) for each new pair of columns, then O(|Z|^3 + m |Z|^2) for m candidates given Z",
         kinds=(NUMERIC, INTEGER, BOOLEAN),
         symmetric=True,
@@ -91,6 +92,15 @@ class FisherZ(CITest):
         """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2, for single columns as X."""
         scale = np.sqrt(np.maximum(results.dof, 1.0))
         return np.log(np.cosh(results.statistic / scale))
+
+    def effects(self, results: CIResults) -> np.ndarray:
+        """Return the absolute partial correlations, |tanh(z / sqrt(dof))|."""
+        return np.abs(np.tanh(results.statistic / np.sqrt(np.maximum(results.dof, 1.0))))
+
+    def effects_of_sets(self, results: CIResults, n_given: int) -> np.ndarray:
+        """Return the multiple partial correlations R of F, with all given columns counted, collinear ones too."""
+        rest = np.maximum(results.n - 1.0 - n_given - results.dof, 1.0)
+        return np.sqrt(1.0 - rest / (results.statistic * results.dof + rest))
 
 
 class _FisherZEngine:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.cards import ASYMPTOTIC, Card
 from ..core.results import CIResults
 from .contingency import ContingencyTest
+from .effect import NATS, nats_per_row
 
 
 @dataclass
@@ -39,9 +40,10 @@ class G2(ContingencyTest):
         symmetric=True,
         measures=("p-value", "mutual-information", "entropy"),
         p_values=ASYMPTOTIC,
+        effect=NATS,
         column_sets=True,
     )
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, eq. 46 of the unified-view paper: I = G2 / 2n."""
-        return results.statistic / (2.0 * results.n)
+        return nats_per_row(results)

@@ -16,6 +16,7 @@ from ..core.spread import is_rounded_away, standardised
 from ..core.table import Column, Table
 from .base import CITest, unreliable_rule
 from .binning import ranks
+from .effect import NATS, nats_per_row
 from .engines import Candidate
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 from .rounding import reason, rounded_away
@@ -73,6 +74,7 @@ class LRMixed(CITest):
         "International Journal of Data Science and Analytics 6, 19-30, doi:10.1007/s41060-018-0097-y",
         guarantee="p-values right in large samples where the regressions hold",
         p_values=ASYMPTOTIC,
+        effect=f"{NATS}: the log likelihood that a regression gains",
         cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
         symmetric=True,
         measures=("p-value",),
@@ -105,6 +107,10 @@ class LRMixed(CITest):
     def prepare(self, table: Table, seed: int, target: int | None) -> _LRMixedEngine:
         """Return the engine; neither `seed` nor `target` is used."""
         return _LRMixedEngine(self, table)
+
+    def effects(self, results: CIResults) -> np.ndarray:
+        """Return the log likelihood gained per row, in nats."""
+        return nats_per_row(results)
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""

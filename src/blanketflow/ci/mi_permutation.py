@@ -17,6 +17,7 @@ from ..core.seeds import derive_rng
 from ..core.table import Table
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
+from .effect import NATS, nats_per_row
 from .engines import Candidate
 from .g2 import G2
 from .resolution import more_permutations
@@ -66,6 +67,7 @@ class MIPermutation(DiscreteTest):
         cost="O(n) per permutation; at most n_permutations, and fewer for larger p",
         measures=("p-value", "mutual-information", "entropy"),
         p_values=RESAMPLED,
+        effect=NATS,
         column_sets=True,
     )
 
@@ -98,7 +100,9 @@ class MIPermutation(DiscreteTest):
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, I = G2 / 2n."""
-        return results.statistic / (2.0 * results.n)
+        return nats_per_row(results)
+
+    effects = mutual_information
 
 
 class _MIPermutationEngine:

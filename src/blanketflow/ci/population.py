@@ -14,6 +14,7 @@ from ..core.parameters import anything, number
 from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest
+from .effect import NATS
 from .oracle import certain_results
 
 #: The largest number of cells of the joint distribution, 8 bytes each.
@@ -48,6 +49,7 @@ class Population(CITest):
         symmetric=True,
         measures=("p-value", "mutual-information"),
         p_values=EXACT,
+        effect=NATS,
         column_sets=True,
     )
 
@@ -69,6 +71,8 @@ class Population(CITest):
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information in nats, which is the statistic."""
         return results.statistic
+
+    effects = mutual_information
 
 
 class _PopulationEngine:

@@ -16,6 +16,7 @@ from ..core.registry import discover
 from ..models import get_model
 from ..selectors import get_method
 from ..selectors.base import Method
+from ..selectors.min_effect import check_min_effect
 from ..selectors.run_fold import check_choice, check_pair
 from .checks import (
     check_aggregate,
@@ -181,6 +182,7 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
         method = get_method(shared["method"], where, options)
         test_id = _test_of(method, shared["ci_test"], ci_tests)
         check_pair(method, ci_tests.get(test_id) if test_id else None)
+        check_min_effect(where, method, ci_tests.get(test_id) if test_id else None, shared["min_effect"])
         method.check(where)
     except BlanketflowError as error:
         text = str(error)

@@ -32,6 +32,8 @@ class Selector:
         The only data sets that it runs on.
     include, exclude, tiers : list or None
         What it knows of features beside what its data set does.
+    min_effect : float or None
+        The smallest effect that counts, in the unit of its CI test.
     supplied : {"grow", "shrink"} or None
         The stage that comes from outside.
     """
@@ -50,6 +52,7 @@ class Selector:
     include: list[str] | None = None
     exclude: list[str] | None = None
     tiers: list[list[str]] | None = None
+    min_effect: float | None = None
     supplied: str | None = None
 
 

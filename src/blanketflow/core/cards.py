@@ -56,6 +56,9 @@ class Card:
         and ``hsic``.
     p_values : str
         For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
+    effect : str
+        For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
+        with. Empty: the test knows none.
     column_sets : bool
         For tests: X may be a set of columns, tested as one joint variable.
     column_by_column : bool
@@ -86,6 +89,7 @@ class Card:
     symmetric: bool = False
     measures: tuple[str, ...] = ()
     p_values: str = ""
+    effect: str = ""
     column_sets: bool = False
     column_by_column: bool = True
     max_classes: int | None = None

@@ -122,7 +122,7 @@ class BackwardElimination:
         self._bound, self._target = bound, bound.table.position(target)
         self._members = dict.fromkeys(map(bound.table.position, members))
         start = getattr(bound.engine, "backward_elimination", None)
-        self._engine = start(sorted(self._members), self._target) if start else None
+        self._engine = start(sorted(self._members), self._target) if start and not bound.min_effect else None
 
     def test(self, x: str | int) -> CIResult:
         """Test a member given all the others."""

@@ -57,6 +57,8 @@ class Problem:
     included : tuple of str
         Features that stay in the answer whatever is found, in table order. Those that a method does not keep are added
         to its answer; a method may also begin with them.
+    min_effect : float
+        Smaller effects are independent, in `marginal` too; 0 for no such limit.
     tiers : mapping of str to int
         When features and target were measured, the earliest 0, of those for which that is known.
     read_groups : callable returning ndarray of shape (n,) or None
@@ -95,6 +97,7 @@ class Problem:
     tell: Teller = SILENT
     included: tuple[str, ...] = ()
     tiers: Tiers = field(default_factory=dict)
+    min_effect: float = 0.0
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
@@ -127,6 +130,7 @@ class Problem:
         bound = self.bind(self.table)
         self._n_before = bound.n_tests
         bound.allowance, bound.tally = self._allowance, Tally()
+        bound.require(self.min_effect)
         if self.marginal is not None:
             bound.remember(bound.table.positions(self.features), self.target, self.marginal)
         return bound
@@ -154,12 +158,13 @@ class Problem:
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
-        inner.included, inner.tiers = self.included, self.tiers
+        inner.included, inner.tiers, inner.min_effect = self.included, self.tiers, self.min_effect
         inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
         if self.marginal is not None:
             bound = self.test.test_config.bind(table, seed=seed, target=self.target)
             bound.allowance = self._allowance
+            bound.require(self.min_effect)
             inner.marginal = bound.test_many(table.positions(self.features), self.target)
             inner.bind = lambda _: bound
             self.n_inner_tests += bound.n_tests

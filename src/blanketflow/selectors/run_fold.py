@@ -21,6 +21,7 @@ from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
+from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
 from .reliable import say_what_was_not_tested
 
@@ -205,12 +206,15 @@ def run_fold(
     prior: PriorKnowledge = NOTHING,
     where: str = "table",
     groups: np.ndarray | None = None,
+    min_effect: float | None = None,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
-    Raises `ParameterError` if nothing could be admitted, or `prior` does not suit the features; `where` says whose.
+    Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
+    and the test; `where` says whose.
     """
     check_resolution(method, test, len(features) - len(prior.of(features.names, where, target.name).excluded))
+    check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), _not_bound
     marginal = None
@@ -226,6 +230,7 @@ def run_fold(
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
     problem.read_groups = lambda: groups
+    problem = with_min_effect(problem, test, min_effect)
     problem = with_prior(problem, method, prior, where)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)

@@ -187,6 +187,7 @@ class Plan:
                 "fold_rows": chosen.fold_rows,
                 "seed": self.config.seed,
                 **self._prior(dataset, selector),
+                **_min_effect(chosen),
                 **_supplied(chosen),
             }
         )
@@ -241,6 +242,7 @@ class Plan:
                 "time_limit": s.time_limit,
                 "max_tests": s.max_tests,
                 **{key: names for key in KEYS if (names := getattr(s, key))},
+                **_min_effect(s),
                 **_supplied(s),
             }
             for name, s in self.config.selectors.items()
@@ -306,6 +308,11 @@ def canonical_json(value: Any) -> str:
 def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a data set that make its table: what searches know of its features does not."""
     return {key: value for key, value in spec.items() if key not in KEYS}
+
+
+def _min_effect(selector: Selector) -> dict[str, float]:
+    """Return the smallest effect, nothing if there is none: then specs are as they were before."""
+    return {"min_effect": selector.min_effect} if selector.min_effect else {}
 
 
 def _supplied(selector: Selector) -> dict[str, str]:

@@ -139,6 +139,7 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     is_listed = discover("blanketflow.selectors").get(own.card.id) is own
     spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}
     spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != getattr(MarkovBlanketSelector, p)}
+    spec |= {"min_effect": effect} if (effect := getattr(asked, "min_effect", None)) else {}
     if test is None:
         return spec
     if test == AUTO:

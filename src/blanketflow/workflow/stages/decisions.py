@@ -15,6 +15,7 @@ from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
 from ...selectors.apart import runs_apart
 from ...selectors.base import Method, Problem
+from ...selectors.min_effect import with_min_effect
 from ...selectors.prior import with_prior
 from ...selectors.run_fold import run_grow, run_shrink
 from ..jobs import recorded, require
@@ -31,7 +32,8 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
         If the ci_test stage has no result.
     """
     whole = _whole_problem(fold, marginal)
-    problem = with_prior(whole, fold.method(), fold.prior(), f"selector on {fold.dataset}")
+    judged = with_min_effect(whole, fold.test() if marginal else None, fold.asked.get("min_effect"))
+    problem = with_prior(judged, fold.method(), fold.prior(), f"selector on {fold.dataset}")
     problem.read_groups = fold.groups
     problem.say(whole.status, whole.reason)
     return problem
