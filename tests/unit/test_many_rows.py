@@ -5,11 +5,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from blanketflow.ci import binning
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, categorical, labelled
 from blanketflow.core.task import target_column
 from blanketflow.data import arrow, card
 from blanketflow.data.arrow import read_parquet
+from blanketflow.data.artefacts import arrow_array
 from blanketflow.data.input_file import VARIABLE
 from blanketflow.data.raw import as_categorical
 
@@ -81,3 +83,23 @@ def test_the_hash_of_a_column_does_not_depend_on_how_many_cells_are_hashed_at_on
     monkeypatch.setattr(card, "CELLS", 7)
     assert card.content_digest(column) == whole
     assert card.content_digest(Column("a", "integer", column.values[::-1])) != whole
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64, np.float64, np.bool_])
+def test_ranks_in_blocks_equal_those_among_sorted_values(dtype, monkeypatch):
+    monkeypatch.setattr(binning, "BLOCK", 7)
+    lowest = {"i": -128, "f": -128, "u": 0, "b": 0}[np.dtype(dtype).kind]
+    few = [0, 1] if dtype is np.bool_ else [lowest, lowest + 255 if lowest == 0 else 127, 5]
+    for shift in (0, 2**62 if dtype is np.int64 else 0):
+        values = np.random.default_rng(3).choice(few, 100).astype(dtype) + np.array(shift, dtype=dtype)
+        levels, expected = np.unique(values, return_inverse=True)
+        codes, n_levels = binning.ranks(values)
+        assert (codes.dtype, n_levels) == (np.int32, len(levels))
+        np.testing.assert_array_equal(codes, expected)
+
+
+@pytest.mark.parametrize("texts", [["train", "test", "", "train"], ["a"], ["caf\u00e9", "b"], [""]])
+def test_an_array_of_texts_is_written_as_a_list_of_them(texts):
+    found = arrow_array(np.array(texts), "string")
+    found.validate(full=True)
+    assert found.to_pylist() == arrow_array(texts, "string").to_pylist() == texts

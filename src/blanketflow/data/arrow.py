@@ -97,11 +97,11 @@ def _columns(
             if n_cells is not None and n_rows * width > n_cells:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
                 return columns_from_arrow(name, pa.Table.from_batches([batch]), drop, dates), n_rows
-            return [
-                column
-                for names in _names_by_cells(schema.names, n_rows)
-                for column in columns_from_arrow(name, file.read(columns=names), drop, dates)
-            ], n_rows
+            columns = []
+            for names in _names_by_cells(schema.names, n_rows):
+                columns += columns_from_arrow(name, file.read(columns=names), drop, dates)
+        pa.default_memory_pool().release_unused()  # what reading took beside the columns
+        return columns, n_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{name}: {path} is not a readable Parquet file ({_said(error)}). Fetch or write it again."
