@@ -17,6 +17,8 @@ from ..core.table import Column, Table
 FEW_VALUES = 10
 #: Integers with a smaller range than this are counted, which is faster than sorting them.
 COUNTED = 2**12
+#: Rows that are looked at in one step, where a step takes eight bytes for each.
+BLOCK = 2**20
 BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
 
 
@@ -140,13 +142,16 @@ def ranks(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the ranks of integers among the distinct values, shape (n,), and the number of distinct values."""
     low = values.min()
     if float(values.max()) - float(low) < COUNTED:
-        # Differences of small signed types overflow, and large unsigned numbers do not fit signed types.
-        codes = (values - low if values.dtype.kind == "u" else values.astype(np.int64) - int(low)).astype(np.int64)
-        is_present = np.bincount(codes) > 0
+        is_whole = values.dtype.kind in "iu"
+        # As unsigned numbers of the same width, differences are right even where signed ones overflow.
+        codes = (values - low).view(f"u{values.itemsize}") if is_whole else values.astype(np.int64) - int(low)
+        is_present = np.zeros(int(codes.max()) + 1, dtype=bool)
+        for start in range(0, len(codes), BLOCK):
+            is_present[codes[start : start + BLOCK]] = True
         n_levels = int(np.count_nonzero(is_present))
-        if n_levels < len(is_present):
-            codes = (np.cumsum(is_present) - 1)[codes]
-        return codes.astype(np.int32), n_levels
+        if n_levels == len(is_present):
+            return codes.astype(np.int32), n_levels
+        return (np.cumsum(is_present, dtype=np.int32) - 1)[codes], n_levels
     levels, codes = np.unique(values, return_inverse=True)
     return codes.astype(np.int32), len(levels)
 

@@ -96,9 +96,10 @@ class JointColumns(CodedColumns):
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """Return the array if it is long enough, else a copy of at least twice its length, padded with zeros."""
-    if length <= len(array):
-        return array
-    larger = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger
+    """Return an array of at least some length: the same one, or one that took its place, padded with zeros.
+
+    It grows by an eighth, in place where the system can: a copy of all columns would take their memory once more.
+    """
+    if length > len(array):
+        array.resize((max(length, len(array) + len(array) // 8), *array.shape[1:]), refcheck=False)
+    return array

@@ -8,7 +8,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
 from .errors import DataError
-from .table import Column, categorical
+from .table import Column, labelled
 
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
 MAX_NUMERIC_CLASSES = 20
@@ -52,6 +52,4 @@ def target_column(column: Column, task: str) -> Column:
         return Column(column.name, NUMERIC, column.numbers())
     if column.kind == CATEGORICAL:
         return column
-    values = column.cells()
-    labels = [str(int(v)) if v == int(v) else repr(float(v)) for v in values.tolist()]
-    return categorical(column.name, np.array(labels, dtype=object))
+    return labelled(column, lambda value: str(int(value)) if value == int(value) else repr(float(value)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from .text import Head
 PARQUET_MAGIC = b"PAR1"
 #: Parquet files with more cells are only looked at, not read, by `read_parquet_head`.
 HEAD_CELLS = 200_000
+#: Cells of a Parquet file that are read at once, about: whole columns, so that few are in memory twice.
+READ_CELLS = 2**22
 
 
 def column_from_arrow(name: str, array: Any) -> Column:
@@ -84,25 +86,43 @@ def _columns(
     try:
         with pq.ParquetFile(path) as file:
             stated, schema = file.metadata, file.schema_arrow
-        unpacking = Unpacking(name, path)
-        unpacking.add(sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups)))
-        unpacking.add(stated.num_rows * sum(0 if _is_text(field.type) else 8 for field in schema))  # in memory
+        n_rows, width = stated.num_rows, len(schema)
+        encoded = sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups))
+        Unpacking(name, path).add(max(encoded, n_rows * sum(_cell_bytes(field.type) for field in schema)))
+        if not n_rows:
+            raise DataError(f"{name}: {path} has no rows.")
         # Texts stay codes and levels: one long text in many rows takes no room in a file, but could take all memory.
         texts = [field.name for field in schema if _is_text(field.type)]
         with pq.ParquetFile(path, metadata=stated, read_dictionary=texts, page_checksum_verification=True) as file:
-            n_rows, width = stated.num_rows, len(schema)
-            if n_cells is None or n_rows * width <= n_cells:
-                table = file.read()
-            else:
+            if n_cells is not None and n_rows * width > n_cells:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
-                table = pa.Table.from_batches([batch])
+                return columns_from_arrow(name, pa.Table.from_batches([batch]), drop, dates), n_rows
+            columns = []
+            for names in _names_by_cells(schema.names, n_rows):
+                columns += columns_from_arrow(name, file.read(columns=names), drop, dates)
+        pa.default_memory_pool().release_unused()  # what reading took beside the columns
+        return columns, n_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"{name}: {path} is not a readable Parquet file ({_said(error)}). Fetch or write it again."
         ) from error
-    if not n_rows:
-        raise DataError(f"{name}: {path} has no rows.")
-    return columns_from_arrow(name, table, drop, dates), n_rows
+
+
+def _names_by_cells(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
+    """Yield the names of the columns that are read together; a name that occurs twice stands for both."""
+    distinct, step = list(dict.fromkeys(names)), max(1, READ_CELLS // n_rows)
+    yield from (distinct[start : start + step] for start in range(0, len(distinct), step))
+
+
+def _cell_bytes(kind: Any) -> int:
+    """Return how many bytes a cell takes in memory: texts are codes of 4, decimals become floats of 8."""
+    import pyarrow as pa
+
+    if _is_text(kind) or pa.types.is_dictionary(kind):
+        return 4
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return max(kind.bit_width // 8, 1) if pa.types.is_integer(kind) else 8
+    return 1 if pa.types.is_boolean(kind) else 8
 
 
 def _is_text(kind: Any) -> bool:

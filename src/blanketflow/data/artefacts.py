@@ -128,6 +128,15 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
     import pyarrow as pa
 
     n = len(values)
+    if kind == "string" and isinstance(values, np.ndarray) and values.dtype.kind == "U" and n:
+        # Cell by cell the texts of many rows would take many times their size.
+        letters = np.ascontiguousarray(values).view(np.uint32).reshape(n, -1)
+        if letters.max() < 128:
+            is_letter = letters != 0
+            offsets = np.zeros(n + 1, dtype=np.int32)
+            np.cumsum(np.count_nonzero(is_letter, axis=1), out=offsets[1:])
+            held = letters[is_letter].astype(np.uint8)
+            return pa.Array.from_buffers(pa.string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(held)])
     if kind == "string":
         encoded = [str(value).encode() for value in values]
         buffers = [None, pa.py_buffer(_offsets(encoded)), pa.py_buffer(b"".join(encoded))]

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
-from .columns import blocks_of, content_keys, is_constant, missing_by_column
+from .columns import CELLS, blocks_of, content_keys, is_constant, missing_by_column
 from .findings import findings
 from .missing_markers import markers_told
 from .raw import RawTable
@@ -40,7 +40,8 @@ def content_digest(column: Column) -> bytes:
     if isinstance(values, SparseValues):
         digest.update(np.asarray(values.rows, dtype=np.int64).tobytes())
         values = values.values
-    digest.update((np.asarray(values, dtype=np.float64) + 0.0).tobytes())  # + 0.0 makes -0.0 equal 0.0
+    for start in range(0, len(values), CELLS):
+        digest.update(np.asarray(values[start : start + CELLS], dtype=np.float64) + 0.0)  # which makes -0.0 equal 0.0
     return digest.digest()
 
 

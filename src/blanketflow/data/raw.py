@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
-from ..core.table import Column, Table, categorical, sort_labels
+from ..core.table import Column, Table, labelled, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
@@ -255,9 +255,9 @@ def as_categorical(column: Column) -> Column:
     """Return a column with its values as labels."""
     if column.kind == CATEGORICAL:
         return column
-    values = column.cells().tolist()
-    labels = [None if v != v else str(int(v)) if np.isfinite(v) and v == int(v) else repr(v) for v in values]
-    return categorical(column.name, np.array(labels, dtype=object))
+    return labelled(
+        column, lambda value: str(int(value)) if np.isfinite(value) and value == int(value) else repr(value)
+    )
 
 
 def used_levels(column: Column) -> Column:
@@ -276,7 +276,8 @@ def missing_cells(column: Column) -> np.ndarray:
     """Return which cells are missing, shape (n,)."""
     if column.kind == CATEGORICAL:
         return column.values < 0
-    return np.isnan(column.numbers())
+    cells = column.cells()
+    return np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), dtype=bool)
 
 
 def check_told_apart(name: str, column: Column) -> None:
