@@ -26,6 +26,7 @@ OPTIONS = {
     "auto": {"max_candidates": 1, "n_parts": 2},
     "ppfs": {"n_repeats": 5},
     "mrmr": {"n_features": 2},
+    "knockoffs": {"q": 0.5},
     "koller-sahami": {"n_features": 2},
     "kiamb": {"n_runs": 3},
     "srs": {"lambda_step": 0.05},
