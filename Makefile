@@ -1,6 +1,7 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
 .PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
-	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate papers clean
+	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate error-control \
+	papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -113,6 +114,9 @@ benchmark-answer: setup-bench ## measure auto beside what people use, hours; goe
 
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
 	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
+
+error-control: setup ## measure false discoveries and power of knockoffs for MINUTES=60, going on where the last run ended
+	$(BIN)/python benchmarks/error_control.py --budget-minutes $(MINUTES)
 
 clean: ## remove results and caches, keep .venv
 	rm -rf results .snakemake

@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
     "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
-    "InterIAMBnPC", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures", "PCSimple",
+    "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures", "PCSimple",
     "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket", "blankets",
     "compare", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "select"]
 # fmt: on

@@ -18,8 +18,8 @@ from .estimator import MarkovBlanketSelector
 __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
     "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
-    "InterIAMBnPC", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief",
-    "Relieved", "Stepwise", "TIEStar", "TrueBlanket"]
+    "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple", "PermutationImportance",
+    "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -238,6 +238,18 @@ class KIAMB(MarkovBlanketSelector):
     k: float = 0.8
     n_runs: int = 10
     min_effect: float | None = None
+
+
+class Knockoffs(MarkovBlanketSelector):
+    """Keep the features that matter clearly more to the target than their knockoffs do."""
+
+    method_class = _METHODS["knockoffs"]
+    q: float = 0.1
+    importance: Literal["lasso", "correlation", "model"] = "lasso"
+    model: Any = "lightgbm"
+    draws: int = 1
+    construction: Literal["auto", "mvr", "equicorrelated"] = "auto"
+    covariance: Any = None
 
 
 class KollerSahami(MarkovBlanketSelector):

@@ -68,6 +68,7 @@ WORK = {
     "kernel-pairs": ("test", 1.0, 0.1),
     "kernel-rounds": ("test", 10.0, 0.0),
     "fits": ("fit", 0.0, 0.0),
+    "knockoffs": ("cell", 50.0, 0.5),
     "fits-of-each": ("fit", 20.0, 0.0),
     "panel": ("panel", 0.0, 0.0),
 }

@@ -1,0 +1,95 @@
+"""The false discovery rate and the power of knockoffs on simulated tables: `make error-control`.
+
+Draws are kept in docs/error-control.csv, so that a run goes on where the last one ended; docs/error-control.md shows
+them as rates with 95 % intervals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+import blanketflow as bf
+from blanketflow.core.seeds import derive_rng, derive_seed
+
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS, PAGE = DOCS / "error-control.csv", DOCS / "error-control.md"
+BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
+N_ROWS, N_FEATURES, N_SIGNALS, NEIGHBOURS = 400, 120, 40, 0.5
+LEVELS = (0.05, 0.1, 0.2)
+COVARIANCE = NEIGHBOURS ** np.abs(np.subtract.outer(np.arange(N_FEATURES), np.arange(N_FEATURES)))
+
+
+def gaussian(rng: np.random.Generator) -> np.ndarray:
+    """Return rows of a stationary Gaussian chain."""
+    return rng.standard_normal((N_ROWS, N_FEATURES)) @ np.linalg.cholesky(COVARIANCE).T
+
+
+def heavy_tailed(rng: np.random.Generator) -> np.ndarray:
+    """Return rows of the multivariate t distribution with 3 degrees of freedom and the same correlations."""
+    return gaussian(rng) / np.sqrt(rng.chisquare(3, (N_ROWS, 1)) / 3)
+
+
+#: Each with its rows, and options of the method.
+DESIGNS = {
+    "Gaussian, covariance known": (gaussian, {"covariance": COVARIANCE}),
+    "Gaussian, covariance estimated": (gaussian, {}),
+    "Gaussian, covariance known, 5 draws": (gaussian, {"covariance": COVARIANCE, "draws": 5}),
+    "t of 3 degrees, covariance estimated": (heavy_tailed, {}),
+}
+
+
+def measured(design: str, number: int) -> list[dict[str, object]]:
+    """Return the share of false features, and of true ones that were found, of one table at each level."""
+    sample, options = DESIGNS[design]
+    rng = derive_rng("error-control", sample.__name__, number)
+    X = sample(rng)
+    true = rng.permutation(N_FEATURES)[:N_SIGNALS]
+    y = X[:, true] @ rng.choice([-0.25, 0.25], N_SIGNALS) + rng.standard_normal(N_ROWS)
+    found = []
+    for q in LEVELS:
+        fitted = bf.Knockoffs(q=q, random_state=derive_seed(design, number) % 2**32, **options).fit(X, y)
+        chosen = fitted.get_support(indices=True)
+        right = len(np.intersect1d(chosen, true))
+        shares = {"false": (len(chosen) - right) / max(len(chosen), 1), "power": right / N_SIGNALS}
+        found.append({"design": design, "draw": number, "q": q, **shares})
+    return found
+
+
+def table(results: pd.DataFrame) -> str:
+    """Return the rates as a table in Markdown."""
+    lines = ["| design | q | false discovery rate | 95 % interval | power | tables |", "|---|---|---|---|---|---|"]
+    for (design, q), part in results.groupby(["design", "q"], sort=False):
+        rate, margin = part["false"].mean(), 1.96 * part["false"].std() / np.sqrt(len(part))
+        interval = f"{max(rate - margin, 0):.3f} to {rate + margin:.3f}"
+        lines.append(f"| {design} | {q:g} | {rate:.3f} | {interval} | {part['power'].mean():.2f} | {len(part)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure until the time or the tables are used up, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--budget-minutes", type=float, default=10.0, help="when to stop; 0 only writes the page")
+    parser.add_argument("--tables", type=int, default=1000, help="tables of each design")
+    arguments = parser.parse_args()
+    known = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["design", "draw"])
+    rows, stop = known.to_dict("records"), time.monotonic() + 60 * arguments.budget_minutes
+    done = set(zip(known["design"], known["draw"], strict=True))
+    with threadpool_limits(1):
+        for number in range(arguments.tables):
+            for design in DESIGNS:
+                if (design, number) not in done and time.monotonic() < stop:
+                    rows += measured(design, number)
+    results = pd.DataFrame(rows)
+    results.to_csv(RESULTS, index=False, float_format="%.6g")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    PAGE.write_text(before + BEGIN + "\n" + table(results) + "\n" + END + rest.partition(END)[2], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The columns of which knockoffs are made: centred, of variance 1, and uncorrelated within a feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ParameterError
+from ...core.spread import standardised
+from ...core.table import Table
+from ...models.encode import design, moderate
+
+#: A direction of a feature's levels with less than this share of the variance is a combination of others.
+SMALLEST_DIRECTION = 1e-9
+
+
+def columns_of(features: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns, (n, m), and the position of the feature that each belongs to, (m,); a constant one has none.
+
+    A number, a boolean and a feature of two levels are one column. A feature of k levels is up to k - 1 columns that
+    span its indicators. As these are uncorrelated, exchanging all of them with their knockoffs is allowed whenever it
+    is for each: features are groups of columns.
+    """
+    encoded = design(moderate(features))
+    found, owners = [], []
+    for at, block in enumerate(encoded.blocks):
+        columns = standardised(encoded.matrix[:, block].T)
+        if len(columns) > 1:
+            _, singular, axes = np.linalg.svd(columns, full_matrices=False)
+            columns = axes[singular**2 > SMALLEST_DIRECTION * max(singular[0] ** 2, 1e-300)]
+        columns = columns[columns.any(axis=1)]
+        found.append(columns)
+        owners += [at] * len(columns)
+    whole = np.concatenate(found) if found else np.empty((0, features.n_rows))
+    return whole.T * np.sqrt(features.n_rows), np.array(owners, dtype=np.int64)
+
+
+def known_columns(features: Table, covariance: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return columns and owners as `columns_of` does, by a known covariance, and the correlations that it means.
+
+    Columns are centred on the rows at hand: a shift changes no importance. Raises `ParameterError` unless each feature
+    is one column, and the matrix is one of covariances of these features.
+    """
+    if wide := [column.name for column in features.columns if len(column.levels) > 2]:
+        raise ParameterError(
+            f"knockoffs: covariance cannot say how the levels of {wide[0]!r} vary. Exclude it, or leave covariance out."
+        )
+    known = _matrix(covariance, features.names)
+    deviations = np.sqrt(np.diag(known))
+    columns = design(features).matrix
+    columns = (columns - columns.mean(axis=0)) / deviations
+    return columns, np.arange(len(features.names)), known / np.outer(deviations, deviations)
+
+
+def _matrix(covariance: Any, names: list[str]) -> np.ndarray:
+    """Return the covariance of some features as an array; a mapping or a frame is read by its names."""
+    d = len(names)
+    if hasattr(covariance, "keys"):
+        missing = [name for name in names if name not in covariance]
+        if missing:
+            raise ParameterError(f"knockoffs: covariance does not name the feature {missing[0]!r}. Add it.")
+        covariance = [[covariance[one][other] for other in names] for one in names]
+    known = np.asarray(covariance, dtype=np.float64)
+    if known.shape != (d, d):
+        raise ParameterError(
+            f"knockoffs: covariance has the shape {known.shape}, but {d} features are searched. Give one row and one "
+            "column for each in table order, or name them: {a: {a: 1.0, b: 0.5}, b: ...}."
+        )
+    if not np.isfinite(known).all() or not np.allclose(known, known.T):
+        raise ParameterError("knockoffs: covariance must be finite and symmetric. Correct it.")
+    if np.linalg.eigvalsh(known)[0] <= 0:
+        raise ParameterError("knockoffs: covariance must be positive definite, and has an eigenvalue of 0 or less.")
+    return known

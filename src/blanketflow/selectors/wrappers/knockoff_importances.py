@@ -1,0 +1,114 @@
+"""How much each feature and its knockoff matter: by a lasso, by correlation, or by a model of the target.
+
+Any way is allowed that does not know which of the two is the knockoff. So the two stand in random order: what breaks
+ties by the order of columns is then right as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.errors import ParameterError
+from ...core.seeds import seed_32
+from ...core.spread import standardised
+from ...core.table import Column
+from ...models.encode import moderated
+from ..base import Problem
+from ..filters.linear_similarity import target_columns
+from ..learning import estimator_for
+from .importances import own_weights
+
+#: The ways, in the words of the parameter.
+LASSO, CORRELATION, MODEL = "lasso", "correlation", "model"
+#: Strengths of the penalty on the path, the last as a share of the first, which lets nothing in; parts held out.
+N_PENALTIES, LAST, N_PARTS = 30, 0.01, 5
+#: Differences are compared to this many decimals of the largest, so that float noise does not decide.
+DECIMALS = 12
+
+
+def excess(
+    problem: Problem,
+    how: str,
+    model: object,
+    pair: tuple[np.ndarray, np.ndarray],
+    owners: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return how much more each feature matters than its knockoff, shape (d,), 0 for a feature without columns.
+
+    `pair` are the columns and their knockoffs, both (n, m), and `owners`, (m,), the positions of their features. The
+    sign of a feature that says nothing about the target given all others is a fair coin.
+    """
+    d, target = len(problem.features), problem.table[problem.target]
+    if not len(owners) or target.is_constant():
+        return np.zeros(d)
+    is_swapped = rng.random(d) < 0.5
+    of_columns = is_swapped[owners]
+    both = np.empty((len(pair[0]), 2 * len(owners)), order="F")
+    both[:, 0::2], both[:, 1::2] = np.where(of_columns, pair[1], pair[0]), np.where(of_columns, pair[0], pair[1])
+    if how == LASSO:
+        found = by_lasso(both, target, problem)
+    elif how == CORRELATION:
+        found = by_correlation(both, target)
+    else:
+        found = by_model(both, target, model, problem.seed)
+    first = np.bincount(owners, found[0::2], d) - np.bincount(owners, found[1::2], d)
+    largest = float(np.abs(first).max()) or 1.0
+    return np.round(np.where(is_swapped, -first, first) / largest, DECIMALS)
+
+
+def by_correlation(columns: np.ndarray, target: Column) -> np.ndarray:
+    """Return the absolute correlation of each column with the target, with all its classes if these are several."""
+    products = target_columns(target).T @ standardised(columns.T).T
+    return np.sqrt((products**2).sum(axis=0))
+
+
+def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> np.ndarray:
+    """Return what a model that learnt the target from all columns says of each.
+
+    Raises `ParameterError` if it has neither ``feature_importances_`` nor ``coef_`` for them.
+    """
+    fitted = estimator_for(model, target, seed_32(seed, "knockoffs", "model"), columns, np.arange(len(columns)))
+    weights = own_weights(fitted.fit(columns, moderated(target)))
+    if weights is None or len(weights) != columns.shape[1]:
+        raise ParameterError(
+            f"knockoffs: model {model!r} has neither feature_importances_ nor coef_ for its columns. Choose another "
+            "model, or importance: lasso."
+        )
+    return weights
+
+
+def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarray:
+    """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
+
+    Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x). Classes are regressed
+    as indicators; more than two share the penalty of a column.
+    """
+    from sklearn.linear_model import enet_path
+
+    X, Y = standardised(columns.T).T * np.sqrt(len(columns)), target_columns(target) * np.sqrt(len(columns))
+    if target.is_discrete and len(target.levels) == 2:
+        Y = Y[:, :1]
+    X, y = np.asfortranarray(X), Y[:, 0] if Y.shape[1] == 1 else Y
+    first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
+    if not first:
+        return np.zeros(X.shape[1])
+    penalties = np.geomspace(first, LAST * first, N_PENALTIES)
+
+    def path(rows: np.ndarray | slice, strengths: np.ndarray) -> np.ndarray:
+        problem.check_time()
+        centre = X[rows].mean(axis=0)
+        Z = np.asfortranarray(X[rows] - centre)
+        return enet_path(Z, y[rows] - y[rows].mean(axis=0), l1_ratio=1.0, alphas=strengths, tol=1e-3)[1]
+
+    parts = problem.parts(target.numbers(), N_PARTS, "knockoffs")
+    errors = np.zeros(N_PENALTIES)
+    for part in range(parts.max() + 1):
+        train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+        coefficients = path(train, penalties).reshape(-1, X.shape[1], N_PENALTIES)
+        for outcome, of_outcome in zip(Y.T, coefficients, strict=True):
+            left = outcome[out] - outcome[train].mean()
+            errors += ((left[:, np.newaxis] - (X[out] - X[train].mean(axis=0)) @ of_outcome) ** 2).sum(axis=0)
+    best = int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
+    final = path(slice(None), penalties[: best + 1]).reshape(-1, X.shape[1], best + 1)[..., -1]
+    return np.abs(final).sum(axis=0)

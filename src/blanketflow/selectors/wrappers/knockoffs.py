@@ -1,0 +1,148 @@
+"""Model-X knockoffs: features selected with a controlled false discovery rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.cards import Card
+from ...core.parameters import anything, choice, integer, number
+from ...core.seeds import derive_rng
+from ...search.steps import Step
+from ..base import Method, Problem
+from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, law_of
+from .knockoff_columns import columns_of, known_columns
+from .knockoff_filter import e_values, fewest, passing
+from .knockoff_importances import CORRELATION, LASSO, MODEL, excess
+
+
+@dataclass
+class Knockoffs(Method):
+    """Keep the features that matter clearly more to the target than their knockoffs do.
+
+    A knockoff is a copy of a feature that stands to all features as the feature itself does, and that was made without
+    the target. A feature that says nothing about the target given all others is as often below its knockoff as above
+    it, which tells how many of those far above are false. The features kept are the Markov boundary, up to a share of
+    false ones that is at most `q` in expectation, the false discovery rate.
+
+    Grow draws the knockoffs and admits the features that pass in some draw; the statistic is the e-value, its mean over
+    the draws. Shrink keeps those whose e-values are large enough together. With one draw it keeps all.
+
+    Notes
+    -----
+    The rate is controlled if the law of the features is known, and rows are independent. Here the features are taken as
+    Gaussian, and their covariance is estimated unless `covariance` is given: docs/error-control.md has the measured
+    rates, also where the features are not Gaussian. It holds for one search on all rows, not for what folds agree on:
+    set ``folds: 0`` in a configuration.
+
+    One draw selects at least 1 / q features or none: at 0.1 ten. Several draws select features whose mean e-value is
+    large, each draw at the level q / 2 (Ren, Barber 2024), so that they need 2 / q features, and hang less on chance.
+
+    A feature of more than two levels is a group of columns that are exchanged together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import blanketflow as bf
+    >>> X = np.random.default_rng(0).normal(size=(300, 40))
+    >>> y = X[:, :12].sum(axis=1)
+    >>> found = bf.Knockoffs(q=0.1).fit(X, y)
+    >>> set(found.get_support(indices=True).tolist()) >= set(range(12))
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="knockoffs",
+        name="model-X knockoffs",
+        family="wrapper",
+        summary="Keeps features that matter more to a lasso or a model than copies made without the target.",
+        reference="Candes, Fan, Janson, Lv (2018) Panning for gold: model-X knockoffs for high dimensional controlled "
+        "variable selection, JRSS B 80(3), 551-577, doi:10.1111/rssb.12265; Ren, Barber (2024) Derandomised knockoffs: "
+        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085.",
+        guarantee="false discovery rate at most q in one search, if the features are Gaussian with the covariance "
+        "given and rows are independent; nothing is proved for an estimated covariance or other laws",
+        work="knockoffs",
+        cost="no tests; d^3 for the law, and draws times a lasso path of 2 d columns on each of 6 sets of rows",
+        importance="how much more it matters than its knockoff, the mean over draws, as a share of the largest",
+    )
+    default_test: ClassVar[str | None] = None
+
+    q: float = number(0.1, "False discovery rate.", above=0, below=1)
+    importance: str = choice(
+        LASSO,
+        "How features and knockoffs are compared: by a lasso whose penalty is cross-validated (lasso), by correlation "
+        "with the target, each by itself (correlation), or by what a fitted model says of its columns (model).",
+        (LASSO, CORRELATION, MODEL),
+    )
+    model: Any = anything(
+        "lightgbm", "The model for importance: model; a model id, 'module:Class', or a scikit-learn estimator."
+    )
+    draws: int = integer(1, "Number of times that knockoffs are drawn, combined by e-values.", at_least=1)
+    construction: str = choice(
+        AUTO,
+        "How far knockoffs are from their features: minimum variance-based reconstructability (mvr), equally far "
+        "(equicorrelated), or the first up to 2,000 columns and the second beyond (auto).",
+        (AUTO, MINIMUM_RECONSTRUCTABILITY, EQUICORRELATED),
+    )
+    covariance: Any = anything(
+        None,
+        "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
+        "shrunken as Ledoit and Wolf have it.",
+    )
+
+    def check(self, where: str | None = None) -> None:
+        """Raise an error of ours if a value is out of its range, or there is no such model or it says nothing."""
+        from ...models import get_model
+
+        super().check(where)
+        get_model(self.model)
+
+    def options(self) -> dict[str, Any]:
+        """Return the value of every parameter, the covariance as plain lists or mappings."""
+        known = self.covariance
+        if hasattr(known, "to_dict"):
+            known = known.to_dict()
+        return {**super().options(), "covariance": known.tolist() if isinstance(known, np.ndarray) else known}
+
+    @property
+    def level(self) -> float:
+        """The false discovery rate of one draw."""
+        return self.q if self.draws == 1 else self.q / 2
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Admit the features that pass in some draw, the largest e-value first."""
+        features = problem.table.select(problem.features)
+        correlations = None
+        if self.covariance is None:
+            columns, owners = columns_of(features)
+        else:
+            columns, owners, correlations = known_columns(features, self.options()["covariance"])
+        problem.check_time()
+        values, weights = np.zeros(len(features)), np.zeros(len(features))
+        law = law_of(columns, self.construction, correlations)
+        for draw in range(self.draws):
+            problem.check_time()
+            rng = derive_rng(problem.seed, "knockoffs", draw)
+            pair = columns, law.draw(columns, rng)
+            found = excess(problem, self.importance, self.model, pair, owners, rng)
+            values += e_values(found, self.level) / self.draws
+            weights += found / self.draws
+        if len(features) < fewest(self.level):
+            problem.say(
+                "unreliable",
+                f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
+                f"{len(features)}: raise q",
+            )
+        order = np.lexsort((-weights, -values))
+        return [
+            Step(problem.features[j], float(values[j]), importance=float(weights[j])) for j in order if values[j] > 0
+        ]
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+        """Keep the features whose e-values are large enough together."""
+        values = np.array([candidate.statistic for candidate in candidates])
+        kept = passing(values, len(problem.features), self.q)
+        return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
