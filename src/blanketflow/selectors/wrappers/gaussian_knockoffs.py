@@ -6,7 +6,7 @@ correlations that are used: Candes, Fan, Janson and Lv (2018), doi:10.1111/rssb.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ MOST_BY_SWEEPS = 2000
 SMALLEST_EIGENVALUE = 1e-8
 
 
-class Knockoffs:
+class KnockoffLaw(ABC):
     """What a law of columns says of their knockoffs: made once, drawn as often as wanted."""
 
     @abstractmethod
@@ -28,7 +28,7 @@ class Knockoffs:
         """Return knockoffs of columns of variance 1, both of shape (n, m)."""
 
 
-def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | None = None) -> Knockoffs:
+def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | None = None) -> KnockoffLaw:
     """Return the law of the knockoffs of centred columns of variance 1, shape (n, m).
 
     Without known `correlations`, (m, m), these are estimated from the rows, shrunken towards none as `shrinkage` says.
@@ -55,7 +55,7 @@ def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | No
 
 
 @dataclass(frozen=True)
-class DenseLaw(Knockoffs):
+class DenseLaw(KnockoffLaw):
     """Knockoffs are X - X C + noise N, where N' N is the covariance left by X; C and N have the shape (m, m)."""
 
     change: np.ndarray
@@ -66,7 +66,7 @@ class DenseLaw(Knockoffs):
         return columns - columns @ self.change + rng.standard_normal(columns.shape) @ self.noise
 
 
-def wide_law(columns: np.ndarray, share: float) -> Knockoffs:
+def wide_law(columns: np.ndarray, share: float) -> KnockoffLaw:
     """Return the equicorrelated law of more columns than rows, with correlations ``(1 - share) X'X / n + share I``.
 
     The rows span n dimensions; in all others the eigenvalue is `share`. O(n^2 m), without a matrix of shape (m, m).
@@ -80,7 +80,7 @@ def wide_law(columns: np.ndarray, share: float) -> Knockoffs:
 
 
 @dataclass(frozen=True)
-class WideLaw(Knockoffs):
+class WideLaw(KnockoffLaw):
     """The same with C and N as multiples along the axes of the rows, of shape (n, m), and one multiple for all else."""
 
     axes: np.ndarray
