@@ -10,6 +10,7 @@ from blanketflow.ci.repeats import draw_repeats
 from blanketflow.ci.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
+from blanketflow.kernels import trees
 from blanketflow.search.backward import BackwardElimination, remove_in_one_pass
 from blanketflow.search.steps import MOST_LISTED, Step
 from literal import LiteralCart, LiteralRegression, ppi_risks
@@ -136,6 +137,28 @@ def test_a_long_chain_of_cuts_on_wide_sparse_data(seed):
         np.testing.assert_array_equal(thin.of(column), dense.of(column))
         thin.drop(column)
         dense.drop(column)
+
+
+@pytest.mark.extended  # compiles what is called from Python: ten seconds
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_parts_of_a_tree_are_gathered_alike_one_by_one_and_all_at_once(n_classes, monkeypatch):
+    X, y = random_table(3, n_classes)
+    y, d = y if n_classes else y.astype(float), X.shape[1]
+    repeats = draw_repeats(len(y), 2, 0.25, 0)
+    at_once, one_by_one = (TreeRisks(table_of(X, y), d, repeats) for _ in range(2))
+    one_by_one._grow_tree, n_gathered = trees.grow_tree.py_func, []
+    gather = trees._gather
+    monkeypatch.setattr(trees, "SLOTS", 1)
+    monkeypatch.setattr(trees, "_gather", lambda *args: n_gathered.append(len(args[4])) or gather(*args))
+    at_once.offer(range(d))
+    one_by_one.offer(range(d))
+    for dropped in np.random.default_rng(0).permutation(d)[:-1]:
+        at_once.drop(dropped)
+        one_by_one.drop(dropped)
+        for column in at_once._offered:
+            np.testing.assert_array_equal(one_by_one.of(column), at_once.of(column))
+    assert set(n_gathered) == {1}
+    assert len(n_gathered) > one_by_one.n_fits
 
 
 def test_only_what_hangs_below_a_dropped_column_is_examined_again():

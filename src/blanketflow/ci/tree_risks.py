@@ -12,13 +12,15 @@ from ..models.encode import unit_of_errors
 from .repeats import Repeats
 from .tree_arrays import ColumnLists, column_lists, target_arrays
 
-_NO_NODES = np.zeros(0, dtype=np.int64)
+_NO_NODES, _NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 
 
 class _Tree(NamedTuple):
     feature: np.ndarray
     cut: np.ndarray
     left: np.ndarray
+    middle: np.ndarray
+    rows: np.ndarray
     leaf: np.ndarray
     used: np.ndarray  # positions among the sorted columns, ascending
     place: np.ndarray
@@ -121,7 +123,7 @@ class TreeRisks:
             self._members,
             repeats.is_train[b],
             *self._target,
-            *(old[:3] if old else (_NO_NODES,) * 3),
+            *(old[:5] if old else (*(_NO_NODES,) * 4, _NO_ROWS)),
             self._work,
         )
         used, place, test_codes = self._predictions.read_test_rows(

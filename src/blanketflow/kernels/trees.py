@@ -7,7 +7,8 @@ the tree only below the nodes that it splits.
 
 Columns are sorted as kernels/sorted_columns.py describes. A cut is the largest code that goes left. The nodes of a tree
 are in arrays: `feature` (position among the sorted columns, -1 in a leaf), `cut`, `left` (the left child; the right one
-is the next node) and `leaf` (a leaf's loss for each class, or its mean).
+is the next node) and `leaf` (a leaf's loss for each class, or its mean). The rows that it learnt from are in one array,
+the rows of a node next to each other and those of a left child first; `middle` is where those of the right child begin.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from .sorted_columns import ROW, SHIFT
 
 #: Nodes that wait while the smaller child of each is grown first: at most the logarithm of the number of rows, twice.
 WAITING = 128
+#: Columns times nodes whose entries are gathered in one pass.
+SLOTS = 2**20
 
 
 @njit
@@ -88,6 +91,41 @@ def _is_constant(entries, start, stop, n_node):
 
 
 @njit
+def _gather(entries, starts, members, tree_rows, roots, root_of_row, gathered):
+    """Return where each member's entries in each of some nodes begin, (k, nodes + 1), and these entries.
+
+    `roots`, (nodes, 3), holds each node with the first and last of its rows. All nodes are served by one pass through a
+    column, which keeps their entries in order. `root_of_row`, (n,), is scratch, and so is `gathered`, which is
+    returned, longer if need be.
+    """
+    root_of_row[:] = -1
+    for r in range(len(roots)):
+        for row in tree_rows[roots[r, 1] : roots[r, 2]]:
+            root_of_row[row] = r
+    begins, filled = np.zeros((len(members), len(roots) + 1), np.int64), 0
+    place = np.empty(len(roots), np.int64)
+    for m in range(len(members)):
+        column, ends = entries[starts[members[m]] : starts[members[m] + 1]], begins[m, 1:]
+        for entry in column:
+            r = root_of_row[entry & ROW]
+            if r >= 0:
+                ends[r] += 1
+        begins[m, 0] = filled
+        for r in range(len(roots)):
+            place[r] = begins[m, r]
+            ends[r] += begins[m, r]
+        filled = begins[m, len(roots)]
+        while filled > len(gathered):
+            gathered = _longer(gathered, begins[m, 0])
+        for entry in column:
+            r = root_of_row[entry & ROW]
+            if r >= 0:
+                gathered[place[r]] = entry
+                place[r] += 1
+    return begins, gathered
+
+
+@njit
 def _longer(array, filled):
     longer = np.empty(2 * len(array) + 16, array.dtype)
     longer[:filled] = array[:filled]
@@ -95,14 +133,15 @@ def _longer(array, filled):
 
 
 @njit(
-    "Tuple((int64[::1], int64[::1], int64[::1], float64[:, ::1], int64))"
+    "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], int32[::1], float64[:, ::1], int64))"
     "(int64[::1], int64[::1], int32[::1], float64[::1], int64[::1],"
-    " int64[::1], boolean[::1], int64[::1], float64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1])",
+    " int64[::1], boolean[::1], int64[::1], float64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1],"
+    " int32[::1], int64[::1])",
     cache=True,
 )
 def grow_tree(
     entries, starts, background, levels, level_starts, members, is_train, classes, target, n_classes,
-    old_feature, old_cut, old_left, work,
+    old_feature, old_cut, old_left, old_middle, old_rows, work,
 ):  # fmt: skip
     """Grow a tree to purity, starting from the valid part of an earlier tree.
 
@@ -120,7 +159,7 @@ def grow_tree(
         Numbers to predict; read when ``n_classes == 0``.
     n_classes : int
         Number of classes, 0 for regression.
-    old_feature, old_cut, old_left : int64 arrays
+    old_feature, old_cut, old_left, old_middle, old_rows : arrays
         The tree of these rows on a larger set of columns; empty for none. What does not hang below a node that is split
         by a column outside `members` is taken from it.
     work : int64 array
@@ -128,16 +167,20 @@ def grow_tree(
 
     Returns
     -------
-    feature, cut, left : int64 arrays of shape (nodes,)
+    feature, cut, left, middle : int64 arrays of shape (nodes,)
+        See the module.
+    rows : int32 array of shape (training rows,)
+        See the module.
     leaf : float64 array of shape (nodes, max(n_classes, 1))
         See the module.
     n_examined : int
         Entries of columns that were looked at to find cuts.
     """
     n = len(is_train)
-    tree_rows = np.flatnonzero(is_train).astype(np.int32)
+    tree_rows = old_rows.copy() if len(old_rows) else np.flatnonzero(is_train).astype(np.int32)
     largest = max(2 * len(tree_rows) - 1, 1)
-    feature, cut, left = np.full(largest, -1), np.zeros(largest, np.int64), np.zeros(largest, np.int64)
+    feature, cut = np.full(largest, -1), np.zeros(largest, np.int64)
+    left, middle = np.zeros(largest, np.int64), np.zeros(largest, np.int64)
     leaf = np.zeros((largest, max(n_classes, 1)))
     n_nodes, n_examined = 1, 0
     is_member = np.zeros(len(background), np.bool_)
@@ -153,40 +196,44 @@ def grow_tree(
     # node, first and last of its rows, first and last of its columns, where its entries end
     waiting = np.empty((WAITING, 6), np.int64)
     replayed = [(0, 0 if len(old_feature) else -1, 0, len(tree_rows))]
+    # Of each part that is grown anew: its node, first and last of its rows.
+    roots, n_roots = np.empty((max(len(old_feature), 1), 3), np.int64), 0
     while len(replayed):
         node, old, start, stop = replayed.pop()
         if old >= 0 and old_feature[old] >= 0 and is_member[old_feature[old]]:
-            k = old_feature[old]
-            n_left = _send(
-                tree_rows[start:stop], entries, starts[k], starts[k + 1], background[k], old_cut[old], goes_left,
-                right_rows,
-            )  # fmt: skip
-            feature[node], cut[node], left[node] = k, old_cut[old], n_nodes
-            replayed.append((n_nodes, old_left[old], start, start + n_left))
-            replayed.append((n_nodes + 1, old_left[old] + 1, start + n_left, stop))
+            feature[node], cut[node] = old_feature[old], old_cut[old]
+            left[node], middle[node] = n_nodes, old_middle[old]
+            replayed.append((n_nodes, old_left[old], start, middle[node]))
+            replayed.append((n_nodes + 1, old_left[old] + 1, middle[node], stop))
             n_nodes += 2
             continue
         is_pure, mean, grain = _describe(tree_rows[start:stop], classes, target, counts)
         if is_pure or (old >= 0 and old_feature[old] < 0):
             _fill_leaf(leaf[node], counts, stop - start, mean)
             continue
-        # Gather what the members have in this node.
-        goes_left[:] = False
-        for row in tree_rows[start:stop]:
-            goes_left[row] = True
+        tree_rows[start:stop].sort()  # as they were before the old tree cut them
+        roots[n_roots] = node, start, stop
+        n_roots += 1
+    batch = max(1, SLOTS // max(1, len(members)))
+    root_of_row = np.empty(n, np.int64)
+    gathered, begins = np.empty(0, np.int64), np.empty((0, 0), np.int64)
+    for r in range(n_roots):
+        if r % batch == 0:
+            nodes = roots[r : min(r + batch, n_roots)]
+            begins, gathered = _gather(entries, starts, members, tree_rows, nodes, root_of_row, gathered)
+        node, start, stop = roots[r]
         n_columns, filled = 0, 0
-        for k in members:
-            while filled + starts[k + 1] - starts[k] >= len(work):
+        for m in range(len(members)):
+            segment = gathered[begins[m, r % batch] : begins[m, r % batch + 1]]
+            if _is_constant(segment, 0, len(segment), stop - start):
+                continue
+            while filled + len(segment) >= len(work):
                 work = _longer(work, filled)
-            column[n_columns], begin[n_columns] = k, filled
-            for i in range(starts[k], starts[k + 1]):
-                work[filled] = entries[i]
-                filled += goes_left[entries[i] & ROW]
+            work[filled : filled + len(segment)] = segment
+            column[n_columns], begin[n_columns] = members[m], filled
+            filled += len(segment)
             end[n_columns] = filled
-            if _is_constant(work, begin[n_columns], filled, stop - start):
-                filled = begin[n_columns]
-            else:
-                n_columns += 1
+            n_columns += 1
         n_waiting = 1
         waiting[0] = node, start, stop, 0, n_columns, filled
         while n_waiting:
@@ -210,10 +257,10 @@ def grow_tree(
             n_left = _send(
                 tree_rows[start:stop], work, begin[winner], end[winner], background[k], cut[node], goes_left, right_rows
             )
-            middle = start + n_left
+            middle[node] = start + n_left
             left_is_smaller = 2 * n_left < stop - start
-            small, small_start, small_stop = n_nodes, start, middle
-            large, large_start, large_stop = n_nodes + 1, middle, stop
+            small, small_start, small_stop = n_nodes, start, middle[node]
+            large, large_start, large_stop = n_nodes + 1, middle[node], stop
             if not left_is_smaller:
                 small, large = large, small
                 small_start, small_stop, large_start, large_stop = large_start, large_stop, small_start, small_stop
@@ -256,4 +303,7 @@ def grow_tree(
             if not small_is_pure:
                 waiting[n_waiting] = small, small_start, small_stop, last, small_last, small_filled
                 n_waiting += 1
-    return feature[:n_nodes].copy(), cut[:n_nodes].copy(), left[:n_nodes].copy(), leaf[:n_nodes].copy(), n_examined
+    return (
+        feature[:n_nodes].copy(), cut[:n_nodes].copy(), left[:n_nodes].copy(), middle[:n_nodes].copy(), tree_rows,
+        leaf[:n_nodes].copy(), n_examined,
+    )  # fmt: skip
