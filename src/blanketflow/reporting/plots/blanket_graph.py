@@ -76,8 +76,7 @@ def blanket_graph(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES)
         .encode(text=alt.Text("label:N"))
         for sign, align, dx in ((">", "left", 13), ("<=", "right", -13))
     ]
-    chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes)
-    chart = chart.properties(width=_WIDTH, height=height)
+    chart = alt.layer(lines, points, *labels, *_centre(target), data=nodes, width=_WIDTH, height=height)
     return noted(chart, note_on(blanket, limit))
 
 

@@ -74,8 +74,8 @@ def blanket_tree(blanket: pd.DataFrame, target: str, limit: int = MAX_FEATURES) 
     last = float(nodes["y"].max()) if len(nodes) else 0.0
     # What the layers share is said once: a report has a chart for each selector and data set.
     features = alt.layer(branches, points, labels, data=nodes).encode(x=x_axis, y=y_axis, tooltip=tooltip(titles))
-    chart = alt.layer(_target(target, last, y_axis), features)
-    return noted(chart.properties(width=_WIDTH, height=height), note_on(blanket, limit))
+    chart = alt.layer(_target(target, last, y_axis), features, width=_WIDTH, height=height)
+    return noted(chart, note_on(blanket, limit))
 
 
 def _target(target: str, last: float, y_axis: alt.Y) -> alt.LayerChart:

@@ -43,7 +43,7 @@ def critical_difference(ranks: pd.DataFrame, critical_difference: float, n_datas
     layers = [_lines_and_names(nodes, x, y), _joined(bars, y_scale)]
     if critical_difference == critical_difference:
         layers.append(_ruler(critical_difference))
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=height)
+    chart = alt.layer(*layers, width=_WIDTH, height=height)
     return noted(chart, _note(len(names), n_datasets, critical_difference))
 
 

@@ -94,9 +94,9 @@ def _matrix(
     )
     texts = base.mark_text(color=INK, fontSize=11).encode(text=alt.Text("text:N"))
     layers = [rects, texts] if len(names) <= MAX_TEXTS else [rects]
-    chart = alt.layer(*layers, data=shown.reset_index())
-    chart = chart.transform_flatten(spread).transform_calculate(depth="abs(datum.value)")
-    return noted(chart.properties(width=step * max(len(names), 1), height=step * max(len(names), 1)), note)
+    side = step * max(len(names), 1)
+    chart = alt.layer(*layers, data=shown.reset_index(), width=side, height=side)
+    return noted(chart.transform_flatten(spread).transform_calculate(depth="abs(datum.value)"), note)
 
 
 def _by_similarity(agreement: pd.DataFrame, names: list[str]) -> list[str]:

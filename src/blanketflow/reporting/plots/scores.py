@@ -180,7 +180,7 @@ def _scatter(
         for side, align, dx in (("right", "left", GAP), ("left", "right", -GAP))
     ]
     layers = [*_reference_lines(lines, y_scale), spreads, dots, *labels]
-    chart = alt.layer(*layers, data=shown).properties(width=_WIDTH, height=_HEIGHT)
+    chart = alt.layer(*layers, data=shown, width=_WIDTH, height=_HEIGHT)
     hidden = places.count(None)
     note = f"{hidden} of {len(places)} names do not fit: point at the dots to read them"
     return noted(chart, note if hidden else "")

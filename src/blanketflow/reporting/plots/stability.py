@@ -60,7 +60,7 @@ def stability_by_selector(stability: pd.DataFrame) -> alt.LayerChart:
     intervals = base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, x2=alt.X2("upper:Q"))
     points = base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x=alt.X("index:Q"))
     left_out = list(stability.loc[stability["stability"].isna(), "selector"])
-    chart = alt.layer(zero, intervals, points, data=data).properties(width=WIDTH - _MARGIN, height=alt.Step(STEP))
+    chart = alt.layer(zero, intervals, points, data=data, width=WIDTH - _MARGIN, height=alt.Step(STEP))
     return noted(chart, f"fewer than two sets to compare: {', '.join(left_out)}" if left_out else "")
 
 
@@ -114,8 +114,9 @@ def selection_frequency(
         .encode(x=x, y=alt.YValue(-4), tooltip=tooltip({"fold": "its set is the blanket: fold"}))
     )
     note = f"{len(shown)} of {len(ranked)} features that any fold selected" if len(shown) < len(ranked) else ""
-    chart = alt.layer(cells.encode(x=x, y=y, color=colour, tooltip=tooltip(titles)), marks)
-    chart = chart.properties(width=_CELL * max(len(order), 1), height=STEP * max(len(shown), 1))
+    width, height = _CELL * max(len(order), 1), STEP * max(len(shown), 1)
+    cells = cells.encode(x=x, y=y, color=colour, tooltip=tooltip(titles))
+    chart = alt.layer(cells, marks, width=width, height=height)
     return noted(chart, note)
 
 

@@ -63,17 +63,20 @@ def tooltip(titles: Mapping[str, str]) -> list[alt.Tooltip]:
 
 
 def themed(chart: _Chart) -> _Chart:
-    """Return the chart with the shared style.
+    """Give a chart the shared style, and return it.
 
-    The style is set on the chart and not as Altair's active theme, which is global state of the process.
+    The style is set on the chart and not as Altair's active theme, which is global state of the process. The chart is
+    changed, since Altair's methods copy all that it holds.
     """
-    return chart.configure(**CONFIG)
+    chart.config = alt.Config(**CONFIG)
+    return chart
 
 
 def noted(chart: _Chart, note: str) -> _Chart:
-    """Return the chart with the shared style, and a note above it unless the note is empty."""
-    title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
-    return themed(chart.properties(title=title) if note else chart)
+    """Give a chart the shared style, and a note above it unless the note is empty, and return it."""
+    if note:
+        chart.title = alt.TitleParams(text=note, fontSize=12, fontWeight="normal", offset=10)
+    return themed(chart)
 
 
 def rounded(values: pd.Series) -> pd.Series:
