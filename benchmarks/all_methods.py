@@ -18,8 +18,7 @@ from scipy.spatial.distance import pdist, squareform
 from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import themed
+from blanketflow.reporting.plots.render import svg_on_white
 
 PAGE = Path(__file__).parents[1] / "docs" / "all-methods.md"
 #: What was run, where its blocks and charts stand, by which metric, and that metric's name.
@@ -42,9 +41,7 @@ def main() -> None:
         found = summary(of_metric)
         blocks |= {f"{prefix}friedman": tests(of_metric["friedman"]), f"{prefix}methods": methods(found, title)}
         for name, drawing in (("sizes", sizes(found, title)), ("seconds", seconds(found, title))):
-            (PAGE.parent / f"all-methods-{prefix}{name}.svg").write_text(
-                svg(themed(drawing).properties(background="white")), encoding="utf-8"
-            )
+            (PAGE.parent / f"all-methods-{prefix}{name}.svg").write_text(svg_on_white(drawing), encoding="utf-8")
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
 
 

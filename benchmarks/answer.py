@@ -18,8 +18,7 @@ from scipy import stats
 
 from blanketflow.reporting.colours import BLUE, ORANGE, VERMILLION
 from blanketflow.reporting.plots.critical_difference import critical_difference
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import themed
+from blanketflow.reporting.plots.render import svg_on_white
 from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 
 ROOT = Path(__file__).parents[1]
@@ -73,7 +72,7 @@ def main() -> None:
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
     drawn = {"sizes": over_sizes(summary(by_set)), "seconds": over_seconds(summary(by_set)), "ranks": ranked(raw)}
     for name, chart in drawn.items():
-        drawing = svg(themed(chart).properties(background="white"))
+        drawing = svg_on_white(chart)
         (PAGE.parent / f"answer-{name}.svg").write_text(drawing, encoding="utf-8")
 
 

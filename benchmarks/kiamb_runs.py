@@ -16,8 +16,7 @@ from papers import PAGE, row, write
 import blanketflow as bf
 from blanketflow.models import build_estimator
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import themed
+from blanketflow.reporting.plots.render import svg_on_white
 
 DATA = Path(__file__).parents[1] / "data" / "arcene-parts.parquet"
 N_TRAINING, N_RUNS, SHARE = 100, 100, 0.6
@@ -40,7 +39,7 @@ def main() -> None:
         blanket = tuple(X.columns[bf.get_selector(name, **COMMON, **options).fit(X, y).get_support()])
         others[name] = (len(blanket), *accuracies(train, test, blanket))
     write("kiamb runs", table(sizes, repeated, others, len(judged)))
-    drawing = svg(themed(chart(repeated, others)).properties(background="white"))
+    drawing = svg_on_white(chart(repeated, others))
     (PAGE.parent / "printed-srs-kiamb.svg").write_text(drawing, encoding="utf-8")
 
 

@@ -23,8 +23,7 @@ from blanketflow.ci.base import CITest
 from blanketflow.core.seeds import derive_seed
 from blanketflow.data.simulate.near_parity import PARENTS, TARGET, near_parity
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import themed
+from blanketflow.reporting.plots.render import svg_on_white
 from blanketflow.search.joint_forward import n_sets
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.causal.gs_m import GSM
@@ -205,7 +204,7 @@ def main() -> None:
     if quick:
         return
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {"tables": written}, str(PAGE)), encoding="utf-8")
-    drawing = svg(themed(chart(means)).properties(background="white"))
+    drawing = svg_on_white(chart(means))
     PAGE.with_suffix(".svg").write_text(drawing, encoding="utf-8")
 
 

@@ -13,8 +13,7 @@ import pandas as pd
 from page import renewed
 
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import themed
+from blanketflow.reporting.plots.render import svg_on_white
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"
@@ -42,7 +41,7 @@ def main() -> None:
         scores = pd.read_parquet(folder / "tables" / "scores.parquet")
         sizes = scores["selector"].str.extract(RANKING).dropna()
         if len(sizes):
-            drawing = svg(themed(curves(scores, sizes)).properties(background="white"))
+            drawing = svg_on_white(curves(scores, sizes))
             (PAGE.parent / f"printed-{folder.name}-psi.svg").write_text(drawing, encoding="utf-8")
             write(f"{folder.name} psi", f"![Accuracy over the number of features](printed-{folder.name}-psi.svg)")
 
@@ -60,7 +59,7 @@ def tables(found: pd.DataFrame, run: str) -> str:
     parts = [counted(compared)]
     shown = compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
     if len(shown):
-        drawing = svg(themed(chart(shown)).properties(background="white"))
+        drawing = svg_on_white(chart(shown))
         (PAGE.parent / f"printed-{run}.svg").write_text(drawing, encoding="utf-8")
         parts.append(f"![Printed numbers and ours, by verdict](printed-{run}.svg)")
     for (table, measure, model, kind), cells in compared.groupby(

@@ -8,8 +8,8 @@ import altair as alt
 import pandas as pd
 
 from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import WIDTH, themed
+from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.plots.theme import WIDTH
 
 from .study import NULL_ROWS, POWER_ROWS, SET_SIZES
 
@@ -30,7 +30,7 @@ def write(folder: Path, table: pd.DataFrame) -> None:
     }
     for name, chart in charts.items():
         # A file of its own does not take the colour of the page around it, so it brings its paper along.
-        (folder / name).write_text(svg(themed(chart).properties(background="white")), encoding="utf-8")
+        (folder / name).write_text(svg_on_white(chart), encoding="utf-8")
 
 
 def false_positives(nulls: pd.DataFrame) -> alt.FacetChart:

@@ -9,8 +9,8 @@ import altair as alt
 import pandas as pd
 
 from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
-from blanketflow.reporting.plots.render import svg
-from blanketflow.reporting.plots.theme import STEP, WIDTH, themed
+from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.plots.theme import STEP, WIDTH
 
 from .record import OWN
 from .tables import aim, entries
@@ -25,7 +25,7 @@ def write(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:
         if name in contents and entries(contents[name], needed[name]):
             path = folder / f"performance-{name}.svg"
             # A file of its own does not take the colour of the page around it, so it brings its paper along.
-            path.write_text(svg(themed(make(contents[name])).properties(background="white")), encoding="utf-8")
+            path.write_text(svg_on_white(make(contents[name])), encoding="utf-8")
             written.append(path)
     return written
 

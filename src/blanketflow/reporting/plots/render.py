@@ -10,6 +10,7 @@ import altair as alt
 import vl_convert
 
 from ...core.printable import visible
+from .theme import themed
 
 
 @contextmanager
@@ -27,6 +28,11 @@ def full_spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 def svg(spec: Mapping[str, Any]) -> str:
     """Return a chart, given its full specification, as the text of an SVG element."""
     return vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[])
+
+
+def svg_on_white(chart: alt.TopLevelMixin) -> str:
+    """Return a chart with the shared style on a white background as SVG, for pages that may be dark."""
+    return svg(full_spec(themed(chart).properties(background="white")))
 
 
 def short_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
