@@ -109,7 +109,8 @@ def _columns(
             if n_cells is not None and n_rows * width > n_cells:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
                 return columns_from_arrow(name, pa.Table.from_batches([batch]), drop, dates), n_rows
-            columns, kept = [], file_beyond(n_rows, widths, max_memory)
+            columns: list[Column] = []
+            kept = file_beyond(n_rows, widths, max_memory)
             for names in names_by_cells(schema.names, n_rows):
                 columns += kept_in(kept, columns_from_arrow(name, file.read(columns=names), drop, dates))
         pa.default_memory_pool().release_unused()  # what reading took beside the columns
