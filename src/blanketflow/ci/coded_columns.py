@@ -7,6 +7,8 @@ from itertools import chain
 
 import numpy as np
 
+from ..core.mapped_file import MappedFile
+
 #: Columns with more levels have no bit sets, which would need too much memory.
 MOST_BIT_SETS = 64
 #: Returns the codes 0 .. r - 1 of the column at a position, and r.
@@ -14,9 +16,9 @@ Code = Callable[[int], tuple[np.ndarray, int]]
 
 
 class CodedColumns:
-    """Coded columns, in the layout described in kernels/strata.py."""
+    """Coded columns, in the layout described in kernels/strata.py; in a file if those of the table are in one."""
 
-    def __init__(self, n_rows: int, n_columns: int, code: Code) -> None:
+    def __init__(self, n_rows: int, n_columns: int, code: Code, in_file: bool = False) -> None:
         from ..kernels.strata import list_levels, stratify  # numba takes half a second to import: only if needed
 
         self._list_levels, self._stratify = list_levels, stratify
@@ -24,9 +26,17 @@ class CodedColumns:
         self._coded: set[int] = set()
         self._n_listed = self._n_lists = self._n_bits = 0
         self.n_rows = n_rows
-        self.rows = np.empty(n_rows, dtype=np.int32)
+        self._file = None
+        if in_file:  # arrays of the largest length, of which only what is written takes room
+            words = (n_rows + 63) // 64
+            longest, most_bits = n_columns * n_rows, n_columns * (MOST_BIT_SETS - 1)
+            self._file = MappedFile(4 * longest + 8 * most_bits * words + 128)
+            self.rows = self._file.empty(longest, np.int32)
+            self.level_bits = self._file.empty(most_bits * words, np.uint64).reshape(most_bits, words)
+        else:
+            self.rows = np.empty(n_rows, dtype=np.int32)
+            self.level_bits = np.zeros((64, (n_rows + 63) // 64), dtype=np.uint64)
         self.level_start = np.zeros(65, dtype=np.int64)
-        self.level_bits = np.zeros((64, (n_rows + 63) // 64), dtype=np.uint64)
         self.first_bits = np.full(n_columns, -1, dtype=np.int64)
         self.first_level = np.zeros(n_columns, dtype=np.int64)
         self.n_levels = np.zeros(n_columns, dtype=np.int64)
@@ -66,6 +76,9 @@ class CodedColumns:
         self.level_bits = _with_room(self.level_bits, bits.stop)
         stops = self.level_start[lists.start + 1 : lists.stop + 1]
         codes = np.ascontiguousarray(codes, dtype=np.int32)
+        if self._file:
+            self._file.claim(self.rows[self._n_listed : self._n_listed + self.n_rows])
+            self._file.claim(self.level_bits[bits])
         self._list_levels(codes, n_levels, self.rows[self._n_listed :], stops, self.level_bits[bits])
         stops += self._n_listed
         self.first_level[position], self.n_levels[position] = lists.start, n_levels

@@ -140,10 +140,30 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         ),
     ),
     "rows": (1000, Parameter("integer", "Rows to simulate, of simulate: and network: sources.", at_least=2)),
+    "max_memory": (
+        None,
+        Parameter(
+            "size",
+            "Tables of Parquet beyond it are kept in temporary files: 2GB, or bytes; by default half of what is free.",
+            nullable=True,
+        ),
+    ),
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
-ONLY_IF_SET = ("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are", *PRIOR)
+ONLY_IF_SET = (
+    "encoding",
+    "sep",
+    "decimal",
+    "thousands",
+    "comment",
+    "sheet",
+    "dates",
+    "weights",
+    "weights_are",
+    "max_memory",
+    *PRIOR,
+)
 #: Keys that say how a file is written.
 OF_FILES = ("encoding", "sep", "decimal", "thousands", "comment", "sheet")
 SPLITS: dict[str, tuple[Any, Parameter]] = {

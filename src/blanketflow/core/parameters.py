@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from .cards import Card
 from .errors import ConfigError, ParameterError, closest, correction, did_you_mean, shown
+from .sizes import size_in_bytes
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Parameter:
     ----------
     kind : str
         ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``tiers`` (lists of names),
+        ``size`` (of memory: bytes, or text such as 2GB),
         ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a list
         of these, or "auto") or ``any``.
     doc : str
@@ -69,6 +71,8 @@ class Parameter:
             listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
             listed |= self.kind == "roles" and isinstance(value, Mapping)
             return listed and all(isinstance(name, str) for name in value)
+        if self.kind == "size":
+            return size_in_bytes(value) is not None
         if self.kind == "tiers":
             names = Parameter("names", "")
             return isinstance(value, Sequence) and not isinstance(value, str) and all(map(names._right_kind, value))
@@ -99,6 +103,7 @@ class Parameter:
             "text": "a text",
             "texts": "a list of texts",
             "names": "a list of names",
+            "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
@@ -132,6 +137,8 @@ class Parameter:
         fragment: dict[str, Any] = {"description": self.doc}
         if self.kind in types:
             fragment["type"] = [types[self.kind], "null"] if self.nullable else types[self.kind]
+        if self.kind == "size":
+            fragment["type"] = ["string", "integer", *(["null"] if self.nullable else [])]
         if self.kind == "feature-counts":
             count = {"type": "integer", "minimum": 1}
             counts = {"type": "array", "items": count, "minItems": 1, "uniqueItems": True}

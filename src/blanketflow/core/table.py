@@ -14,6 +14,7 @@ import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from .errors import DataError, UnknownNameError, did_you_mean
+from .mapped_file import kept_like
 from .repeated_rows import are_repeated, places_of
 from .unicode_text import check_unicode
 from .wide_columns import WideColumns
@@ -206,7 +207,7 @@ class Table:
             shorter = copy(self)  # the names are known to differ, which takes a while to see of a million
             shorter.columns, shorter.n_rows = self.columns.take(rows), len(rows)
             return shorter
-        return Table([column.take(rows) for column in self.columns])
+        return Table(kept_like(self.columns, (column.take(rows) for column in self.columns), len(rows)))
 
     def select(self, keys: Iterable[str | int]) -> Table:
         """Return the table of the given columns."""

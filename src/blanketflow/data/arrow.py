@@ -10,7 +10,9 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
+from ..core.mapped_file import kept_in
 from ..core.table import Column
+from .beyond_memory import file_beyond
 from .columns import column_of_codes
 from .input_file import Unpacking
 from .text import Head
@@ -63,12 +65,16 @@ def column_to_arrow(column: Column) -> Any:
     return pa.array(values.astype(bool) if column.kind == BOOLEAN else values, mask=gaps)
 
 
-def read_parquet(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> list[Column]:
+def read_parquet(
+    name: str, path: Path, drop: Collection[str] = (), dates: bool = False, max_memory: int | None = None
+) -> list[Column]:
     """Return the columns of a Parquet file; `columns_from_arrow` says what happens to those to drop, and of dates.
+
+    Columns beyond `max_memory` bytes, by default half of the memory that is free, are kept in a mapped file.
 
     Raises `DataError` if it cannot be read or a column has a type that is neither number, boolean nor text.
     """
-    return _columns(name, path, drop, None, dates)[0]
+    return _columns(name, path, drop, None, dates, max_memory)[0]
 
 
 def read_parquet_head(name: str, path: Path, drop: Collection[str] = (), dates: bool = False) -> Head:
@@ -78,7 +84,12 @@ def read_parquet_head(name: str, path: Path, drop: Collection[str] = (), dates: 
 
 
 def _columns(
-    name: str, path: Path, drop: Collection[str], n_cells: int | None, dates: bool
+    name: str,
+    path: Path,
+    drop: Collection[str],
+    n_cells: int | None,
+    dates: bool,
+    max_memory: int | None = None,
 ) -> tuple[list[Column], int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -88,7 +99,8 @@ def _columns(
             stated, schema = file.metadata, file.schema_arrow
         n_rows, width = stated.num_rows, len(schema)
         encoded = sum(stated.row_group(group).total_byte_size for group in range(stated.num_row_groups))
-        Unpacking(name, path).add(max(encoded, n_rows * sum(_cell_bytes(field.type) for field in schema)))
+        widths = cell_bytes(schema)
+        Unpacking(name, path).add(max(encoded, n_rows * sum(widths)))
         if not n_rows:
             raise DataError(f"{name}: {path} has no rows.")
         # Texts stay codes and levels: one long text in many rows takes no room in a file, but could take all memory.
@@ -97,9 +109,10 @@ def _columns(
             if n_cells is not None and n_rows * width > n_cells:
                 batch = next(file.iter_batches(batch_size=max(20, n_cells // max(1, width))))
                 return columns_from_arrow(name, pa.Table.from_batches([batch]), drop, dates), n_rows
-            columns = []
-            for names in _names_by_cells(schema.names, n_rows):
-                columns += columns_from_arrow(name, file.read(columns=names), drop, dates)
+            columns: list[Column] = []
+            kept = file_beyond(n_rows, widths, max_memory)
+            for names in names_by_cells(schema.names, n_rows):
+                columns += kept_in(kept, columns_from_arrow(name, file.read(columns=names), drop, dates))
         pa.default_memory_pool().release_unused()  # what reading took beside the columns
         return columns, n_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -108,10 +121,15 @@ def _columns(
         ) from error
 
 
-def _names_by_cells(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
+def names_by_cells(names: Sequence[str], n_rows: int) -> Iterator[list[str]]:
     """Yield the names of the columns that are read together; a name that occurs twice stands for both."""
     distinct, step = list(dict.fromkeys(names)), max(1, READ_CELLS // n_rows)
     yield from (distinct[start : start + step] for start in range(0, len(distinct), step))
+
+
+def cell_bytes(schema: Any) -> list[int]:
+    """Return how many bytes a cell of each column of an Arrow schema takes in memory."""
+    return [_cell_bytes(field.type) for field in schema]
 
 
 def _cell_bytes(kind: Any) -> int:

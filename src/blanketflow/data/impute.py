@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.errors import DataError
+from ..core.mapped_file import kept_like
 from ..core.table import Column, SparseValues, Table
 from ..core.wide_columns import MatrixColumns, WideColumns
 from .columns import missing_by_column
@@ -29,7 +30,8 @@ def impute(train: Table, table: Table) -> Table:
     if isinstance(table.columns, WideColumns):
         gaps = np.flatnonzero(missing_by_column(table.columns))
         return Table(_filled_at(train, table.columns, gaps.tolist())) if len(gaps) else table
-    return Table([_filled(train[column.name], column) for column in table.columns])
+    filled = (_filled(train[column.name], column) for column in table.columns)
+    return Table(kept_like(table.columns, filled, table.n_rows))
 
 
 def _filled_at(train: Table, columns: WideColumns, gaps: list[int]) -> WideColumns:

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.mapped_file import kept_like
+from ..core.sizes import size_in_bytes
 from ..core.table import Column, Table, labelled, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
@@ -68,12 +70,26 @@ class RawTable:
     suspected: Found = field(default_factory=dict)
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
+    #: Bytes beyond which tables are kept in files; None: half of the memory that is free.
+    max_memory: int | None = None
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
     """Return a key of a data set's spec, or its default where it is absent or null."""
     value = spec.get(key)
     return DEFAULTS[key] if value is None else value
+
+
+def max_memory(name: str, spec: Mapping[str, Any]) -> int | None:
+    """Return the bytes beyond which a data set's tables are kept in files, None if its spec does not say.
+
+    Raises `ConfigError` if it is not a size.
+    """
+    said = spec.get("max_memory")
+    size = None if said is None else size_in_bytes(said)
+    if said is not None and size is None:
+        raise ConfigError(f"{name}: max_memory is {said!r}, but must be a size such as 2GB, or a number of bytes.")
+    return size
 
 
 def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
@@ -176,7 +192,8 @@ def assemble(
         features = features.take(rows)
     y, task = prepare_target(name, spec, y.take(rows), whole, markers)
     if not isinstance(features.columns, WideColumns):
-        features = Table([used_levels(column) for column in features.columns])
+        used = (used_levels(column) for column in features.columns)
+        features = Table(kept_like(features.columns, used, features.n_rows))
     groups = spec.get("groups")
     if groups is not None:
         numbers = _group_numbers(name, columns[names.index(groups)].take(rows))
@@ -188,7 +205,10 @@ def assemble(
         truth = None
     n_test = setting(spec, "test_rows")
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
-    return RawTable(features, y, task, numbers, truth, policy, notes=notes, n_test=n_test, markers=markers)
+    most = max_memory(name, spec)
+    return RawTable(
+        features, y, task, numbers, truth, policy, notes=notes, n_test=n_test, markers=markers, max_memory=most
+    )
 
 
 def prepare_target(
@@ -242,13 +262,14 @@ def _recoded(name: str, columns: Sequence[Column], names: set[str]) -> Sequence[
     """Return the columns, those in `names` with their values as labels."""
     if isinstance(columns, WideColumns) and names.isdisjoint(columns.names):
         return replace(columns, more=tuple(_recoded(name, columns.more, names)))
-    recoded = list(columns)
-    for at, column in enumerate(recoded) if names else ():
-        if column.name in names:
-            if column.kind == INTEGER:
-                check_told_apart(name, column)
-            recoded[at] = as_categorical(column)
-    return recoded
+    made = (_labelled(name, column) if column.name in names else column for column in columns)
+    return kept_like(columns, made, columns[0].n_rows) if names and columns else columns
+
+
+def _labelled(name: str, column: Column) -> Column:
+    if column.kind == INTEGER:
+        check_told_apart(name, column)
+    return as_categorical(column)
 
 
 def as_categorical(column: Column) -> Column:

@@ -34,7 +34,7 @@ from .input_file import existing_file
 from .missing_markers import Found, MissingMarkers, of_columns
 from .number_texts import number_texts
 from .openml import openml_file, read_openml
-from .raw import RawTable, assemble, columns_of_rows, setting
+from .raw import RawTable, assemble, columns_of_rows, max_memory, setting
 from .secrets import check_no_secret
 from .simulate import Network, find_network, known_network, read_network, simulate
 from .sql import database_file, is_database_url, queried_file, read_database
@@ -224,7 +224,7 @@ def load(name: str, source: Source, spec: Mapping[str, Any]) -> Loaded:
             read_text(name, path, setting(spec, "categorical"), dialect, markers, setting(spec, "drop"))
         ),
         "xlsx": lambda: read_xlsx(name, path, spec, markers, dialect),
-        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"), dates)),
+        "parquet": lambda: Loaded(read_parquet(name, path, setting(spec, "drop"), dates, max_memory(name, spec))),
         "npz": lambda: Loaded(read_npz(name, path, spec, markers), TARGET),
         "arrow": lambda: Loaded(read_ipc(name, path, setting(spec, "drop"), dates)),
         "arff": lambda: read_arff(name, path, markers),

@@ -16,10 +16,12 @@ import numpy as np
 
 from ..core.cards import INTEGER
 from ..core.errors import ArtefactError, DataError, did_you_mean
+from ..core.mapped_file import kept_in
 from ..core.table import Column, Table
 from ..core.wide_columns import SparseColumns
-from .arrow import column_from_arrow, column_to_arrow, joined
+from .arrow import cell_bytes, column_from_arrow, column_to_arrow, joined, names_by_cells
 from .artefacts import opened, write_arrow
+from .beyond_memory import file_beyond
 from .provenance import Provenance
 from .raw import RawTable
 from .wide_file import SPARSE, WideFile, write_wide
@@ -43,7 +45,7 @@ class StoredTable:
     target: Column
     groups: np.ndarray | None
     #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-    #: (how many of the last rows are test rows), and what else `write_table` was given.
+    #: (how many of the last rows are test rows), `max_memory` if it was set, and what else `write_table` was given.
     extra: dict[str, Any]
 
 
@@ -63,6 +65,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         "groups": groups,
         "truth": raw.truth,
         "n_test": raw.n_test,
+        **({"max_memory": raw.max_memory} if raw.max_memory is not None else {}),
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
     if len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE):
@@ -122,7 +125,7 @@ class _NarrowFile:
     """An open narrow table, with the methods of a `WideFile`."""
 
     def __init__(self, file: Any, extra: dict[str, Any]) -> None:
-        self._file = file
+        self._file, self._max_memory = file, extra.get("max_memory")
         names = file.schema.names
         self.n_rows = sum(file.blocks)
         self.n_features = len(names) - (2 if extra["groups"] else 1)
@@ -141,8 +144,13 @@ class _NarrowFile:
         return self._read([self._names[position] for position in positions])
 
     def _read(self, names: Sequence[str]) -> list[Column]:
-        table = self._file.read(columns=names)
-        return [column_from_arrow(name, joined(table.column(name))) for name in names]
+        widths = dict(zip(self._file.schema.names, cell_bytes(self._file.schema), strict=True))
+        kept = file_beyond(self.n_rows, [widths[name] for name in names], self._max_memory)
+        columns: list[Column] = []
+        for some in names_by_cells(names, self.n_rows):
+            table = self._file.read(columns=some)
+            columns += kept_in(kept, (column_from_arrow(name, joined(table.column(name))) for name in some))
+        return columns
 
 
 @contextmanager

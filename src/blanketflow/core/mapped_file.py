@@ -1,0 +1,116 @@
+"""Arrays in a temporary file that is mapped into memory: where room is short, the system writes their pages out.
+
+A table whose columns are in such a file is worked on like any other, and what is made of it column by column goes into
+another one (`kept_like`).
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .folders import not_written
+
+if TYPE_CHECKING:
+    from .table import Column
+
+#: The most bytes that a cell takes.
+WIDEST = 8
+
+
+class _OwnMap(mmap.mmap):
+    """Tells arrays in our files from a user's own mapped arrays."""
+
+
+class MappedFile:
+    """A temporary file without a name, in the folder TMPDIR; it is gone when its last array is.
+
+    Parameters
+    ----------
+    n_bytes : int
+        At most so many bytes of arrays, with up to 64 more for each array. Only what is written takes room on the disk.
+
+    Raises
+    ------
+    StorageError
+        If the file cannot be made, or, when arrays are written, the disk is full.
+
+    Examples
+    --------
+    >>> held = MappedFile(100).keep(np.array([3, 1], dtype=np.int8))
+    >>> held.tolist(), is_mapped(held), is_mapped(held[1:]), is_mapped(held + 1)
+    ([3, 1], True, True, False)
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        import tempfile
+
+        self._folder, self._used = tempfile.gettempdir(), 0
+        try:
+            self._file = tempfile.TemporaryFile(prefix="blanketflow-", buffering=0)  # noqa: SIM115  # as long as we live
+            os.ftruncate(self._file.fileno(), max(n_bytes, 1))
+            self._map = _OwnMap(self._file.fileno(), max(n_bytes, 1))
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._start = np.frombuffer(self._map, dtype=np.uint8).ctypes.data
+
+    def keep(self, array: np.ndarray) -> np.ndarray:
+        """Return a copy of an array in the file; what is in such a file already, or has gaps, stays as it is."""
+        if is_mapped(array) or not array.flags.c_contiguous:
+            return array
+        held = self.empty(array.size, array.dtype)
+        # Written, not assigned: a full disk is then an error, and not a signal that ends the process.
+        left, at = memoryview(array).cast("B"), held.ctypes.data - self._start
+        try:
+            while left:
+                n = os.pwrite(self._file.fileno(), left[: 2**26], at)
+                left, at = left[n:], at + n
+        except OSError as error:
+            raise self._not_written(error) from error
+        return held
+
+    def empty(self, length: int, dtype: Any) -> np.ndarray:
+        """Return an array of zeros that takes no room yet; `claim` it before writing."""
+        at, self._used = self._used, self._used + -(-length * np.dtype(dtype).itemsize // 64) * 64
+        return np.frombuffer(self._map, dtype=dtype, count=length, offset=at)
+
+    def claim(self, part: np.ndarray) -> None:
+        """Take room on the disk for a part of an array of this file, where the system can; raises `StorageError`."""
+        if part.size and hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(self._file.fileno(), part.ctypes.data - self._start, part.nbytes)
+            except OSError as error:
+                raise self._not_written(error) from error
+
+    def _not_written(self, error: OSError) -> Exception:
+        return not_written(self._folder, error, "Set TMPDIR to a folder with more room, or raise max_memory.")
+
+
+def is_mapped(values: Any) -> bool:
+    """Return whether an array is, or is a part of one, in a `MappedFile`."""
+    while isinstance(values, np.ndarray):
+        values = values.base
+    return isinstance(values.obj if isinstance(values, memoryview) else values, _OwnMap)
+
+
+def any_mapped(columns: Sequence[Column]) -> bool:
+    """Return whether a column of a table is in a `MappedFile`."""
+    return any(is_mapped(column.values) for column in columns)
+
+
+def kept_in(file: MappedFile | None, columns: Iterable[Column]) -> Iterator[Column]:
+    """Yield columns, those that are held dense in a file if one is given."""
+    for column in columns:
+        is_kept = file is not None and isinstance(column.values, np.ndarray)
+        yield replace(column, values=file.keep(column.values)) if is_kept else column
+
+
+def kept_like(columns: Sequence[Column], made: Iterable[Column], n_rows: int) -> list[Column]:
+    """Return columns of some rows that are made of a table's columns, in a file if the table's are in one."""
+    file = MappedFile(n_rows * WIDEST * len(columns) + 64 * len(columns)) if any_mapped(columns) else None
+    return list(kept_in(file, made))

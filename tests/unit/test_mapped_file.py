@@ -1,0 +1,146 @@
+"""Tables beyond `max_memory` are kept in mapped files, and nothing else changes."""
+
+import errno
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from blanketflow.api.select import select
+from blanketflow.ci import get_ci_test
+from blanketflow.config.reading import checked_dataset
+from blanketflow.core.errors import ConfigError, StorageError
+from blanketflow.core.mapped_file import MappedFile, any_mapped, is_mapped
+from blanketflow.data.arrow import read_parquet
+from blanketflow.data.beyond_memory import file_beyond
+from blanketflow.data.impute import impute
+from blanketflow.data.sources import read_source
+from blanketflow.data.storage import read_table
+from blanketflow.workflow.stages.table import store
+
+N = 400
+
+
+@pytest.fixture
+def path(tmp_path):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, N)
+    gaps = [None if i % 9 == 0 else int(v) for i, v in enumerate(rng.integers(0, 5, N))]
+    columns = {
+        "byte": pa.array(((y + rng.integers(0, 2, N)) % 3).astype(np.int8)),
+        "text": pa.array([f"level {one}" for one in (y + rng.integers(0, 2, N)) % 4]),
+        "truth": pa.array(rng.random(N) < 0.3 + 0.2 * y),
+        "gaps": pa.array(gaps, pa.int16()),
+        "labels": pa.array(rng.integers(0, 70, N)),
+        "real": pa.array(y + rng.normal(size=N)),
+        "half": pa.array(rng.normal(size=N).astype(np.float32)),
+        "y": pa.array([None if i % 50 == 0 else f"class {one}" for i, one in enumerate(y)]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
+def spec(path, max_memory):
+    return {"path": str(path), "target": "y", "categorical": ["labels"], "max_memory": max_memory}
+
+
+def assert_equal(ours, theirs):
+    assert ours.names == theirs.names
+    for one, other in zip(ours.columns, theirs.columns, strict=True):
+        assert (one.kind, one.levels, one.values.dtype) == (other.kind, other.levels, other.values.dtype)
+        np.testing.assert_array_equal(one.values, other.values)
+
+
+def test_a_table_in_a_file_stays_there_and_is_equal_to_one_in_memory(path, tmp_path):
+    tables = {}
+    for most in ("1TB", 1):
+        raw = read_source("t", spec(path, most), 0)
+        stored = tmp_path / f"table {most}.parquet"
+        store(raw, stored, tmp_path / f"card {most}.json", "t", json.dumps(spec(path, most) | {"seed": 0}))
+        read = read_table(stored).features
+        some = read.take(np.arange(1, N // 2))
+        tables[most] = [raw.features, read, some, impute(some, some)]
+        assert read_table(stored).extra["max_memory"] == (1 if most == 1 else 10**12)
+    for ours, theirs in zip(tables[1], tables["1TB"], strict=True):
+        assert all(is_mapped(column.values) for column in ours.columns)
+        assert not any_mapped(theirs.columns)
+        assert_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["g2", "chi2", "fisher-z", "lr-mixed", "mi-permutation"])
+def test_every_result_of_a_test_is_equal(path, name):
+    found = []
+    for most in ("1TB", 1):
+        features = read_source("t", spec(path, most), 0).features
+        numbers = features.select([c for c in features.names if c not in ("text", "labels")])
+        table = impute(numbers, numbers) if name == "fisher-z" else impute(features, features)
+        bound = get_ci_test(name).bind(table, seed=0)
+        if most == 1 and name in ("g2", "chi2"):
+            assert is_mapped(bound.engine.columns.rows)
+        queries = [([1, 2], 0, ()), ([2, 3], 1, (0,)), ([len(table) - 1], 2, (0, 1))]
+        found.append([bound.test_many(*query) for query in queries])
+    for ours, theirs in zip(*found, strict=True):
+        for field in ("statistic", "p_value", "log_p", "dof", "reliable"):
+            np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+
+
+@pytest.mark.parametrize(("method", "test"), [("hiton-mb", {"type": "g2"}), ("mrmr", {}), ("iamb", {"type": "chi2"})])
+def test_what_is_selected_is_equal(path, method, test):
+    ours, theirs = (select(spec(path, most), {"method": method, "folds": 3}, test, 0) for most in (1, "1TB"))
+    assert ours.blankets == theirs.blankets
+    assert (ours.blanket, ours.n_tests, ours.notes) == (theirs.blanket, theirs.n_tests, theirs.notes)
+    assert ours.blanket
+
+
+def test_the_limit_counts_the_cells_and_their_row_lists(path):
+    widths = [1, 8]
+    assert file_beyond(100, widths, 100 * (1 + 4 + 8 + 4)) is None
+    assert file_beyond(100, widths, 100 * (1 + 4 + 8 + 4) - 1) is not None
+    assert not any_mapped(read_parquet("t", path))  # by default half of what is free
+
+
+def test_files_have_no_name_and_go_with_their_last_array(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else 0
+    held = [MappedFile(1000).keep(np.arange(10)), MappedFile(1000).keep(np.arange(10, dtype=np.int16))]
+    assert not list(tmp_path.iterdir())
+    assert [one.tolist() for one in held] == [list(range(10))] * 2
+    del held
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_full_disk_and_a_missing_folder_are_errors_that_say_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    with pytest.raises(StorageError, match=r"gone cannot be written.*TMPDIR.*max_memory"):
+        MappedFile(10)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    file = MappedFile(100)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space")
+
+    for call in ("pwrite", "posix_fallocate"):
+        monkeypatch.setattr(os, call, full, raising=False)
+    with pytest.raises(StorageError, match=r"bytes are free.*TMPDIR"):
+        file.keep(np.arange(3))
+    with pytest.raises(StorageError, match=r"bytes are free.*TMPDIR"):
+        file.claim(file.empty(3, np.int8))
+
+
+@pytest.mark.parametrize("said", ["much", "2 apples", 0, -1, 0.5, True, ""])
+def test_what_is_no_size_is_refused(path, said):
+    with pytest.raises(ConfigError, match=r"max_memory is .*must be a size such as 2GB"):
+        checked_dataset("t", spec(path, said))
+    with pytest.raises(ConfigError, match=r"max_memory is .*must be a size such as 2GB"):
+        read_source("t", spec(path, said), 0)
+
+
+def test_a_spec_without_the_key_is_what_it_was(path):
+    assert "max_memory" not in checked_dataset("t", {"path": str(path), "target": "y"})
+    assert checked_dataset("t", spec(path, "2GB"))["max_memory"] == "2GB"
