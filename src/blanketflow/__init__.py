@@ -32,8 +32,8 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HI
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
     "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
     "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures", "PCSimple",
-    "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket", "blankets",
-    "compare", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "select"]
+    "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
+    "TrueBlanket", "blankets", "compare", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {

@@ -31,6 +31,7 @@ OPTIONS = {
     "kiamb": {"n_runs": 3},
     "srs": {"lambda_step": 0.05},
     "permutation-importance": {"model": "tree", "n_permutations": 19},
+    "stability-selection": {"n_features": 2, "pairs": 5},
     "stepwise": {"model": "tree", "n_splits": 2, "max_features": 2},
     "true-blanket": {"blanket": ["signal", "code"]},
 }

@@ -19,7 +19,7 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HI
     "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
     "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
     "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple", "PermutationImportance",
-    "RelaxMRMR", "Relief", "Relieved", "Stepwise", "TIEStar", "TrueBlanket"]
+    "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -507,6 +507,17 @@ class STMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     min_effect: float | None = None
+
+
+class StabilitySelection(MarkovBlanketSelector):
+    """Keep the features that a ranking puts among its first on most of many random halves of the rows."""
+
+    method_class = _METHODS["stability-selection"]
+    ranking: Literal["lasso", "cife", "cmim", "disr", "fisher-markov", "jmi", "mifs", "mim", "mrmr", "relief", "spfs-lar"] = "lasso"
+    n_features: int | None = None
+    bound: float = 1.0
+    threshold: float = 0.75
+    pairs: int = 50
 
 
 class Stepwise(MarkovBlanketSelector):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..ci.base import BoundTest
+from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
 from ..ci.tally import Tally
 from ..core.limits import NO_LIMITS, Allowance, Limits
@@ -151,18 +151,20 @@ class Problem:
         if self._allowance is not None:
             self._allowance.spend(0)
 
-    def on_rows(self, rows: np.ndarray, seed: int) -> Problem:
+    def on_rows(self, rows: np.ndarray, seed: int, test: CITest | None = None) -> Problem:
         """Return the same question on some of the rows, as if there were no others; for validation inside a stage.
 
-        Its CI test, marginal tests included, spends this problem's allowance.
+        Its CI test is `test`, or else this problem's; marginal tests included, it spends this problem's allowance.
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
         inner.included, inner.tiers, inner.min_effect = self.included, self.tiers, self.min_effect
         inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
-        if self.marginal is not None:
-            bound = self.test.test_config.bind(table, seed=seed, target=self.target)
+        if test is None and self.marginal is not None:
+            test = self.test.test_config
+        if test is not None:
+            bound = test.bind(table, seed=seed, target=self.target)
             bound.allowance = self._allowance
             bound.require(self.min_effect)
             inner.marginal = bound.test_many(table.positions(self.features), self.target)

@@ -69,6 +69,7 @@ WORK = {
     "kernel-rounds": ("test", 10.0, 0.0),
     "fits": ("fit", 0.0, 0.0),
     "knockoffs": ("cell", 50.0, 0.5),
+    "halves": ("cell", 100.0, 0.0),
     "fits-of-each": ("fit", 20.0, 0.0),
     "panel": ("panel", 0.0, 0.0),
 }
