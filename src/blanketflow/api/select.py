@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
+from ..ci.base import CITest
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import read_config
 from ..config.typed import Selector
@@ -26,7 +27,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
-from ..selectors.min_effect import takes_min_effect
+from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
@@ -196,7 +197,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [*told_of_table, _p_values(chosen, outcomes[0])])),
+        notes=list(filter(None, [*told_of_table, _p_values(chosen, test, outcomes[0])])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 
@@ -205,10 +206,10 @@ def _to_look_at(source: RawTable) -> str:
     return in_one_line(map(Finding.as_dict, findings(source)))
 
 
-def _p_values(chosen: Selector, found: FoldOutcome) -> str:
+def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:
     """Return in words that p-values no longer select; empty if they do, or an effect is asked for beside them."""
     alpha = chosen.method.options().get("alpha")
-    if alpha is None or found.marginal is None or chosen.min_effect or not takes_min_effect(chosen.method):
+    if alpha is None or found.marginal is None or not decides_by_p_values_alone(chosen.method, test, chosen.min_effect):
         return ""
     return why_p_values_do_not_select(found.marginal, alpha)
 

@@ -10,6 +10,7 @@ from typing import Any
 from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
+from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
 from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
@@ -20,7 +21,6 @@ from ...selectors.prior import with_prior
 from ...selectors.run_fold import run_grow, run_shrink
 from ..jobs import recorded, require
 from .fold import Fold
-from .marginal import read_marginal
 
 
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
