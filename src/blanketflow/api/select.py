@@ -16,6 +16,7 @@ from ..config.typed import Selector
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
+from ..core.row_sample import sample_told, sampled
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
@@ -161,7 +162,9 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
     outcomes = []
-    for fold, rows in folds:
+    max_rows = config.max_rows("table", test or chosen.method)
+    for fold, of_fold in folds:
+        rows = sampled(of_fold, source.target.values, max_rows, fold_seed(seed, fold))
         features = source.features.take(rows)
         target = source.target.take(rows)
         found = run_fold(
@@ -179,6 +182,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         outcomes.append(found)
     told = config.chosen.get("table")
     told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
+    told_of_sample = sample_told(len(folds[0][1]), max_rows)
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
@@ -197,7 +201,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [*told_of_table, _p_values(chosen, test, outcomes[0])])),
+        notes=list(filter(None, [*told_of_table, told_of_sample, _p_values(chosen, test, outcomes[0])])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 

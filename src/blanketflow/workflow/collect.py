@@ -72,6 +72,19 @@ def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
     return found
 
 
+def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
+    """Return of how many rows the searches by data set and selector took how many, in folds.parquet; of samples only.
+
+    It is that of the first fold of the first split.
+    """
+    found: dict[tuple[str, str], list[int]] = {}
+    for path in paths:
+        ids = parse(path, ["folds"]).ids
+        if sample := read_provenance(path).extra.get("sample"):
+            found.setdefault((ids["dataset"], ids["selector"]), sample)
+    return found
+
+
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
     among = ("evaluate", "evaluate_optimistic")

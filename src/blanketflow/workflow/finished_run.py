@@ -74,7 +74,17 @@ def finished_run(
         verdicts=_verdicts(tables["statuses"]),
         chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
         unselective=_unselective(asked, marginals),
+        sampled=_sampled(by_fold),
     )
+
+
+def _sampled(by_fold: Sequence[Path]) -> dict[str, list[str]]:
+    """Return for each data set which searches took a sample of how many rows."""
+    alike: dict[str, dict[tuple[int, int], list[str]]] = {}
+    for (dataset, selector), (n_taken, n_rows) in collect.samples(by_fold).items():
+        alike.setdefault(dataset, {}).setdefault((n_taken, n_rows), []).append(selector)
+    said = "{} took {:,} of {:,} rows, stratified by the target"
+    return {name: [said.format(", ".join(s), *sizes) for sizes, s in own.items()] for name, own in alike.items()}
 
 
 def _unselective(asked: Mapping[str, Any], marginals: Sequence[Path]) -> dict[str, list[str]]:

@@ -73,6 +73,7 @@ def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
         problem = open_problem(fold, marginal)
         steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
         _say(provenance, problem)
+        provenance.extra |= fold.sample()
         provenance.n_tests = problem.n_tests
     write_grown(path, steps, provenance, method.forms_groups)
     return problem
@@ -95,6 +96,7 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
         before = problem.n_tests
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
+        provenance.extra |= fold.sample()
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before

@@ -97,6 +97,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
             logger.info("%d repeats computed, %d taken from an earlier run", n_repeats - n_known, n_known)
         results = CIResults.joined(found)
         provenance.n_tests, provenance.extra["target"] = len(features), target
+        provenance.extra |= fold.sample()
     write_marginal(path, features, results, provenance, differences)
 
 
