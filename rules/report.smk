@@ -1,6 +1,6 @@
 # What was found, across data sets and selectors.
 #
-# inputs:  card, blanket, folds, shrink, evaluate, evaluate_optimistic
+# inputs:  card, blanket, folds, shrink, ci_test, evaluate, evaluate_optimistic
 # outputs: result_table  as Parquet and CSV, for each of TABLES, and two for each file of printed results
 #          report, figures, provenance
 
@@ -88,6 +88,7 @@ rule report:
         cards=CARDS,
         by_fold=BY_FOLD,
         shrink=files.final_shrink(),
+        marginals=files.final_marginals(),
         tables=expand(at("result_table"), table=TABLES),
     output:
         report=report(

@@ -14,6 +14,7 @@ def main(
     cards: list[Path],
     by_fold: list[Path],
     shrink: list[Path],
+    marginals: list[Path],
     tables: list[Path],
     report: Path,
     figures: Path,
@@ -22,13 +23,14 @@ def main(
     code: str,
 ) -> None:
     """Write report.html, figures/ and provenance.json."""
-    run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink)
+    run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink, marginals)
     drawn = charts(run)
     figures.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
     for name, chart in drawn.items():
         write_text(figures / f"{name.replace('/', '-')}.svg", plots.svg(chart))
     write_text(report, render(run, drawn))
-    made_of = made("provenance", provenance, [*cards, *by_fold, *shrink, *tables], spec, code, run.provenance["seed"])
+    inputs = [*cards, *by_fold, *shrink, *marginals, *tables]
+    made_of = made("provenance", provenance, inputs, spec, code, run.provenance["seed"])
     beside = contents_beside(provenance, [report, *sorted(figures.glob("*.svg"))])
     write_json(provenance, {**run.provenance, "identity": made_of.identity, "beside": beside})
 

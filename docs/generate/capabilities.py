@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from blanketflow.ci.base import CITest
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
@@ -13,11 +15,12 @@ from .markdown import table
 _TEXT = """# What each method takes beside a table
 
 What [is known of features beforehand](prior-knowledge.md), [rows with weights and groups](rows.md), and
-[a smallest effect](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`, `test_row_weights.py` and
-`test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a run skips a method that
-refuses weights on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the config
-or of the parameter. Groups stay together in every split and fold, with any method. Missing cells are imputed, or their
-rows dropped, before a method sees them.
+[a smallest effect, and a sample of many rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`,
+`test_row_weights.py` and `test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a
+run skips a method that refuses weights on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused
+as an error of the config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a
+parameter the others refuse it. Groups stay together in every split and fold, with any method. Missing cells are
+imputed, or their rows dropped, before a method sees them.
 
 ## Methods
 
@@ -36,7 +39,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [gs](methods/gs.md) | works | works | works |" in capabilities_page()
+    >>> "| [gs](methods/gs.md) | works | works | works | a sample with cpi, hsic, ppi |" in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -44,29 +47,38 @@ def capabilities_page() -> str:
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
         methods=table(
-            ["method", "include and exclude", "weights", "min_effect"],
+            ["method", "include and exclude", "weights", "min_effect", "beyond max_rows"],
             [
                 [
                     f"[{name}](methods/{name}.md)",
                     obeys[name],
                     weights[name],
                     "works" if takes_min_effect(m) else "refused",
+                    _rows(m, tests),
                 ]
                 for name, m in methods.items()
             ],
         ),
         tests=table(
-            ["test", "weights", "min_effect is compared with"],
+            ["test", "weights", "min_effect is compared with", "beyond max_rows"],
             [
                 [
                     f"[{name}](tests/{name}.md)",
                     "refused" if test().draws_rows else "works",
                     test.card.effect or "refused",
+                    "a sample" if test.card.takes_max_rows else "all rows",
                 ]
                 for name, test in tests.items()
             ],
         ),
     )
+
+
+def _rows(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    if method.default_test is None:
+        return "a sample" if method.card.takes_max_rows else "all rows"
+    able = [name for name, test in tests.items() if test.card.takes_max_rows and method.needs in test.card.measures]
+    return f"a sample with {', '.join(able)}" if able else "all rows"
 
 
 def _weights(method: type[Method], default_test: type[CITest] | None) -> str:

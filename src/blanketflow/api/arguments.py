@@ -20,6 +20,7 @@ from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
 from ..core.prior import KEYS
 from ..core.registry import look_up
+from ..core.row_sample import MAX_ROWS
 from ..selectors.base import Method
 from ..selectors.min_effect import takes_min_effect
 
@@ -40,6 +41,7 @@ SHARED: dict[str, Parameter] = {
     "max_tests": Parameter(
         "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
+    "max_rows": MAX_ROWS,
     **KEYS,
     "missing": Parameter(
         "choice",

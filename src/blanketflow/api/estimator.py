@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
@@ -21,6 +20,7 @@ from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
 from ..core.prior import KEYS, PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
+from ..core.row_sample import sample_told, sampled
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
@@ -28,10 +28,12 @@ from ..data.frames import as_frame, is_arrow_table, with_plain_texts
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
+from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
+from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand
 from .selector_display import SelectorDisplay
 
@@ -65,6 +67,7 @@ class _Fitted:
     groups_: dict[str, str]
     status_: str
     reason_: str
+    sample_: str
     ci_test_: CITest | None
     ci_test_reason_: str
     importances_: dict[str, float]
@@ -98,6 +101,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     status_, reason_ : str
         ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
         method doubts its answer. The reason is empty if the status is ``ok``.
+    sample_ : str
+        Of how many rows how many were taken, if there are more than `max_rows`; else empty.
     ci_test_ : CITest or None
         The CI test that was used; None for methods without one.
     ci_test_reason_ : str
@@ -141,6 +146,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     random_state: int | np.random.RandomState | None = 0
     time_limit: float | None = None
     max_tests: int | None = None
+    max_rows: int | None = None
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
@@ -207,7 +213,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         target = target_column(target, self.task_)
         if len(np.unique(target.values)) < 2:
             raise DataError("y has only one class or value. Give rows of at least two.")
-        seed = self._seed()
+        seed = seed_of(self.random_state)
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
         limits, self.ci_test_reason_ = Limits(self.time_limit, self.max_tests), ""
         if test == AUTO:
@@ -217,6 +223,9 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
         check_rows(name, method, test, are_weighted, groups is not None)
+        check_max_rows(name, method, test, self.max_rows, are_weighted)
+        self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
+        parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]
         tell = Teller(self.verbose, name)
         found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
             delayed(with_warnings)(
@@ -318,15 +327,6 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     def _prior(self) -> PriorKnowledge:
         """Return what is known of features, by the names that they have in a `Table`."""
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(2**31))
-        if self.random_state is None:
-            return int(np.random.default_rng().integers(2**31))
-        if isinstance(self.random_state, numbers.Integral):
-            return int(self.random_state)
-        raise ParameterError(f"random_state is {self.random_state!r}, but must be a whole number, None or RandomState.")
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
         import pandas as pd

@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
+from ..ci.base import CITest
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import read_config
 from ..config.typed import Selector
 from ..core.errors import ConfigError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
+from ..core.row_sample import sample_told, sampled
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
@@ -26,7 +28,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
-from ..selectors.min_effect import takes_min_effect
+from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
@@ -160,7 +162,9 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
     outcomes = []
-    for fold, rows in folds:
+    max_rows = config.max_rows("table", test or chosen.method)
+    for fold, of_fold in folds:
+        rows = sampled(of_fold, source.target.values, max_rows, fold_seed(seed, fold))
         features = source.features.take(rows)
         target = source.target.take(rows)
         found = run_fold(
@@ -178,6 +182,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         outcomes.append(found)
     told = config.chosen.get("table")
     told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
+    told_of_sample = sample_told(len(folds[0][1]), max_rows)
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
@@ -196,7 +201,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [*told_of_table, _p_values(chosen, outcomes[0])])),
+        notes=list(filter(None, [*told_of_table, told_of_sample, _p_values(chosen, test, outcomes[0])])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 
@@ -205,10 +210,10 @@ def _to_look_at(source: RawTable) -> str:
     return in_one_line(map(Finding.as_dict, findings(source)))
 
 
-def _p_values(chosen: Selector, found: FoldOutcome) -> str:
+def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:
     """Return in words that p-values no longer select; empty if they do, or an effect is asked for beside them."""
     alpha = chosen.method.options().get("alpha")
-    if alpha is None or found.marginal is None or chosen.min_effect or not takes_min_effect(chosen.method):
+    if alpha is None or found.marginal is None or not decides_by_p_values_alone(chosen.method, test, chosen.min_effect):
         return ""
     return why_p_values_do_not_select(found.marginal, alpha)
 

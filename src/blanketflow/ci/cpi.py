@@ -80,6 +80,7 @@ class CPI(CITest):
         guarantee="right in large samples if X depends on Z linearly with Gaussian noise",
         cost="n_splits model fits per test",
         measures=("p-value",),
+        takes_max_rows=True,
     )
 
     n_splits: int = integer(5, "Number of parts, each held out once.", at_least=2)

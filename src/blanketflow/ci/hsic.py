@@ -84,6 +84,7 @@ class HSIC(CITest):
         symmetric=True,
         measures=("p-value", "hsic"),
         column_sets=True,
+        takes_max_rows=True,
     )
     draws_rows: ClassVar[bool] = True  # type: ignore[misc] # as landmarks, and where null is permutation
 

@@ -60,6 +60,7 @@ class PPI(CITest):
         "reject too often where X depends on Z",
         cost="n_repeats model fits per set of columns, shared by its members",
         measures=("p-value",),
+        takes_max_rows=True,
     )
 
     n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2, at_most=100_000)

@@ -9,6 +9,7 @@ from ..core.formats import FORMATS
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
 from ..core.prior import KEYS as PRIOR
+from ..core.row_sample import MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
 
 #: Every part of a split has jobs of its own, which the plan lists.
@@ -91,6 +92,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
         None,
         Parameter("choice", "What weights are; needed with weights.", choices=("counts", "sampling"), nullable=True),
     ),
+    "max_rows": (None, MAX_ROWS),
     "missing": (
         "impute",
         Parameter(
@@ -152,16 +154,8 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
 ONLY_IF_SET = (
-    "encoding",
-    "sep",
-    "decimal",
-    "thousands",
-    "comment",
-    "sheet",
-    "dates",
-    "weights",
-    "weights_are",
-    "max_memory",
+    *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
+    *("max_memory", "max_rows"),
     *PRIOR,
 )
 #: Keys that say how a file is written.

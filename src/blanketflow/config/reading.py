@@ -128,6 +128,8 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         raise ConfigError(
             f"{where} needs both weights and weights_are, or neither: what weights are is never inferred."
         )
+    if spec["weights"] is not None and spec["max_rows"] is not None:
+        raise ConfigError(f"{where} has weights, and rows that count several times are not sampled. Remove max_rows.")
     if spec["weights_are"] == "sampling":
         raise ConfigError(
             f"{where}: sampling weights need tests that know the design, which there are none of. Counts of equal rows "

@@ -99,6 +99,10 @@ class Config:
         """Return what a selector knows of a data set's features."""
         return PriorKnowledge.joined(self.datasets[dataset], vars(self.selectors[selector]))
 
+    def max_rows(self, dataset: str, decides: Method | CITest) -> int | None:
+        """Return the most rows of a fold that a test, or a method without one, takes; None if it takes all."""
+        return self.datasets[dataset].get("max_rows") if decides.card.takes_max_rows else None
+
     def test(self, dataset: str, selector: str) -> CITest | None:
         """Return a selector's CI test on a data set."""
         test_id = self.test_id(dataset, selector)

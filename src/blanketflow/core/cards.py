@@ -59,6 +59,9 @@ class Card:
     effect : str
         For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
         with. Empty: the test knows none.
+    takes_max_rows : bool
+        For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models are trained or
+        rows are compared with rows.
     column_sets : bool
         For tests: X may be a set of columns, tested as one joint variable.
     column_by_column : bool
@@ -90,6 +93,7 @@ class Card:
     measures: tuple[str, ...] = ()
     p_values: str = ""
     effect: str = ""
+    takes_max_rows: bool = False
     column_sets: bool = False
     column_by_column: bool = True
     max_classes: int | None = None

@@ -18,6 +18,11 @@ def takes_min_effect(method: Method | type[Method]) -> bool:
     return method.card.family == "causal" and method.default_test is not None and method.needs == "p-value"
 
 
+def decides_by_p_values_alone(method: Method, test: CITest | None, min_effect: float | None) -> bool:
+    """Return whether a search asks for no smallest effect, though it takes one."""
+    return not min_effect and takes_min_effect(method) and test is not None and bool(test.card.effect)
+
+
 def check_min_effect(where: str, method: Method, test: CITest | None, min_effect: float | None) -> None:
     """Raise `ParameterError` if a smallest effect is out of range, or asked of a method or test that knows none.
 

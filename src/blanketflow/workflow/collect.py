@@ -9,9 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from ..config.identifiers import PART
 from ..core.printable import as_cell
+from ..core.results import CIResults
 from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
+from ..data.marginals import read_marginal
 from ..data.provenance import Provenance
 from ..data.supplied import read_supplied
 from ..reporting.tables import TABLES
@@ -57,6 +60,29 @@ def members(paths: Sequence[Path], supplied: Collection[str] = ()) -> pd.DataFra
         if provenance.usable:
             rows += [{**ids, "feature": f} for f, k in zip(columns["feature"], columns["kept"], strict=True) if k]
     return pd.DataFrame(rows, columns=["dataset", "selector", "split", "fold", "feature"])
+
+
+def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
+    """Return the results of ci_test artefacts by data set and test; of the first artefact where there are several."""
+    found: dict[tuple[str, str], CIResults] = {}
+    for path in paths:
+        ids = parse(path, ["ci_test"]).ids
+        if (key := (ids["dataset"], ids["test"].removesuffix(PART))) not in found:
+            found[key] = read_marginal(path)[1]
+    return found
+
+
+def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
+    """Return of how many rows the searches by data set and selector took how many, in folds.parquet; of samples only.
+
+    It is that of the first fold of the first split.
+    """
+    found: dict[tuple[str, str], list[int]] = {}
+    for path in paths:
+        ids = parse(path, ["folds"]).ids
+        if sample := read_provenance(path).extra.get("sample"):
+            found.setdefault((ids["dataset"], ids["selector"]), sample)
+    return found
 
 
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:

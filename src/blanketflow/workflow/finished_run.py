@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from .. import __version__
+from ..ci.choice import AUTO
+from ..ci.effect import why_p_values_do_not_select
 from ..core.prior import PriorKnowledge
 from ..core.registry import discover
 from ..data.splits import FINAL
@@ -29,6 +31,7 @@ def finished_run(
     cards: Sequence[Path],
     by_fold: Sequence[Path],
     shrink: Sequence[Path],
+    marginals: Sequence[Path],
 ) -> Run:
     """Return everything that the report shows.
 
@@ -42,6 +45,8 @@ def finished_run(
         As it takes them.
     shrink : sequence of paths
         shrink.parquet of each pair and fold of the final split.
+    marginals : sequence of paths
+        ci_test artefacts on which no smallest effect was asked for, of the final split.
     """
     from ..reporting.report import Run
 
@@ -68,7 +73,33 @@ def finished_run(
         },
         verdicts=_verdicts(tables["statuses"]),
         chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
+        unselective=_unselective(asked, marginals),
+        sampled=_sampled(by_fold),
     )
+
+
+def _sampled(by_fold: Sequence[Path]) -> dict[str, list[str]]:
+    """Return for each data set which searches took a sample of how many rows."""
+    alike: dict[str, dict[tuple[int, int], list[str]]] = {}
+    for (dataset, selector), (n_taken, n_rows) in collect.samples(by_fold).items():
+        alike.setdefault(dataset, {}).setdefault((n_taken, n_rows), []).append(selector)
+    said = "{} took {:,} of {:,} rows, stratified by the target"
+    return {name: [said.format(", ".join(s), *sizes) for sizes, s in own.items()] for name, own in alike.items()}
+
+
+def _unselective(asked: Mapping[str, Any], marginals: Sequence[Path]) -> dict[str, list[str]]:
+    """Return for each data set which tests' p-values no longer select, at the smallest alpha of their selectors."""
+    said: dict[str, list[str]] = {}
+    for (dataset, test), results in collect.marginals(marginals).items():
+        own = (test, AUTO) if test == asked["chosen_tests"].get(dataset, [""])[0] else (test,)
+        levels = [
+            s["options"]["alpha"]
+            for s in asked["selectors"].values()
+            if s["ci_test"] in own and not s.get("min_effect") and s["options"].get("alpha") is not None
+        ]
+        if levels and (why := why_p_values_do_not_select(results, min(levels))):
+            said.setdefault(dataset, []).append(f"{test}: {why}")
+    return said
 
 
 def _prior(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,9 @@ class Grains:
             return FOLD  # the stage that is left has jobs of its own
         if chosen.grain != "auto":
             return chosen.grain
-        seconds = grow_shrink_seconds(chosen.method, self.config.test(dataset, selector), self.facts[dataset])
+        test = self.config.test(dataset, selector)
+        facts = self.facts[dataset].at_most(self.config.max_rows(dataset, test or chosen.method))
+        seconds = grow_shrink_seconds(chosen.method, test, facts)
         return self._auto(dataset, seconds, chosen.folds)
 
     def of_test(self, dataset: str, test: str) -> str:
@@ -69,8 +71,12 @@ class Grains:
             return CHUNK
         if asked != "auto":
             return asked
-        seconds = marginal_seconds(self.config.ci_tests[test.removesuffix(PART)], self.facts[dataset])
+        seconds = self._marginal_seconds(dataset, test)
         return self._auto(dataset, seconds, max(self.folds_of_tests[dataset, test]))
+
+    def _marginal_seconds(self, dataset: str, test: str) -> float:
+        configured = self.config.ci_tests[test.removesuffix(PART)]
+        return marginal_seconds(configured, self.facts[dataset].at_most(self.config.max_rows(dataset, configured)))
 
     def _auto(self, dataset: str, seconds: float, n_folds: int) -> str:
         """Return the grain of the largest job that works at most `job_seconds`, given the seconds of one fold."""
@@ -89,7 +95,7 @@ class Grains:
         if self.config.chunks is not None:
             return min(self.config.chunks, facts.n_features)
         longest = max(CHUNK_SECONDS, self.config.job_seconds)
-        n_chunks = max(marginal_seconds(configured, facts) / longest, facts.n_cells / CHUNK_CELLS)
+        n_chunks = max(self._marginal_seconds(dataset, test) / longest, facts.n_cells / CHUNK_CELLS)
         return min(max(round(n_chunks), 1), facts.n_features)
 
     def chunks(self, dataset: str, test: str) -> list[str]:

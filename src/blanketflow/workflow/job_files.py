@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..data.splits import FINAL
+from ..selectors.min_effect import decides_by_p_values_alone
 from .layout import path_of
 from .specs import Plan
 
@@ -87,6 +88,21 @@ class JobFiles:
             for split in final
             for path in self.of_folds("shrink", {"dataset": dataset, "selector": selector, "split": split})
         ]
+
+    def final_marginals(self) -> list[Path]:
+        """Return ci_test on the first fold of the final split, of each pair that decides by p-values alone."""
+        found = [
+            path
+            for dataset, selector in self.plan.pairs
+            if FINAL in self.plan.splits and self._is_by_p_values(dataset, selector)
+            for path in self.marginals({"dataset": dataset, "selector": selector, "split": FINAL})[:1]
+        ]
+        return list(dict.fromkeys(found))
+
+    def _is_by_p_values(self, dataset: str, selector: str) -> bool:
+        chosen, test = self.plan.selector(selector), self.plan.config.test(dataset, selector)
+        is_ours = chosen.supplied != "shrink"
+        return is_ours and decides_by_p_values_alone(chosen.method, test, chosen.min_effect)
 
     def _of_pairs(self, artefact: str, splits: Iterable[str]) -> list[Path]:
         return [self.at(artefact, dataset=d, selector=s, split=split) for d, s in self.plan.pairs for split in splits]

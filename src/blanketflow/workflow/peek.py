@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,13 @@ class Facts:
     def n_cells(self) -> int:
         """Cells of the features that a job holds."""
         return self.n_rows * self.n_features if self.n_stored is None else self.n_stored
+
+    def at_most(self, max_rows: int | None) -> Facts:
+        """Return the facts of a sample of so many rows; None is no limit."""
+        if max_rows is None or max_rows >= self.n_rows:
+            return self
+        stored = None if self.n_stored is None else round(self.n_stored * max_rows / self.n_rows)
+        return replace(self, n_rows=max_rows, n_stored=stored)
 
 
 def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:

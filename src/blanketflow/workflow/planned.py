@@ -130,7 +130,7 @@ class Artefacts:
                     [*evaluations, *optimistic, *read],
                     [digest_of_file(Path(printed))],
                 )
-        inputs = [*cards, *by_fold, *files.final_shrink(), *tables]
+        inputs = [*cards, *by_fold, *files.final_shrink(), *files.final_marginals(), *tables]
         yield Planned("provenance", files.at("provenance"), plan.report_spec(), self._code("report"), inputs)
 
     def _code(self, stage: str, **ids: str) -> str:

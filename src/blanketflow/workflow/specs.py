@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..config.identifiers import PART
 from ..config.typed import Config, Selector
@@ -20,6 +21,7 @@ from ..core.seeds import derive_seed
 from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
+from ..selectors.base import Method
 from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
@@ -111,8 +113,21 @@ class Plan:
         """Return what to know about the data sets before the run, one line each."""
         said = ((name, one) for name, facts in self.facts.items() for one in facts.told)
         told = [f"{name}: {one}" for name, one in said if one]
+        told += [f"{name}: {one}" for name in self.facts if (one := self._told_of_sample(name))]
         tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
         return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
+
+    def _told_of_sample(self, dataset: str) -> str:
+        """Return in words which searches take a sample of a data set's rows; empty without `max_rows`."""
+        max_rows = self.config.datasets[dataset].get("max_rows")
+        if max_rows is None:
+            return ""
+        own = [name for d, name in self.pairs if d == dataset]
+        taking = [s for s in own if (self.config.test(dataset, s) or self.selector(s).method).card.takes_max_rows]
+        if not taking:
+            return "max_rows changes nothing: no search trains models or compares rows with rows"
+        rest = "" if len(taking) == len(own) else "; the others take all rows"
+        return f"beyond {max_rows:,} rows a stratified sample is taken by {', '.join(taking)}{rest}"
 
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
@@ -169,6 +184,7 @@ class Plan:
             "options": options,
             "fold_rows": "part" if test.endswith(PART) else "train",
             "seed": self.config.seed,
+            **self._max_rows(dataset, self.config.ci_tests[configured]),
         }
 
     def method_spec(self, dataset: str, selector: str) -> str:
@@ -188,9 +204,15 @@ class Plan:
                 "seed": self.config.seed,
                 **self._prior(dataset, selector),
                 **_min_effect(chosen),
+                **self._max_rows(dataset, self.config.test(dataset, selector) or chosen.method),
                 **_supplied(chosen),
             }
         )
+
+    def _max_rows(self, dataset: str, decides: Method | CITest) -> dict[str, int]:
+        """Return the most rows that a test, or a method without one, takes; nothing if it takes all, as before."""
+        max_rows = self.config.max_rows(dataset, decides)
+        return {} if max_rows is None else {"max_rows": max_rows}
 
     def _prior(self, dataset: str, selector: str) -> dict[str, Any]:
         """Return what a search knows of features, nothing if it knows nothing: then specs are as they were before."""
@@ -307,7 +329,7 @@ def canonical_json(value: Any) -> str:
 
 def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a data set that make its table: what searches know of its features does not."""
-    return {key: value for key, value in spec.items() if key not in KEYS}
+    return {key: value for key, value in spec.items() if key not in (*KEYS, "max_rows")}
 
 
 def _min_effect(selector: Selector) -> dict[str, float]:

@@ -136,6 +136,11 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     except BlanketflowError as error:
         raise ConfigError(f"compare: selector {name!r}: {error}") from error
     own = type(method)
+    if asked.max_rows is not None:
+        raise ConfigError(
+            f"compare: {name} has max_rows, which compare does not take: it would hold for one search only. Remove it, "
+            "or run the workflow, where it is a key of the data set."
+        )
     is_listed = discover("blanketflow.selectors").get(own.card.id) is own
     spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}
     spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != getattr(MarkovBlanketSelector, p)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,16 @@ MAX_NAMES, MAX_CLASSES = 30, 12
 _PRIOR = {"include": "Included", "exclude": "Excluded"}
 
 
-def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> list[tuple[str, str]]:
-    """Return the facts on the card as pairs of a term and its text, and the CI test that was chosen and why."""
+def facts(
+    card: Mapping[str, Any],
+    ci_test: tuple[str, str] | None = None,
+    unselective: Sequence[str] = (),
+    sampled: Sequence[str] = (),
+) -> list[tuple[str, str]]:
+    """Return the facts on the card as pairs of a term and its text, the CI test that was chosen and why, and warnings.
+
+    The warnings are of tests whose p-values no longer select, and of searches that took a sample of the rows.
+    """
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in card["kinds"].items())
     pairs = [
         ("Source", plain(card.get("source"))),
@@ -32,6 +40,8 @@ def facts(card: Mapping[str, Any], ci_test: tuple[str, str] | None = None) -> li
     ]
     if ci_test is not None:
         pairs.append(("CI test", f"{ci_test[0]} was chosen: {ci_test[1]}"))
+    pairs += [("p-values", said) for said in unselective]
+    pairs += [("Sample", said) for said in sampled]
     prior = card.get("prior") or {}
     pairs += [(term, some(prior[key], MAX_NAMES)) for key, term in _PRIOR.items() if key in prior]
     pairs += [(f"Tier {at}", some(tier, MAX_NAMES)) for at, tier in enumerate(prior.get("tiers", ()), 1)]

@@ -86,7 +86,9 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "key": name,
         "name": run.cards[name].get("name", name),
         "headline": headline(run, name),
-        "facts": dataset.facts(run.cards[name], run.chosen_tests.get(name)),
+        "facts": dataset.facts(
+            run.cards[name], run.chosen_tests.get(name), run.unselective.get(name, ()), run.sampled.get(name, ())
+        ),
         "blankets": dataset.blankets(run, name),
         "stability": dataset.stability(run, name),
         "model": run.main_model(name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ class Run:
     `method_cards` are the cards of the methods and CI tests in the specs. `provenance` has the versions, the seed, the
     platform and the config. `verdicts` are what methods say of their final answers, by data set and selector, and
     `chosen_tests` the CI test that was chosen for each data set where selectors left it open, with the reason.
+    `unselective` says of each data set which tests' p-values no longer select, and `sampled` which searches took a
+    sample of the rows.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -39,6 +41,8 @@ class Run:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     chosen_tests: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    unselective: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sampled: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str:

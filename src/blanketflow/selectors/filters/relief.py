@@ -54,6 +54,7 @@ class Relief(RankingMethod):
         formula="mean over instances of sum over other classes c of P(c) / (1 - P(own class)) mean diff(X; misses in "
         "c) - mean diff(X; hits); regression: P(diff(X) | other target) - P(diff(X) | same target) among near rows",
         importance="its weight: how much further from rows of other classes than from rows of its own, without a unit",
+        takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
 

@@ -49,6 +49,7 @@ class Relieved(RankingMethod):
         "in c) - mean diff(X; all nearest hits); regression: P(diff(X) | other target) - P(diff(X) | same target) "
         "among nearest rows",
         importance="its weight: how much further from rows of other classes than from rows of its own, without a unit",
+        takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
 

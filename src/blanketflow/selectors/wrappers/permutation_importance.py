@@ -65,6 +65,7 @@ class PermutationImportance(Method):
         guarantee="empirical p-values are exact where no feature depends on the target",
         cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation",
         importance="its importance to the model: the model's own, or the loss of accuracy or R² when it is permuted",
+        takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
 

@@ -56,6 +56,7 @@ class Stepwise(Method):
         work="fits-of-each",
         cost="no tests; d n_splits model fits per admission",
         importance="how much the cross-validated score of the model rises by it",
+        takes_max_rows=True,
     )
     draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None

@@ -109,10 +109,13 @@ class Estimates:
         if stage == "table":
             return table_seconds(facts)
         if stage in ("ci_test", "ci_test_chunk"):
-            return marginal_seconds(self._test(ids["test"]), facts) * n_parts / _n_chunks(ids)
+            tested = self._test(ids["test"])
+            facts = facts.at_most(self.config.max_rows(ids["dataset"], tested))
+            return marginal_seconds(tested, facts) * n_parts / _n_chunks(ids)
         if stage in ("grow", "shrink", "grow_shrink"):
             chosen = self.config.selectors[ids["selector"]]
             test = self.config.test(ids["dataset"], ids["selector"])
+            facts = facts.at_most(self.config.max_rows(ids["dataset"], test or chosen.method))
             limit = chosen.time_limit and chosen.time_limit / margin
             return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
         if stage == "evaluate":

@@ -10,6 +10,7 @@ from typing import Any
 from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
+from ...data.marginals import read_marginal
 from ...data.provenance import Provenance
 from ...data.supplied import read_supplied
 from ...search.steps import Step, standing
@@ -20,7 +21,6 @@ from ...selectors.prior import with_prior
 from ...selectors.run_fold import run_grow, run_shrink
 from ..jobs import recorded, require
 from .fold import Fold
-from .marginal import read_marginal
 
 
 def open_problem(fold: Fold, marginal: Path | None) -> Problem:
@@ -73,6 +73,7 @@ def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
         problem = open_problem(fold, marginal)
         steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
         _say(provenance, problem)
+        provenance.extra |= fold.sample()
         provenance.n_tests = problem.n_tests
     write_grown(path, steps, provenance, method.forms_groups)
     return problem
@@ -95,6 +96,7 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
         before = problem.n_tests
         decisions = run_shrink(method, problem, candidates, _apart(fold, method, marginal))
         _say(provenance, problem)
+        provenance.extra |= fold.sample()
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before

@@ -15,6 +15,7 @@ from ...ci import CITest, get_ci_test
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
+from ...core.row_sample import sampled
 from ...core.table import Table
 from ...data.arrow import array_from_arrow
 from ...data.artefacts import read_arrow
@@ -60,8 +61,20 @@ class Fold:
         return configured_test(asked.get("ci_test", asked))
 
     def rows(self) -> np.ndarray:
-        """Return which rows of the table are the fold's."""
+        """Return which rows of the table the fold's work is on: its own, or beyond `max_rows` a sample of them."""
+        rows, max_rows = self._all_rows(), self.asked.get("max_rows")
+        if max_rows is None:
+            return rows
+        return sampled(rows, read_table(self.table, []).target.values, max_rows, self.seed)
+
+    def _all_rows(self) -> np.ndarray:
         return fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
+
+    def sample(self) -> dict[str, list[int]]:
+        """Return what metadata say of a sample: how many rows of how many; nothing where the work is on all."""
+        max_rows = self.asked.get("max_rows")
+        n_rows = 0 if max_rows is None else len(self._all_rows())
+        return {"sample": [max_rows, n_rows]} if max_rows is not None and n_rows > max_rows else {}
 
     def read(self, part: Part = WHOLE) -> Table:
         """Return the fold's rows, imputed on themselves: features, or a part of them, then target."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.errors import DataError
 from ...core.results import CIResults
-from ...data.arrow import array_from_arrow, joined, numbers_from_arrow
+from ...data.arrow import joined, numbers_from_arrow
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import opened, read_arrow, read_provenance, write_arrow, write_columns
 from ...data.provenance import Provenance
@@ -97,6 +97,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
             logger.info("%d repeats computed, %d taken from an earlier run", n_repeats - n_known, n_known)
         results = CIResults.joined(found)
         provenance.n_tests, provenance.extra["target"] = len(features), target
+        provenance.extra |= fold.sample()
     write_marginal(path, features, results, provenance, differences)
 
 
@@ -152,10 +153,3 @@ def write_marginal(
     if results is not None:
         columns = {"feature": features, **results.columns(), "risk_differences": differences}
     write_columns(path, columns, types, provenance)
-
-
-def read_marginal(path: Path) -> tuple[list[str], CIResults, Provenance]:
-    """Return features and results of a ci_test artefact."""
-    table, provenance = read_arrow(path, list(_ROWS.columns))
-    arrays = [array_from_arrow(table.column(name)) for name in _ROWS.columns if name != "feature"]
-    return table.column("feature").to_pylist(), CIResults(*arrays), provenance
