@@ -246,6 +246,19 @@ def test_equal_configs_give_equal_specs_and_an_alpha_changes_one_selector_only()
     assert p != p_changed and (g, test) == (g_changed, test_changed)
 
 
+@pytest.mark.parametrize("method", ["iamb", "hiton-pc", "mmpc", "pc-simple", "si-hiton-pc"])
+def test_a_later_option_at_its_default_leaves_specs_as_they_were(method):
+    def stated(**options):
+        raw = {"datasets": {"c": {"source": "simulate:clinic"}}, "selectors": {"s": {"method": method, **options}}}
+        plan = make_plan(raw, SCRIPTS)
+        report = json.loads(plan.report_spec())["selectors"]["s"]["options"]
+        return json.loads(plan.method_spec("c", "s"))["options"], report
+
+    for options, corrected in zip(stated(correction="none"), stated(correction="by"), strict=True):
+        assert options == {"alpha": 0.05, **({"max_k": None} if method == "iamb" else {"max_k": 3, "symmetry": "and"})}
+        assert corrected == {**options, "correction": "by"}
+
+
 def test_tests_that_know_the_truth_are_given_the_network_behind_the_data():
     raw = {
         "datasets": {"c": {"source": "simulate:clinic"}, "wine": {"source": "sklearn:wine"}},

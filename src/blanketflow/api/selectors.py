@@ -146,6 +146,7 @@ class HITONPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -164,6 +165,7 @@ class IAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -311,6 +313,7 @@ class MMPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -367,6 +370,7 @@ class PCSimple(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -473,6 +477,7 @@ class SIHITONPC(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 

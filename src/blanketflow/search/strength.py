@@ -30,12 +30,12 @@ def strongest_first(results: CIResults) -> np.ndarray:
 
 def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:
     """Return whether a result admits a feature: p <= alpha, and the result is not undecided."""
-    return result.log_p <= math.log(alpha) and _counts(test, result)
+    return result.log_p <= math.log(alpha) and counts(test, result)
 
 
 def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
     """Return whether a result removes a feature: p > alpha, and the result is not undecided."""
-    return result.log_p > math.log(alpha) and _counts(test, result)
+    return result.log_p > math.log(alpha) and counts(test, result)
 
 
 def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
@@ -48,5 +48,6 @@ def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
     return is_independent(test, result, alpha) and (result.reliable or test.unreliable != "auto")
 
 
-def _counts(test: BoundTest, result: CIResult) -> bool:
+def counts(test: BoundTest, result: CIResult) -> bool:
+    """Return whether a result decides anything: not if it is unreliable and such results are undecided."""
     return result.reliable or test.unreliable != "undecided"

@@ -214,6 +214,8 @@ class Method(Configurable):
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
+    later_options : tuple of str
+        Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
     Examples
     --------
@@ -241,6 +243,7 @@ class Method(Configurable):
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
     draws_rows: ClassVar[bool] = True
+    later_options: ClassVar[tuple[str, ...]] = ()
 
     def tests_sets(self) -> bool:
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""

@@ -190,7 +190,7 @@ class Plan:
     def method_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of grow and shrink: the method, its options and its CI test."""
         chosen = self.selector(selector)
-        options = chosen.method.options()
+        options = _written_options(chosen)
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
         test = self.test_id(dataset, selector)
@@ -341,9 +341,15 @@ def _supplied(selector: Selector) -> dict[str, str]:
     return {"supplied": selector.supplied} if selector.supplied else {}
 
 
+def _written_options(selector: Selector) -> dict[str, Any]:
+    """Return a method's options without later ones at their defaults: then specs are as they were before."""
+    method, defaults = selector.method, selector.method.defaults()
+    return {k: v for k, v in method.options().items() if k not in method.later_options or v != defaults[k]}
+
+
 def _stated_options(selector: Selector) -> dict[str, Any]:
     """Return a method's options; the true blanket is left out, since it is another one on each data set."""
-    options = selector.method.options()
+    options = _written_options(selector)
     return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
 
 

@@ -11,12 +11,12 @@ from ...core.parameters import number
 from ...search.forward import strongest_dependent
 from ...search.steps import Step
 from ..base import Problem
-from .iamb import IAMB
+from .gs import GS
 from .inter_iamb import grow_and_shrink_alternately
 
 
 @dataclass
-class FastIAMB(IAMB):
+class FastIAMB(GS):
     """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove.
 
     A round tests all features given the members and admits the dependent ones, as long as the table of target, members

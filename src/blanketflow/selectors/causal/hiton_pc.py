@@ -8,11 +8,12 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import interleaved_neighbours
-from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
+from .corrected_neighbours import CORRECTION_REFERENCE, PC_GUARANTEE, CorrectedParentsAndChildren
+from .neighbourhood import PC_COST
 
 
 @dataclass
-class HITONPC(ParentsAndChildren):
+class HITONPC(CorrectedParentsAndChildren):
     """Admit features in order of marginal dependence; after each admission all members are tested again.
 
     A newcomer enters unless a subset of the members separates it from the target; a member leaves as soon as a subset
@@ -34,7 +35,7 @@ class HITONPC(ParentsAndChildren):
         summary="Parents and children by marginal dependence with interleaved elimination, corrected for symmetry.",
         reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
         "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
-        "171-234.",
+        "171-234. " + CORRECTION_REFERENCE,
         guarantee=PC_GUARANTEE,
         work="neighbours",
         cost=PC_COST,

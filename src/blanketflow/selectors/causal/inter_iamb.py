@@ -12,11 +12,11 @@ from ...search.backward import remove_until_stable
 from ...search.forward import strongest_dependent
 from ...search.steps import Step
 from ..base import Problem
-from .iamb import IAMB
+from .gs import GS
 
 
 @dataclass
-class InterIAMB(IAMB):
+class InterIAMB(GS):
     """Admit as IAMB does, with a backward pass after every admission, which keeps conditioning sets small.
 
     Notes

@@ -8,11 +8,12 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import max_min_neighbours
-from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
+from .corrected_neighbours import CORRECTION_REFERENCE, PC_GUARANTEE, CorrectedParentsAndChildren
+from .neighbourhood import PC_COST
 
 
 @dataclass
-class MMPC(ParentsAndChildren):
+class MMPC(CorrectedParentsAndChildren):
     """Admit the feature whose weakest dependence on the target, given any subset of those admitted, is strongest.
 
     Features that a subset separates from the target are removed; at the end each member is tested once more. Then
@@ -33,7 +34,7 @@ class MMPC(ParentsAndChildren):
         family="causal",
         summary="Parents and children by the max-min heuristic, corrected for symmetry.",
         reference="Tsamardinos, Brown, Aliferis (2006) The max-min hill-climbing Bayesian network structure learning "
-        "algorithm, Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7.",
+        "algorithm, Machine Learning 65, 31-78, doi:10.1007/s10994-006-6889-7. " + CORRECTION_REFERENCE,
         guarantee=PC_GUARANTEE,
         work="neighbours",
         cost=PC_COST,

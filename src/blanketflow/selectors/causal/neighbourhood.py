@@ -10,6 +10,7 @@ from typing import ClassVar
 from ...ci.base import BoundTest
 from ...ci.tally import Count, Tally
 from ...core.parameters import choice, integer, number
+from ...core.ties import comparable_number
 from ...search.neighbours import FindNeighbours, Neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent
@@ -18,11 +19,7 @@ from ..base import Method, Problem
 
 #: Which columns are neighbours: those found by both searches, by either search, or by the target's own search.
 SYMMETRIES = ("and", "or", "none")
-#: What the cards of these methods say alike: of parents and children (PC), and of Markov blankets (MB).
-PC_GUARANTEE = (
-    'exact parents and children with symmetry "and", exact tests, faithful data and no limit on conditioning sets; a '
-    "superset of them without the symmetry correction"
-)
+#: What the cards of these methods say alike: the cost of parents and children (PC), and of Markov blankets (MB).
 PC_COST = (
     "d tests, then at most d 2^|PC| tests given up to max_k conditions; the same for each candidate with a symmetry "
     "correction"
@@ -142,6 +139,19 @@ class Neighbourhoods:
         held = {member.feature for member in members}
         others = (other for other in self.columns if other != column and other not in held)
         return members + [member for other in others for member in self._seen_from(other, column)]
+
+    def with_weakest_tests(self, column: str) -> list[Step]:
+        """Return a column's parents and children, each with its largest p-value.
+
+        With the symmetry ``and`` it is the largest in both searches, else in the one that found the member.
+        """
+        members = self.parents_and_children(column)
+        if self.symmetry != "and":
+            return members
+        return [
+            min((member, *self._seen_from(member.feature, column)), key=lambda s: comparable_number(s.importance))
+            for member in members
+        ]
 
     def lost_by_symmetry(self, column: str) -> list[Step]:
         """Return the removal of each member that its own search separated from the column."""

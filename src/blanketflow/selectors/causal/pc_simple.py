@@ -8,11 +8,12 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import level_wise_neighbours
-from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
+from .corrected_neighbours import CORRECTION_REFERENCE, PC_GUARANTEE, CorrectedParentsAndChildren
+from .neighbourhood import PC_COST
 
 
 @dataclass
-class PCSimple(ParentsAndChildren):
+class PCSimple(CorrectedParentsAndChildren):
     """Start from all features and remove, level by level, the features that larger and larger sets of others separate.
 
     Then candidates whose own search does not find the target are removed; ``symmetry: none`` is the original, made for
@@ -34,7 +35,7 @@ class PCSimple(ParentsAndChildren):
         summary="Parents and children by level-wise elimination, corrected for symmetry.",
         reference="Bühlmann, Kalisch, Maathuis (2010) Variable selection in high-dimensional linear models: partially "
         "faithful distributions and the PC-simple algorithm, Biometrika 97(2), 261-278, "
-        "doi:10.1093/biomet/asq008.",
+        "doi:10.1093/biomet/asq008. " + CORRECTION_REFERENCE,
         guarantee=PC_GUARANTEE,
         work="neighbours",
         cost=PC_COST,

@@ -8,11 +8,12 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import semi_interleaved_neighbours
-from .neighbourhood import PC_COST, PC_GUARANTEE, ParentsAndChildren
+from .corrected_neighbours import CORRECTION_REFERENCE, PC_GUARANTEE, CorrectedParentsAndChildren
+from .neighbourhood import PC_COST
 
 
 @dataclass
-class SIHITONPC(ParentsAndChildren):
+class SIHITONPC(CorrectedParentsAndChildren):
     """Admit features in order of marginal dependence, testing each on entry; test all members once again at the end.
 
     Then candidates whose own search does not find the target are removed.
@@ -32,7 +33,8 @@ class SIHITONPC(ParentsAndChildren):
         family="causal",
         summary="Parents and children by marginal dependence with elimination at the end, corrected for symmetry.",
         reference="Aliferis, Statnikov, Tsamardinos, Mani, Koutsoukos (2010) Local causal and Markov blanket "
-        "induction for causal discovery and feature selection for classification part I, JMLR 11, 171-234.",
+        "induction for causal discovery and feature selection for classification part I, JMLR 11, 171-234. "
+        + CORRECTION_REFERENCE,
         guarantee=PC_GUARANTEE,
         work="neighbours",
         cost=PC_COST,

@@ -1,0 +1,71 @@
+"""Parents and children with a correction for many tests: of the largest p-value of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
+from ...ci.resolution import why_a_correction_admits_none
+from ...core.parameters import choice
+from ...search.steps import Step
+from ..base import Problem
+from .neighbourhood import ParentsAndChildren
+
+#: What the cards of these methods say alike.
+PC_GUARANTEE = (
+    'exact parents and children with symmetry "and", exact tests, faithful data and no limit on conditioning sets; a '
+    'superset of them without the symmetry correction; with correction and symmetry "and", false discovery rate at '
+    "most alpha in one search (by; bh if p-values are independent or positively dependent), if p-values are valid and "
+    "a tested set separates every feature that is no parent or child, as on faithful data if no parent or child is "
+    "missed and max_k does not bind; nothing is proved for finite samples, where some are missed"
+)
+CORRECTION_REFERENCE = (
+    "Correction: Tsamardinos, Brown (2008) Bounding the false discovery rate in local Bayesian network learning, "
+    "AAAI 23."
+)
+
+
+@dataclass
+class CorrectedParentsAndChildren(ParentsAndChildren):
+    """Base of the methods that return parents and children and can correct for many tests.
+
+    A feature that is no parent or child is independent of the target given some set, so the p-value given that set is
+    valid, and the largest p-value of the feature over all its tests is at least as large. These largest p-values, one a
+    feature, are one family; features that a search removed have p > alpha, which no correction rejects.
+
+    Notes
+    -----
+    The publication was not at hand: this follows what others write of it, and details may differ.
+    """
+
+    later_options: ClassVar[tuple[str, ...]] = ("correction",)
+
+    correction: str = choice(
+        NONE,
+        "How shrinking corrects the largest p-value of each member for as many tests as there are features: not at all "
+        "(none, the papers), by the false discovery rate at alpha (bh, Benjamini and Hochberg; by, Benjamini and "
+        "Yekutieli, under any dependence), or by alpha / d (bonferroni).",
+        CORRECTIONS,
+    )
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+        """Remove candidates whose own search does not find the target, then what the correction does not reject."""
+        if self.correction == NONE:
+            yield from super().shrink(problem, candidates)
+            return
+        near = self.neighbourhoods(problem)
+        yield from near.lost_by_symmetry(problem.target)
+        members = near.with_weakest_tests(problem.target)
+        log_p = np.zeros(len(problem.features))
+        log_p[: len(members)] = [-member.importance for member in members]
+        is_rejected = rejected(log_p, self.alpha, self.correction)
+        if not is_rejected.any():
+            test = problem.test.test_config
+            if why := why_a_correction_admits_none(test, log_p, self.alpha, self.correction):
+                problem.say("unreliable", why)
+        for i, member in enumerate(members):
+            yield replace(member, kept=bool(is_rejected[i]))
