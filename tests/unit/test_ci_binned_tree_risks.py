@@ -9,7 +9,9 @@ from scipy import sparse
 import blanketflow as bf
 from blanketflow.ci.binned_tree_risks import BinnedTreeRisks, bin_columns
 from blanketflow.ci.repeats import draw_repeats
+from blanketflow.config.reading import read_config
 from blanketflow.core.convert import as_table
+from blanketflow.core.errors import ConfigError
 from literal import LiteralCart, LiteralRegression, ppi_risks
 from test_ci_tree_risks import random_table, table_of
 
@@ -155,3 +157,14 @@ def test_ppfs_takes_binned_trees_on_real_data():
         X, y = load(return_X_y=True, as_frame=True)
         fitted = bf.PPFS(model="binned-tree", n_repeats=10, random_state=0).fit(X, y)
         assert any(found in name for name in fitted.selected_features_)
+
+
+def test_a_config_takes_binned_trees_for_ppi_alone():
+    def read(test):
+        selectors = {"chosen": {"method": "ppfs", "ci_test": "own"}}
+        raw = {"datasets": {"wine": {"source": "sklearn:wine"}}, "ci_tests": {"own": test}, "selectors": selectors}
+        return read_config(raw).ci_tests["own"]
+
+    assert read({"type": "ppi", "model": "binned-tree"}).model == "binned-tree"
+    with pytest.raises(ConfigError, match="unknown model 'binned-tree'"):
+        read({"type": "cpi", "model": "binned-tree"})

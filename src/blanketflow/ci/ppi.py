@@ -29,6 +29,10 @@ class PPI(CITest):
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
     the target's variance, so neither the statistic nor ties depend on units.
 
+    ``model="tree"`` grows trees to purity, as the paper does. ``model="binned-tree"`` is another model, for many rows:
+    its columns have at most 255 bins, fixed from all rows without the target, and its leaves at least the square root
+    of the number of training rows; see docs/ci-tests.md, "Many rows".
+
     Notes
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
@@ -61,6 +65,8 @@ class PPI(CITest):
         cost="n_repeats model fits per set of columns, shared by its members",
         measures=("p-value",),
     )
+
+    own_models: ClassVar[tuple[str, ...]] = ("binned-tree",)
 
     n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2, at_most=100_000)
     model: Any = anything(
