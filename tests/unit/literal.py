@@ -31,6 +31,8 @@ def golden(name):
 class LiteralTree:
     """CART to purity by exact fractions: table order, first maximum, lowest threshold, no gain needed to split."""
 
+    leaf_size = 1
+
     def fit(self, X, y):
         self.classes_ = sorted(set(y.tolist()))
         self.tree = self._grow([([float(v) for v in x], self.target(t)) for x, t in zip(X, y, strict=True)])
@@ -44,6 +46,8 @@ class LiteralTree:
                 values = sorted({x[j] for x, _ in rows})
                 for low, high in itertools.pairwise(values):
                     sides = [t for x, t in rows if x[j] <= low], [t for x, t in rows if x[j] > low]
+                    if min(map(len, sides)) < self.leaf_size:
+                        continue
                     score = sum(Fraction(self.squares(side)) / len(side) for side in sides)
                     if best is None or score > best[0]:
                         best = (score, j, (low + high) / 2)

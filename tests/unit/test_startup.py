@@ -130,6 +130,8 @@ TREES = {
     "trees",
     "best_cut",
     "tree_predictions",
+    "binned_trees",
+    "binned_single_trees",
     "single_column_trees",
     "value_groups",
     "sorted_columns",

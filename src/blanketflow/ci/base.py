@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class CITest(Configurable):
     ----------
     card : Card
         Describes the test, the columns that it accepts and the guarantee of its p-values.
+    own_models : tuple of str
+        Values of its option `model` that are not ids of models, but the test's own.
 
     Examples
     --------
@@ -37,6 +39,8 @@ class CITest(Configurable):
     >>> test.card.symmetric, test.options()["bins"]
     (True, 3)
     """
+
+    own_models: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:

@@ -29,6 +29,10 @@ class PPI(CITest):
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
     the target's variance, so neither the statistic nor ties depend on units.
 
+    ``model="tree"`` grows trees to purity, as the paper does. ``model="binned-tree"`` is another model, for many rows:
+    its columns have at most 255 bins, fixed from all rows without the target, and its leaves at least the square root
+    of the number of training rows; see docs/ci-tests.md, "Many rows".
+
     Notes
     -----
     Overlapping splits of one sample are not independent, so ``wilcoxon`` rejects a true null too often: at alpha 0.05
@@ -63,9 +67,13 @@ class PPI(CITest):
         takes_max_rows=True,
     )
 
+    own_models: ClassVar[tuple[str, ...]] = ("binned-tree",)
+
     n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2, at_most=100_000)
     model: Any = anything(
-        "tree", "The model: tree (own CART), another model id, 'module:Class', or a scikit-learn estimator."
+        "tree",
+        "The model: tree (own CART), binned-tree (own CART on at most 255 bins, for many rows), another model id, "
+        "'module:Class', or a scikit-learn estimator.",
     )
     test_size: float = number(0.2, "Share of rows in the test part of a repeat.", above=0, below=1)
     significance: str = choice(
@@ -114,10 +122,14 @@ class _PPIEngine:
 
                 self._risks[target] = TreeRisks(self.table, target, self.repeats)
             else:
-                self._risks[target] = self._estimator_risks(target, self.repeats)
+                self._risks[target] = self._model_risks(target, self.repeats)
         return self._risks[target]
 
-    def _estimator_risks(self, target: int, repeats: Repeats) -> Any:
+    def _model_risks(self, target: int, repeats: Repeats) -> Any:
+        if self.test.model == "binned-tree":
+            from .binned_tree_risks import BinnedTreeRisks
+
+            return BinnedTreeRisks(self.table, target, repeats)
         from .estimator_risks import EstimatorRisks
 
         return EstimatorRisks(self.table, target, repeats, self.seed, self.test.model)
@@ -125,7 +137,7 @@ class _PPIEngine:
     def _single_column_risks(self, target: int, repeats: Repeats) -> Any:
         if self.test.model == "tree":
             return SingleColumnRisks(self.table, target, repeats)
-        return self._estimator_risks(target, repeats)
+        return self._model_risks(target, repeats)
 
     def evaluate(self, candidates: Sequence[int] | np.ndarray, target: int, given: Sequence[int]) -> CIResults:
         """Compare the risks of every repeat before and after each candidate is permuted."""

@@ -158,7 +158,7 @@ def _ci_test(name: str, raw: Any) -> CITest:
     options = {"null" if key is None else str(key): value for key, value in raw.items() if key != "type"}
     try:
         test = get_ci_test(raw["type"], **options)
-        if "model" in test.parameters():
+        if "model" in test.parameters() and test.model not in test.own_models:
             get_model(test.model)
     except BlanketflowError as error:
         raise ConfigError(f"{where}: {error}") from error

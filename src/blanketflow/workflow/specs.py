@@ -312,7 +312,8 @@ def _files_of(configured: Configurable) -> list[Path]:
     """Return the files of a method or test, and of the model that it finds by name."""
     model = configured.options().get("model") if "model" in configured.parameters() else None
     name = model.get("type") if isinstance(model, Mapping) else model
-    model_files = [_source(look_up("blanketflow.models", name, "model"))] if isinstance(name, str) else []
+    is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
+    model_files = [_source(look_up("blanketflow.models", name, "model"))] if is_found else []
     return [_source(type(configured)), *model_files]
 
 

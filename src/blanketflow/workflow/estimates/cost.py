@@ -36,6 +36,8 @@ DENSE = ("hsic",)
 #: Seconds of fitting a tree to one column, and per row; each further repeat on the same column, per row; and fitting a
 #: tree to some columns, for the rows to the power of 1.5.
 TREE, TREE_REPEAT, TREE_GIVEN = (2e-6, 6e-8), 2e-9, 2.2e-8
+#: The same of binned trees, with a tree on some columns per row.
+BINNED_REPEAT, BINNED_GIVEN = 6e-9, 1.5e-7
 #: Seconds of training a model on 20 features and of its predictions: fixed, per row, and per square of the rows.
 MODELS = {
     "forest": (0.1, 3.4e-4, 0.0),
@@ -89,11 +91,11 @@ def marginal_seconds(test: CITest, facts: Facts) -> float:
     """Return about how many CPU seconds testing all features given nothing takes."""
     options = test.options()
     n_fits, model = _n_fits(options), options.get("model")
-    if n_fits and model != "tree":
+    if n_fits and model not in ("tree", "binned-tree"):
         return facts.n_features * n_fits * _fit_seconds(model, facts.n_rows, 1)
     feature, cell = TESTS.get(test.card.id, OTHER_TEST)
     if n_fits:
-        feature, cell = TREE[0], TREE[1] + n_fits * TREE_REPEAT
+        feature, cell = TREE[0], TREE[1] + n_fits * (TREE_REPEAT if model == "tree" else BINNED_REPEAT)
     n_cells = facts.n_rows * facts.n_features if test.card.id in DENSE else facts.n_cells
     return facts.n_features * feature + n_cells * cell + _binning_seconds(options, facts)
 
@@ -156,6 +158,8 @@ def _test_seconds(test: CITest, n: int) -> float:
     """Return the seconds of one test given something."""
     options = test.options()
     n_fits, model = _n_fits(options), options.get("model")
+    if n_fits and model == "binned-tree":
+        return n_fits * BINNED_GIVEN * n
     if n_fits:
         return n_fits * (TREE_GIVEN * n**1.5 if model == "tree" else _fit_seconds(model, n, 3) / 2)  # tests share fits
     fixed, per_row = TESTS.get(test.card.id, OTHER_TEST)
