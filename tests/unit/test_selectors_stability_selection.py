@@ -190,8 +190,11 @@ def test_one_row_twice_is_not_one_row_with_a_weight():
         bf.StabilitySelection(n_features=2).fit(X, y, sample_weight=np.full(len(X), 2))
 
 
-def test_an_included_feature_is_among_the_first_of_every_half():
+@pytest.mark.parametrize("ranking", ["lasso", "relief", "mim"])
+def test_an_included_feature_is_among_the_first_of_every_half(ranking):
     X, y = table()
-    found = bf.StabilitySelection(n_features=2, pairs=5, include=["f7"]).fit(X, y)
+    found = bf.StabilitySelection(ranking=ranking, n_features=2, pairs=5, include=["f7"]).fit(X, y)
     assert set(found.selected_features_) == {"f1", "f7"}
-    assert found.roles_["f7"] == "included"
+    assert found.roles_["f7"] == "included" and found.importances_["f7"] == 1.0
+    # It takes one of the two places: all halves together select 20.
+    assert found.trace_.query("stage == 'grow'")["importance"].sum() == pytest.approx(2)

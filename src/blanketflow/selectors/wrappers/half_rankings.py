@@ -17,7 +17,7 @@ from ..filters.mim import MIM
 from ..filters.mrmr import MRMR
 from ..filters.relief import Relief
 from ..filters.spfs_lar import SPFSLAR
-from ..ranking import RankingMethod, beginning
+from ..ranking import RankingMethod
 from .lasso_entries import first_to_enter
 
 #: The ranking by the order in which features enter the lasso's path; it is no method by itself.
@@ -33,14 +33,18 @@ def needs_test(ranking: str) -> bool:
 
 
 def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
-    """Return the features that a ranking has first on a problem, `n_features` of them with the included ones."""
+    """Return the included features and those that a ranking has first of the others, `n_features` together.
+
+    If more are included, these alone.
+    """
     if ranking == LASSO:
         target = problem.table[problem.target]
         entered = first_to_enter(problem.table.select(problem.features), target, n_features)
         names = [problem.features[j] for j in entered]
     else:
         names = [step.feature for step in RANKINGS[ranking](n_features=n_features).rank(problem, n_features)]
-    return beginning(names, n_features, problem.included)
+    others = [name for name in names if name not in problem.included]
+    return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
 
 
 def halved(problem: Problem, rows: np.ndarray, seed: int, ranking: str) -> Problem:
