@@ -22,7 +22,8 @@ def threshold(excess: np.ndarray, q: float) -> float:
 
     Examples
     --------
-    >>> threshold(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.5)
+    >>> import numpy as np
+    >>> threshold(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4)
     1.0
     >>> threshold(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.2)
     inf
@@ -42,7 +43,8 @@ def e_values(excess: np.ndarray, q: float) -> np.ndarray:
 
     Examples
     --------
-    >>> e_values(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.5).tolist()
+    >>> import numpy as np
+    >>> e_values(np.array([3.0, 2.0, 1.0, -0.5, 0.25]), 0.4).tolist()
     [5.0, 5.0, 5.0, 0.0, 0.0]
     """
     limit = threshold(excess, q)
@@ -57,6 +59,7 @@ def passing(values: np.ndarray, n_features: int, q: float) -> np.ndarray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> passing(np.array([5.0, 5.0, 5.0, 0.0, 0.0]), 5, 0.5).tolist()
     [True, True, True, False, False]
     """
