@@ -214,7 +214,8 @@ import json, sys, yaml
 from blanketflow.workflow.plan import make_plan
 plan = make_plan(yaml.safe_load(open("config.yaml")), "scripts/{}".format)
 for dataset, selector in plan.pairs:
-    plan.method_spec(dataset, selector), plan.code("grow", dataset=dataset, selector=selector), plan.source_files(dataset)
+    plan.method_spec(dataset, selector), plan.source_files(dataset)
+    plan.code("grow", dataset=dataset, selector=selector)
 assert len(plan.pairs) > 5
 print(json.dumps(sorted(sys.modules)))
 """
