@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from pathlib import Path
 
+import error_control_page
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -18,8 +18,6 @@ import blanketflow as bf
 from blanketflow.core.errors import UnreliableWarning
 from blanketflow.core.seeds import derive_rng
 
-PAGE = Path(__file__).parents[1] / "docs" / "error-control.md"
-BEGIN, END = "<!-- corrected -->\n", "<!-- /corrected -->\n"
 N_ROWS, N_FEATURES, N_SIGNALS, EFFECT, ALPHA = 500, 100, 10, 0.25, 0.1
 #: The correlation of a feature with the next one.
 DESIGNS = {"independent features": 0.0, "chain of features": 0.5}
@@ -58,10 +56,9 @@ def table(results: pd.DataFrame) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for (design, method, correction), part in results.groupby(["design", "method", "correction"], sort=False):
-        rate, margin = part["false"].mean(), 1.96 * part["false"].std() / np.sqrt(len(part))
-        interval = f"{max(rate - margin, 0):.3f} to {rate + margin:.3f}"
+        rates = f"{part['false'].mean():.3f} | {error_control_page.interval(part['false'], 3)}"
         rest = f"{part['power'].mean():.2f} | {part['unreliable'].sum()} | {len(part)}"
-        lines.append(f"| {design} | {method} | {correction} | {rate:.3f} | {interval} | {rest} |")
+        lines.append(f"| {design} | {method} | {correction} | {rates} | {rest} |")
     return "\n".join(lines) + "\n"
 
 
@@ -74,9 +71,7 @@ def main() -> None:
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreliableWarning)  # these are counted
         rows = [row for design in DESIGNS for number in range(arguments.tables) for row in measured(design, number)]
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    text = before + BEGIN + "\n" + table(pd.DataFrame(rows)) + "\n" + END + rest.partition(END)[2]
-    PAGE.write_text(text, encoding="utf-8")
+    error_control_page.write("corrected", table(pd.DataFrame(rows)))
     print(f"{time.process_time() - start:.0f} CPU s")
 
 

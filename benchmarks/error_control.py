@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 
+import error_control_page
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -17,9 +17,7 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.seeds import derive_rng, derive_seed
 
-DOCS = Path(__file__).parents[1] / "docs"
-RESULTS, PAGE = DOCS / "error-control.csv", DOCS / "error-control.md"
-BEGIN, END = "<!-- measured -->\n", "<!-- /measured -->\n"
+RESULTS = error_control_page.DOCS / "error-control.csv"
 N_ROWS, N_FEATURES, N_SIGNALS, NEIGHBOURS = 400, 120, 40, 0.5
 LEVELS = (0.05, 0.1, 0.2)
 COVARIANCE = NEIGHBOURS ** np.abs(np.subtract.outer(np.arange(N_FEATURES), np.arange(N_FEATURES)))
@@ -65,9 +63,8 @@ def table(results: pd.DataFrame) -> str:
     """Return the rates as a table in Markdown."""
     lines = ["| design | q | false discovery rate | 95 % interval | power | tables |", "|---|---|---|---|---|---|"]
     for (design, q), part in results.groupby(["design", "q"], sort=False):
-        rate, margin = part["false"].mean(), 1.96 * part["false"].std() / np.sqrt(len(part))
-        interval = f"{max(rate - margin, 0):.3f} to {rate + margin:.3f}"
-        lines.append(f"| {design} | {q:g} | {rate:.3f} | {interval} | {part['power'].mean():.2f} | {len(part)} |")
+        rates = f"{part['false'].mean():.3f} | {error_control_page.interval(part['false'], 3)}"
+        lines.append(f"| {design} | {q:g} | {rates} | {part['power'].mean():.2f} | {len(part)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -87,8 +84,7 @@ def main() -> None:
                     rows += measured(design, number)
     results = pd.DataFrame(rows)
     results.to_csv(RESULTS, index=False, float_format="%.6g")
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + "\n" + table(results) + "\n" + END + rest.partition(END)[2], encoding="utf-8")
+    error_control_page.write("measured", table(results))
 
 
 if __name__ == "__main__":

@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+import error_control_page
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.core.seeds import derive_rng, derive_seed
 
-PAGE = Path(__file__).parents[1] / "docs" / "error-control.md"
-BEGIN, END = "<!-- stability -->\n", "<!-- /stability -->\n"
 N_TABLES, N_ROWS, N_FEATURES, N_SELECTED, EFFECT = 20, 200, 100, 10, 0.4
 RANKINGS, THRESHOLDS = ("lasso", "relief"), (0.6, 0.75, 0.9)
 DESIGNS = {"nothing matters": 0, "ten matter": 10}
@@ -43,10 +40,9 @@ def table() -> str:
             for threshold in THRESHOLDS:
                 is_kept = found >= threshold - 1e-9
                 kept = is_kept[:, n_signals:].sum(axis=1)
-                margin = 1.96 * kept.std(ddof=1) / np.sqrt(N_TABLES)
                 bound = N_SELECTED**2 / ((2 * threshold - 1) * N_FEATURES)
                 power = f"{is_kept[:, :n_signals].mean():.2f}" if n_signals else ""
-                interval = f"{max(kept.mean() - margin, 0):.2f} to {kept.mean() + margin:.2f}"
+                interval = error_control_page.interval(kept, 2)
                 known = (design, ranking, f"{threshold:g}", f"{bound:.2f}", f"{kept.mean():.2f}", interval, power)
                 lines.append(f"| {' | '.join(known)} | {N_TABLES} |")
     return "\n".join(lines) + "\n"
@@ -56,8 +52,7 @@ def main() -> None:
     """Measure and write the page."""
     with threadpool_limits(1):
         measured = table()
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + "\n" + measured + "\n" + END + rest.partition(END)[2], encoding="utf-8")
+    error_control_page.write("stability", measured)
 
 
 if __name__ == "__main__":
