@@ -14,7 +14,6 @@ from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
-from ..core.wide_columns import WideColumns
 from .base import CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
@@ -92,10 +91,7 @@ class ContingencyEngine:
         self._given_tests, self._cell_tests = contingency.given_tests, contingency.cell_tests
         self.test, self.n_rows = test, table.n_rows
         self._coder = Coder(table, test.bins, test.binning, target)
-        is_wide = isinstance(table.columns, WideColumns)
-        self.columns = CodedColumns(
-            table.n_rows, len(table), self._coder.codes, not is_wide and any_mapped(table.columns)
-        )
+        self.columns = CodedColumns(table.n_rows, len(table), self._coder.codes, any_mapped(table.columns))
         self._levels: dict[int, float] = {}
         self._n = np.empty(0, dtype=np.int64)
         self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * table.n_rows)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .folders import not_written
+from .wide_columns import WideColumns
 
 if TYPE_CHECKING:
     from .table import Column
@@ -99,8 +100,8 @@ def is_mapped(values: Any) -> bool:
 
 
 def any_mapped(columns: Sequence[Column]) -> bool:
-    """Return whether a column of a table is in a `MappedFile`."""
-    return any(is_mapped(column.values) for column in columns)
+    """Return whether a column of a table is in a `MappedFile`; wide ones, which are made on demand, never are."""
+    return not isinstance(columns, WideColumns) and any(is_mapped(column.values) for column in columns)
 
 
 def kept_in(file: MappedFile | None, columns: Iterable[Column]) -> Iterator[Column]:

@@ -70,11 +70,13 @@ WORK = {
     "kernel-pairs": ("test", 1.0, 0.1),
     "kernel-rounds": ("test", 10.0, 0.0),
     "fits": ("fit", 0.0, 0.0),
-    "knockoffs": ("cell", 50.0, 0.5),
-    "halves": ("cell", 100.0, 0.0),
+    "knockoffs": ("cell", 3.0, 0.04),
+    "halves": ("cell", 0.3, 0.0),
     "fits-of-each": ("fit", 20.0, 0.0),
     "panel": ("panel", 0.0, 0.0),
 }
+#: The option by which work is repeated, and how often each time.
+REPEATED = {"knockoffs": ("draws", 1), "halves": ("pairs", 2)}
 #: Models that judge sets of features, how many rows they learn from at most, and how often all of them are fitted.
 PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 2000, 50
 #: The work of methods that name none, by family; any other family fits models.
@@ -124,7 +126,8 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         "fit": _fit_seconds(model, n, d),
         "panel": PANEL_FITS * sum(_fit_seconds(name, min(n, PANEL_ROWS), d) for name in PANEL),
     }[unit]
-    seconds = once * (per_feature * d + per_pair * d**2)
+    option, each_time = REPEATED.get(work_of(method), ("", 1))
+    seconds = once * (per_feature * d + per_pair * d**2) * options.get(option, 1) * each_time
     if work_of(method) == "fits":
         times = options.get("n_splits", 5) * (1 + PREDICTION * d) if _is_permuted(options) else 1
         seconds = once * times * (options.get("n_permutations", 0) + 1)
