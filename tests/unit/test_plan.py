@@ -129,6 +129,27 @@ def test_the_true_blanket_can_be_asked_for_its_parents_and_children_alone():
         nameless.grow(problem)
 
 
+def test_a_run_says_where_folds_void_what_is_proved():
+    searches = {
+        "knockoffs": {"method": "knockoffs"},
+        "stable": {"method": "stability-selection", "folds": 0},
+        "corrected": {"method": "mmpc", "ci_test": "fisher-z", "correction": "by"},
+        "plain": {"method": "mmpc", "ci_test": "fisher-z"},
+        "stepwise": {"method": "iamb", "ci_test": "fisher-z", "correction": "bh"},
+    }
+    config = {
+        "datasets": {"wine": {"source": "sklearn:wine"}},
+        "ci_tests": {"fisher-z": {"type": "fisher-z"}},
+        "selectors": searches,
+        "models": ["tree"],
+        "folds": 3,
+    }
+    told = [line for line in make_plan(config, SCRIPTS).notes() if "what is proved" in line]
+    # Nothing is proved of iamb with a correction, with folds or without.
+    assert [line.partition(":")[0] for line in told] == ["knockoffs", "corrected"]
+    assert all("3 folds" in line and "folds: 0" in line for line in told)
+
+
 def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):
     assert ("study", "all") in plan_of(table(tmp_path, "ab"), g={"method": "gs"}).pairs
 

@@ -249,6 +249,10 @@ class Method(Configurable):
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""
         return False
 
+    def proves_one_search(self) -> bool:
+        """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""
+        return False
+
     @abstractmethod
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Give the candidates in the order in which they are admitted; an interleaved removal is a step not kept.

@@ -110,12 +110,21 @@ class Plan:
         return Estimates(self.config, self.facts, self.grains)
 
     def notes(self) -> list[str]:
-        """Return what to know about the data sets before the run, one line each."""
+        """Return what to know about the data sets and selectors before the run, one line each."""
         said = ((name, one) for name, facts in self.facts.items() for one in facts.told)
         told = [f"{name}: {one}" for name, one in said if one]
         told += [f"{name}: {one}" for name in self.facts if (one := self._told_of_sample(name))]
+        told += [f"{name}: {one}" for name in self.config.selectors if (one := self._told_of_folds(name))]
         tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
         return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
+
+    def _told_of_folds(self, selector: str) -> str:
+        """Return in words that folds void what is proved of a selector; empty if they do not."""
+        chosen = self.selector(selector)
+        if not chosen.folds or not chosen.method.proves_one_search():
+            return ""
+        method, folds = chosen.method.card.id, chosen.folds
+        return f"what is proved of {method} holds for one search, not for what {folds} folds agree on: set folds: 0"
 
     def _told_of_sample(self, dataset: str) -> str:
         """Return in words which searches take a sample of a data set's rows; empty without `max_rows`."""

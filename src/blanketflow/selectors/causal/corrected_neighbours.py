@@ -52,6 +52,10 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
         CORRECTIONS,
     )
 
+    def proves_one_search(self) -> bool:
+        """Whether what is proved holds for one search only: so it is with a correction."""
+        return self.correction != NONE
+
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Remove candidates whose own search does not find the target, then what the correction does not reject."""
         if self.correction == NONE:

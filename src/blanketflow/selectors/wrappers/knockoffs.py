@@ -112,6 +112,10 @@ class Knockoffs(Method):
         """The false discovery rate of one draw."""
         return self.q if self.draws == 1 else self.q / 2
 
+    def proves_one_search(self) -> bool:
+        """Whether what is proved holds for one search only: it does."""
+        return True
+
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that pass in some draw, the largest e-value first."""
         features = problem.table.select(problem.features)

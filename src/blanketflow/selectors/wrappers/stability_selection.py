@@ -90,6 +90,10 @@ class StabilitySelection(Method):
     threshold: float = number(0.75, "Share of the halves that must select a feature that stays.", above=0.5, at_most=1)
     pairs: int = integer(50, "Number of complementary pairs of halves.", at_least=1)
 
+    def proves_one_search(self) -> bool:
+        """Whether what is proved holds for one search only: it does."""
+        return True
+
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that some half selects, the largest share first."""
         counts, n_halves = np.zeros(len(problem.features), dtype=np.int64), 2 * self.pairs
