@@ -141,6 +141,13 @@ def test_sizes_stay_below_all_features(d, most):
     assert max(sizes_of(d), default=0) == most
 
 
+def test_processes_that_share_the_rounds_change_nothing():
+    X, y = planted(n=120, d=4)
+    alone, shared = (bf.Auto(max_candidates=8, n_jobs=n).fit(X, y) for n in (1, 2))
+    assert shared.verdict_ == alone.verdict_ and shared.n_tests_ == alone.n_tests_
+    assert shared.trace_.equals(alone.trace_)
+
+
 def test_fewer_candidates_leave_rankings_out():
     X, y = planted()
     assert len(bf.Auto(max_candidates=8).fit(X, y).verdict_["left_out"]) == len(RANKINGS)
@@ -156,7 +163,7 @@ def test_a_time_limit_decides_by_what_was_judged(monkeypatch):
         if next(calls) > 150:
             raise LimitReached("the time is over")
 
-    monkeypatch.setattr("blanketflow.selectors.base.Problem.check_time", lambda self: late())
+    monkeypatch.setattr("blanketflow.selectors.base.Problem.time_check", lambda self: late)
     found = bf.Auto().fit(X, y)
     assert found.status_ == "timeout" and "rounds only: the time is over" in found.reason_
     assert found.selected_features_ and found.verdict_["rounds"] < 5

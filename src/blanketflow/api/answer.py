@@ -94,6 +94,7 @@ def select(
     sample_weight: Any = None,
     groups: Any = None,
     random_state: int = 0,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Selected:
     """Find the features worth keeping: the smallest set with which models predict as well as with the best.
@@ -116,6 +117,9 @@ def select(
         Labels of rows that belong together: they are held out together.
     random_state : int
         Seed.
+    n_jobs : int, optional
+        Processes that share the work, at most one per core; -1 uses all cores, None is 1. What is found does not depend
+        on it, unless the time limit ends it.
     verbose : int, default=0
         What is said on stderr: 0 nothing, 1 a line per round of judging, 2 one per step too.
 
@@ -152,6 +156,7 @@ def select(
         exclude=exclude,
         random_state=random_state,
         time_limit=time_limit,
+        n_jobs=n_jobs,
         verbose=verbose,
     ).fit(X, y, sample_weight, groups)
     said = selector.verdict_
@@ -177,7 +182,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..core.task import target_column
     from ..data.weights import repeated_rows
     from ..models import build_estimator
-    from ..selectors.wrappers.held_out import panel_of
+    from ..selectors.wrappers.judged_round import panel_of
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
     kept = selector.transform(X)

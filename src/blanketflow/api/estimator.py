@@ -30,7 +30,7 @@ from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
-from ..workflow.worker_count import n_workers
+from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .random_state import seed_of
@@ -241,6 +241,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                 name,
                 None if together is None else together[rows],
                 getattr(self, "min_effect", None),
+                n_workers(name, self.n_jobs, MANY) if len(parts) == 1 else 1,
             )
             for fold, rows in parts
         )

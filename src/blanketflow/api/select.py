@@ -32,6 +32,7 @@ from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.peek import facts_of
+from ..workflow.worker_count import MANY, n_workers
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
 _SIGN = re.compile(r"[^\w\s~]").fullmatch
@@ -140,11 +141,18 @@ def _in_words(given: list[str] | None) -> str:
     return "all others that were left" if given is None else ", ".join(map(printable, given)) or "nothing"
 
 
-def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Mapping[str, Any], seed: int) -> Selection:
+def select(
+    dataset: Mapping[str, Any],
+    selector: Mapping[str, Any],
+    ci_test: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None = 1,
+) -> Selection:
     """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
     The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without keys of a CI test the
-    method runs with its own. The selector's ``folds`` are 0 by default. Errors are those of the workflow.
+    method runs with its own. The selector's ``folds`` are 0 by default. `n_jobs` processes
+    share one search where it can be shared. Errors are those of the workflow.
     """
     asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {
@@ -178,6 +186,7 @@ def select(dataset: Mapping[str, Any], selector: Mapping[str, Any], ci_test: Map
             where="select",
             groups=None if source.groups is None else source.groups[rows],
             min_effect=chosen.min_effect,
+            n_jobs=n_workers("select", n_jobs, MANY),
         )
         outcomes.append(found)
     told = config.chosen.get("table")

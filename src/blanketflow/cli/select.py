@@ -39,6 +39,7 @@ def select(
     ] = None,
     data_set: DataSet = None,
     seed: Seed = DEFAULT_SEED,
+    cores: Annotated[int, typer.Option(help="processes that share the work of auto; -1 for all cores", min=-1)] = -1,
     as_json: AsJson = False,
     to: Annotated[str | None, typer.Option("--export", help="print the blanket as csv, json or pipeline")] = None,
 ) -> None:
@@ -70,7 +71,7 @@ def select(
         asked["ci_test"] = AUTO
     test = {"type": ci_test, **given} if ci_test not in (None, AUTO) else {}
     compile_kernels()  # before a time limit counts
-    found = find(dataset, asked, test, seed)
+    found = find(dataset, asked, test, seed, cores)
     for line in found.notes:
         note(line)
     if to is not None:

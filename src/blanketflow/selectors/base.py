@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,6 +63,8 @@ class Problem:
         When features and target were measured, the earliest 0, of those for which that is known.
     read_groups : callable returning ndarray of shape (n,) or None
         Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
+    n_jobs : int
+        Processes that the method may use. Its answer does not depend on them.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class Problem:
     tiers: Tiers = field(default_factory=dict)
     min_effect: float = 0.0
     read_groups: Callable[[], np.ndarray | None] = lambda: None
+    n_jobs: int = 1
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
@@ -148,8 +151,11 @@ class Problem:
 
     def check_time(self) -> None:
         """Raise `LimitReached` if the stage's time is over; for methods that do other work than CI tests."""
-        if self._allowance is not None:
-            self._allowance.spend(0)
+        self.time_check()()
+
+    def time_check(self) -> Callable[[], None]:
+        """Return what does the same as `check_time`, for work in other processes of this machine."""
+        return _nothing if self._allowance is None else partial(self._allowance.spend, 0)
 
     def on_rows(self, rows: np.ndarray, seed: int, test: CITest | None = None) -> Problem:
         """Return the same question on some of the rows, as if there were no others; for validation inside a stage.
@@ -284,6 +290,10 @@ class Method(Configurable):
         iterable of Step
             One per feature; `kept` says whether it is in the blanket.
         """
+
+
+def _nothing() -> None:
+    pass
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:

@@ -207,11 +207,12 @@ def run_fold(
     where: str = "table",
     groups: np.ndarray | None = None,
     min_effect: float | None = None,
+    n_jobs: int = 1,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
     Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
-    and the test; `where` says whose.
+    and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared.
     """
     check_resolution(method, test, len(features) - len(prior.of(features.names, where, target.name).excluded))
     check_min_effect(where, method, test, min_effect)
@@ -229,7 +230,7 @@ def run_fold(
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
-    problem.read_groups = lambda: groups
+    problem.read_groups, problem.n_jobs = (lambda: groups), n_jobs
     problem = with_min_effect(problem, test, min_effect)
     problem = with_prior(problem, method, prior, where)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):

@@ -7,6 +7,9 @@ from typing import Any
 
 from ..core.errors import ParameterError
 
+#: As many tasks as there are cores, or more.
+MANY = 10**6
+
 
 def n_workers(where: str, n_jobs: Any, n_tasks: int) -> int:
     """Return the number of tasks that run at a time, at least 1.

@@ -15,7 +15,8 @@ from ...search.smallest import corrected_loss, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import task_of
-from .held_out import ALL, NONE, Judged, judge
+from .held_out import Judged, judge
+from .judged_round import ALL, NONE
 from .roles import roles_of
 from .rows import Rows
 from .verdict import stand_ins, verdict
@@ -82,8 +83,6 @@ class Auto(Method):
             return self._grown(problem)
 
     def _grown(self, problem: Problem) -> list[Step]:
-        from sklearn import config_context
-
         names = list(problem.features)
         features, target = problem.table.select(names), problem.table[problem.target]
         if target.is_constant():
@@ -93,11 +92,10 @@ class Auto(Method):
         def count_tests(n: int) -> None:
             problem.n_inner_tests += n
 
-        spend = problem.check_time, count_tests, problem.tell
-        # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            included = features.positions(problem.included)
-            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, included, problem.groups)
+        spend = problem.time_check(), count_tests, problem.tell
+        included = features.positions(problem.included)
+        how = self.n_parts, self.max_candidates, *spend, included, problem.groups, problem.n_jobs
+        judged = judge(features, target, seed, *how)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")

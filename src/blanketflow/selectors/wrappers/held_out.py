@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from ...core.cards import CLASSIFICATION
+from ...core.counted_warnings import as_plain, give_again, with_warnings
 from ...core.errors import DataError
 from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
-from ...core.seeds import derive_rng, derive_seed, seed_32
+from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
-from ...models.base import Model
-from ...models.knn import KNN
-from ...models.predictions import predicted, probabilities
-from ..learning import estimator_for, task_of
-from .model_rankings import boosted_model, linear_model
-from .portfolio import by_mean_rank, log_ranks, rankings
-from .rows import Rows
+from .judged_round import ALL, NONE, Candidate, Judge, Round
+from .portfolio import by_mean_rank, log_ranks
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -28,10 +23,6 @@ SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 
 MOST_ROWS = 2000
 #: Rounds in which all rankings are judged, at every third size. Then the best are judged at all sizes, there too.
 FIRST_ROUNDS, COARSE = 2, 3
-#: All features, and none: the references, beside each ranking with its numbers of features.
-ALL, NONE = "all", "none"
-#: A ranking and a number of features.
-Candidate = tuple[str, int]
 
 
 @dataclass
@@ -90,6 +81,7 @@ def judge(
     tell: Callable[[str], None] = lambda _: None,
     included: Sequence[int] = (),
     groups: np.ndarray | None = None,
+    n_jobs: int = 1,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -98,12 +90,15 @@ def judge(
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
     to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
     round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
-    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together.
+    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `n_jobs` processes share
+    the rounds, which changes no answer that no limit ended.
 
     Raises
     ------
     DataError
         If there are fewer than 4 rows.
+    LimitReached
+        If `check_time` raises it in the first round.
     """
     rows = _some_rows(target, seed)
     if len(rows) < 4:
@@ -111,35 +106,23 @@ def judge(
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
     sizes = sizes_of(len(features), len(included))
-    judging = _Judging(features, target)
-    stopped = ""
+    judging = _Judging(Judge(features, target, check_time, included), n_jobs, count_tests)
+    rounds = list(_rounds(target, seed, n_parts, groups))
+    first, later = rounds[:FIRST_ROUNDS], rounds[FIRST_ROUNDS:]
+
+    def told(this: Round) -> None:
+        tell(f"round {judging.n_rounds} of {len(rounds)}: {len(this.known)} sets judged on rows held out")
+
     try:
-        first: list[_Round] = []
-        rounds = list(_rounds(target, seed, n_parts, groups))
-        n_rounds = len(rounds)
-        for number, (train, held_out) in enumerate(rounds):
-            own = Rows(
-                features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time, count_tests
-            )
-            orders = {name: _ahead(order, included) for name, order in rankings(own, judging.alive).items()}
-            this = _Round(own, train, held_out, orders)
-            judging.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
-            first += [this] if number < FIRST_ROUNDS else []
-            if number == FIRST_ROUNDS - 1:
-                judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
-                for earlier in first:
-                    judging.judge(earlier, sizes)
-            tell(f"round {number + 1} of {n_rounds}: {len(this.known)} sets judged on rows held out")
+        first = judging.judge(first, sizes[1::COARSE] or sizes, told)
+        judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
+        judging.judge(first, sizes)
+        judging.judge(later, sizes, told)
     except LimitReached as limit:
         if not judging.n_rounds:
             raise
-        stopped = str(limit)
-    return judging.judged(stopped)
-
-
-def panel_of(target: Column) -> dict[str, Model]:
-    """Return the models that judge, by name."""
-    return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
+        return judging.judged(str(limit))
+    return judging.judged("")
 
 
 def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
@@ -155,11 +138,6 @@ def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
     return sorted(judged | ({n_included} if 0 < n_included < n_features else set()))
 
 
-def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
-    """Return a ranking that begins with some features."""
-    return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order
-
-
 def _some_rows(target: Column, seed: int) -> np.ndarray:
     """Return the rows to judge by, each class or part of the range in proportion."""
     if target.n_rows <= MOST_ROWS:
@@ -168,73 +146,66 @@ def _some_rows(target: Column, seed: int) -> np.ndarray:
     return np.flatnonzero(parts == 0)
 
 
-def _rounds(
-    target: Column, seed: int, n_parts: int, groups: np.ndarray | None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _rounds(target: Column, seed: int, n_parts: int, groups: np.ndarray | None) -> Iterator[Round]:
     n_repeats = 1 if target.n_rows >= 200 else 2 if target.n_rows >= 100 else 3
+    number = 0
     for repeat in range(n_repeats):
         n = min(n_parts, target.n_rows // 2)
         parts = balanced_parts(target.numbers(), n, derive_rng(seed, "auto", "parts", repeat), groups)
         for part in range(parts.max() + 1):
-            yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-
-
-@dataclass
-class _Round:
-    """Some rows, the rankings of them, and the rows that are held out."""
-
-    rows: Rows
-    train: np.ndarray
-    held_out: np.ndarray
-    orders: dict[str, np.ndarray]
-    known: dict[bytes, np.ndarray] = field(default_factory=dict)  # losses by set, since rankings agree on many
-    done: set[Candidate] = field(default_factory=set)
+            yield Round(np.flatnonzero(parts != part), np.flatnonzero(parts == part), derive_seed(seed, "auto", number))
+            number += 1
 
 
 class _Judging:
     """The losses of all candidates, round by round."""
 
-    def __init__(self, features: Table, target: Column) -> None:
-        self.whole, self.panel = Rows(features, target, 0), panel_of(target)
+    def __init__(self, judge: Judge, n_jobs: int, count_tests: Callable[[int], None]) -> None:
+        self._judge, self._n_jobs, self._count_tests = judge, n_jobs, count_tests
         self.alive: list[str] = []
         self.left_out: list[str] = []
-        self.n_seen = np.zeros(target.n_rows)
+        self.n_seen = np.zeros(judge.target.n_rows)
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
         self.rounds: dict[Candidate, int] = {}
         self.ranks: dict[str, np.ndarray] = {}  # logarithms of ranks, summed over the rounds
-        is_class = task_of(target) == CLASSIFICATION
-        self.classes = np.arange(len(target.levels)) if is_class else None
-        self.scale = 1.0 if is_class else float(np.var(self.whole.y)) or 1.0
 
     @property
     def n_rounds(self) -> int:
         """How many rounds are complete."""
         return max(self.rounds.values(), default=0)
 
-    def judge(self, this: _Round, sizes: Sequence[int]) -> None:
-        """Judge the candidates of a round that were not judged in it."""
-        d = len(this.rows.features)
+    def judge(
+        self, rounds: Sequence[Round], sizes: Sequence[int], told: Callable[[Round], None] = lambda _: None
+    ) -> list[Round]:
+        """Judge the candidates of some rounds that were not judged in them; `told` is called after each."""
+        alive, judged = list(self.alive), []
+        work = (delayed(with_warnings)(self._judge.judged, this, alive, sizes) for this in rounds)
+        for this, warned in Parallel(n_jobs=max(1, min(self._n_jobs, len(rounds))), return_as="generator")(work):
+            give_again(as_plain(warned))
+            if this.stopped:
+                raise LimitReached(this.stopped)
+            self._take(this, sizes)
+            judged.append(this)
+            told(this)
+        return judged
+
+    def _take(self, this: Round, sizes: Sequence[int]) -> None:
+        """Add what was found in a round."""
         self.alive = self.alive or list(this.orders)
-        asked = {(name, size): this.orders[name][:size] for name in self.alive for size in sizes}
-        asked |= {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
-        found = {}
-        for candidate, chosen in asked.items():
-            key = np.sort(chosen).tobytes()
-            if candidate not in this.done:
-                if key not in this.known:
-                    this.known[key] = self._losses(np.sort(chosen), this.train, this.held_out, this.rows)
-                found[candidate] = this.known[key]
         if not this.done:
+            self._count_tests(this.n_tests)
             self.n_seen[this.held_out] += 1
             for name, order in this.orders.items():
                 self.ranks[name] = self.ranks.get(name, 0.0) + log_ranks(order)
-        for candidate, losses in found.items():  # only whole rounds count
-            whole = (len(self.panel), losses.shape[1], len(self.n_seen))
-            self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
-            self.counts.setdefault(candidate, np.zeros(d))[asked[candidate]] += 1
-            self.rounds[candidate] = self.rounds.get(candidate, 0) + 1
-            this.done.add(candidate)
+        for candidate, chosen in this.asked(self.alive, sizes).items():
+            if candidate not in this.done:
+                losses = this.known[np.sort(chosen).tobytes()]
+                whole = (*losses.shape[:2], len(self.n_seen))
+                self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
+                self.counts.setdefault(candidate, np.zeros(len(self._judge.features)))[chosen] += 1
+                self.rounds[candidate] = self.rounds.get(candidate, 0) + 1
+                this.done.add(candidate)
 
     def keep_best(self, n: int) -> None:
         """Go on with the rankings of least loss, the mean over their numbers of features."""
@@ -251,35 +222,8 @@ class _Judging:
         n_rounds, seen = self.n_rounds, self.n_seen > 0
         candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
         losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
-        by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
+        by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self._judge.panel)}
         frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
         orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
-        orders |= {ALL: np.arange(len(self.whole.features)), NONE: np.arange(0)}
+        orders |= {ALL: np.arange(len(self._judge.features)), NONE: np.arange(0)}
         return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)
-
-    def _losses(self, chosen: np.ndarray, train: np.ndarray, held_out: np.ndarray, rows: Rows) -> np.ndarray:
-        """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
-        blocks = [self.whole.design.blocks[j] for j in chosen]
-        columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
-        X, y = self.whole.design.matrix[:, columns], self.whole.y
-        found = []
-        for name, model in self.panel.items():
-            rows.check_time()
-            seed = seed_32(rows.seed, name)
-            estimator = estimator_for(model, self.whole.target, seed, X, train)
-            estimator.fit(X[train] if len(columns) else np.zeros((len(train), 1)), y[train])
-            asked = X[held_out] if len(columns) else np.zeros((len(held_out), 1))
-            found.append(self._loss(estimator, asked, y[train], y[held_out]))
-            if not len(columns):
-                return np.stack(found * len(self.panel))
-        return np.stack(found)
-
-    def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray) -> np.ndarray:
-        if self.classes is None:
-            return ((truth - predicted(estimator, X)) ** 2)[np.newaxis] / self.scale
-        said, classes = probabilities(estimator, X, np.unique(taught))
-        whole = np.zeros((len(X), len(self.classes)))
-        whole[:, classes.astype(int)] = said
-        is_true = truth[:, np.newaxis] == self.classes
-        wrong = np.round(whole, 12).argmax(axis=1) != truth
-        return np.stack([wrong.astype(float), ((whole - is_true) ** 2).sum(axis=1) / 2])

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.table import Table
 from ...search.smallest import MOST_LOST, Corrected
-from .held_out import ALL, NONE, Judged
+from .held_out import Judged
+from .judged_round import ALL, NONE
 
 #: Features that a sentence names, and pairs of which one can stand in for the other.
 MOST_NAMED, MOST_STAND_INS = 12, 3

@@ -1,0 +1,149 @@
+"""One round of judging: features are ranked on some rows, and models predict the others from the best of them.
+
+A round depends on no other, so that rounds can be judged in several processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...core.cards import CLASSIFICATION
+from ...core.limits import LimitReached
+from ...core.seeds import seed_32
+from ...core.table import Column, Table
+from ...models.base import Model
+from ...models.knn import KNN
+from ...models.predictions import predicted, probabilities
+from ..learning import estimator_for, task_of
+from .model_rankings import boosted_model, linear_model
+from .portfolio import rankings
+from .rows import Rows
+
+#: All features, and none: the references, beside each ranking with its numbers of features.
+ALL, NONE = "all", "none"
+#: A ranking and a number of features.
+Candidate = tuple[str, int]
+
+
+def panel_of(target: Column) -> dict[str, Model]:
+    """Return the models that judge, by name."""
+    return {"linear": linear_model(target), "neighbours": KNN(), "boosted": boosted_model(target)}
+
+
+@dataclass
+class Round:
+    """Some rows, the rankings of them, and the rows that are held out.
+
+    `known` has the losses of held-out rows by set, each of shape (models, losses, rows): rankings agree on many sets.
+    `stopped` says why the round is not complete; `n_tests` counts CI tests.
+    """
+
+    train: np.ndarray
+    held_out: np.ndarray
+    seed: int
+    orders: dict[str, np.ndarray] = field(default_factory=dict)
+    known: dict[bytes, np.ndarray] = field(default_factory=dict)
+    done: set[Candidate] = field(default_factory=set)
+    n_tests: int = 0
+    stopped: str = ""
+
+    def asked(self, alive: Collection[str], sizes: Sequence[int]) -> dict[Candidate, np.ndarray]:
+        """Return the features of each candidate, of the rankings `alive` or of all, and of the references."""
+        d = len(next(iter(self.orders.values())))
+        asked = {(name, size): self.orders[name][:size] for name in alive or self.orders for size in sizes}
+        return asked | {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
+
+
+@dataclass
+class Judge:
+    """What all rounds share: features, target, and the panel of models.
+
+    `check_time` raises `LimitReached` if the time is over. The features at the positions `included` are ahead in all
+    rankings.
+    """
+
+    features: Table
+    target: Column
+    check_time: Callable[[], None]
+    included: Sequence[int] = ()
+
+    @cached_property
+    def whole(self) -> Rows:
+        """All rows."""
+        return Rows(self.features, self.target, 0)
+
+    @cached_property
+    def panel(self) -> dict[str, Model]:
+        """The models that judge, by name."""
+        return panel_of(self.target)
+
+    @cached_property
+    def classes(self) -> np.ndarray | None:
+        """The codes of the target's classes; None for numbers."""
+        return np.arange(len(self.target.levels)) if task_of(self.target) == CLASSIFICATION else None
+
+    @cached_property
+    def scale(self) -> float:
+        """The unit of losses: the variance of a numeric target."""
+        return 1.0 if self.classes is not None else float(np.var(self.whole.y)) or 1.0
+
+    def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> Round:
+        """Return a round in which the sets of some rankings, or of all, are judged at several numbers of features."""
+        from sklearn import config_context
+        from threadpoolctl import threadpool_limits
+
+        try:
+            # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
+            # The matrices are small, and threads would wait for each other.
+            with config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(1):
+                if not this.orders:
+                    self._rank(this, alive)
+                for chosen in map(np.sort, this.asked(alive, sizes).values()):
+                    if chosen.tobytes() not in this.known:
+                        this.known[chosen.tobytes()] = self._losses(chosen, this)
+        except LimitReached as limit:
+            this.stopped = str(limit)
+        return this
+
+    def _rank(self, this: Round, alive: Collection[str]) -> None:
+        counts: list[int] = []
+        rows = self.features.take(this.train), self.target.take(this.train)
+        found = rankings(Rows(*rows, this.seed, self.check_time, counts.append), alive)
+        this.orders, this.n_tests = {name: _ahead(order, self.included) for name, order in found.items()}, sum(counts)
+
+    def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
+        """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
+        train, held_out = this.train, this.held_out
+        blocks = [self.whole.design.blocks[j] for j in chosen]
+        columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
+        X, y = self.whole.design.matrix[:, columns], self.whole.y
+        found = []
+        for name, model in self.panel.items():
+            self.check_time()
+            estimator = estimator_for(model, self.target, seed_32(this.seed, name), X, train)
+            estimator.fit(X[train] if len(columns) else np.zeros((len(train), 1)), y[train])
+            asked = X[held_out] if len(columns) else np.zeros((len(held_out), 1))
+            found.append(self._loss(estimator, asked, y[train], y[held_out]))
+            if not len(columns):
+                return np.stack(found * len(self.panel))
+        return np.stack(found)
+
+    def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        if self.classes is None:
+            return ((truth - predicted(estimator, X)) ** 2)[np.newaxis] / self.scale
+        said, classes = probabilities(estimator, X, np.unique(taught))
+        whole = np.zeros((len(X), len(self.classes)))
+        whole[:, classes.astype(int)] = said
+        is_true = truth[:, np.newaxis] == self.classes
+        wrong = np.round(whole, 12).argmax(axis=1) != truth
+        return np.stack([wrong.astype(float), ((whole - is_true) ** 2).sum(axis=1) / 2])
+
+
+def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:
+    """Return a ranking that begins with some features."""
+    return np.concatenate([np.array(first, dtype=order.dtype), order[~np.isin(order, first)]]) if len(first) else order
