@@ -20,6 +20,7 @@ import struct
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -101,7 +102,10 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
             stream.flush()
     reading, writing = os.pipe()
     parent = os.getpid()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # Python 3.12 warns wherever there are threads, such as the idle ones of linear algebra, whatever the child does.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        pid = os.fork()
     if pid == 0:
         os.close(reading)
         _work(work, writing, parent)
