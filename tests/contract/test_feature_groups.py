@@ -1,8 +1,9 @@
 """What every registered method does with features in groups, and with every CI test."""
 
+import numpy as np
 import pandas as pd
 import pytest
-from test_selectors import METHODS, TEST_OPTIONS, one_of_each, outcome, selector, table
+from test_selectors import METHODS, OPTIONS, TEST_OPTIONS, one_of_each, outcome, selector, table
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
@@ -14,6 +15,9 @@ TAKING = [name for name, method in METHODS.items() if method.takes_feature_group
 TESTS = discover("blanketflow.ci")
 #: Groups of a feature that is found and one that is not, and of two that are not.
 GROUPS = {"found": ["signal", "noise"], "lost": ["junk", "other"]}
+
+#: The repeats that two columns of a group need, and what spares a search for penalties.
+OWN = {"ppfs": {"n_repeats": 8}, "srs": {"lambda1": 0.01, "lambda2": 0.01}}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +34,7 @@ def are_whole(features):
 @pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
 @one_of_each(TAKING)
 def test_a_group_is_in_every_answer_or_out_of_it(rows, name):
-    found = selector(name, feature_groups=GROUPS, **({"n_repeats": 8} if name == "ppfs" else {})).fit(*rows)
+    found = selector(name, feature_groups=GROUPS, **OWN.get(name, {})).fit(*rows)
     assert set(GROUPS["found"]) <= set(found.selected_features_)
     assert all(map(are_whole, [found.selected_features_, found.candidates_, *found.blankets_]))
     assert found.feature_groups_["found"] == [f for f in found.selected_features_ if f in GROUPS["found"]]
@@ -44,6 +48,28 @@ def test_a_group_of_one_changes_nothing(rows, name):
     plain, one = selector(name).fit(*rows), selector(name, feature_groups={"alone": ["signal"]}).fit(*rows)
     assert outcome(one) == outcome(plain)
     assert (plain.feature_groups_, one.feature_groups_) == ({}, {"alone": ["signal"]})
+
+
+#: Methods to which an indicator of a level is a number: they compare rows, by sums over the columns.
+BY_DISTANCE = {"relief", "relieved", "auto"}
+
+
+@pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
+@one_of_each([name for name in TAKING if name not in BY_DISTANCE])
+def test_indicators_of_all_levels_in_a_group_are_what_their_column_is(rows, name):
+    X, y = rows[0].drop(columns=["other", "code"]), rows[1] == "high"
+    shade = np.array(["blue", "green", "red"])[np.digitize(X["signal"], [-0.5, 0.5])]
+    levels = {f"shade_{level}": (shade == level).astype(float) for level in sorted(set(shade))}
+    X["signal"] = X["junk"] + X["noise"]
+    own = {"ci_test": "g2"} if METHODS[name].default_test else {}
+    own |= {key: value for key, value in OPTIONS.get(name, {}).items() if key != "n_repeats"}
+    plain = bf.get_selector(name, **own).fit(X.assign(shade=shade), y)
+    found = bf.get_selector(name, feature_groups={"shade": ["shade_*"]}, **own).fit(X.assign(**levels), y)
+    assert "shade" in plain.selected_features_
+    as_one = [f.replace("_blue", "") for f in found.selected_features_ if f not in ("shade_green", "shade_red")]
+    assert as_one == plain.selected_features_
+    importances = {f.replace("_blue", ""): value for f, value in found.importances_.items()}
+    assert {f: importances[f] for f in as_one} == pytest.approx(plain.importances_)
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - set(TAKING) - {"none", "true-blanket"}))
@@ -122,7 +148,7 @@ def test_an_effect_of_a_set_is_not_compared_with_one_of_a_column(rows):
 
 
 def config(**dataset):
-    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "relief": {"method": "relief"}}
+    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "knockoffs": {"method": "knockoffs"}}
     diabetes = {"source": "sklearn:diabetes", **dataset}
     return {"datasets": {"diabetes": diabetes}, "splits": {"evaluation": 0}, "selectors": selectors}
 
@@ -130,7 +156,7 @@ def config(**dataset):
 def test_a_plan_skips_what_takes_no_groups_and_refuses_wrong_names_before_any_job():
     plain, told = make_plan(config(), str), make_plan(config(feature_groups={"serum": ["s*"]}), str)
     assert [(skip.selector, skip.reason.partition(",")[0]) for skip in told.skipped] == [
-        ("relief", "relief works on single columns")
+        ("knockoffs", "knockoffs works on single columns")
     ]
     assert told.table_spec("diabetes") == plain.table_spec("diabetes")
     assert told.test_spec("diabetes", "fisher-z") == plain.test_spec("diabetes", "fisher-z")

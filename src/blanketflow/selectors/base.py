@@ -120,6 +120,11 @@ class Problem:
         """Return the names of the table's columns of some features: all of a group's, else the one of that name."""
         return [column for feature in features for column in self.feature_groups.get(feature, (feature,))]
 
+    @property
+    def column_counts(self) -> list[int]:
+        """How many columns of the table each feature has, in the order of `columns` of all features."""
+        return [len(self.columns([feature])) for feature in self.features]
+
     @cached_property
     def groups(self) -> np.ndarray | None:
         """Which rows belong together, and so to one part wherever a method splits them: numbers, (n,), or None."""

@@ -66,6 +66,7 @@ class Auto(Method):
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
     # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
     draws_rows: ClassVar[bool] = False
 
@@ -85,7 +86,7 @@ class Auto(Method):
         from sklearn import config_context
 
         names = list(problem.features)
-        features, target = problem.table.select(names), problem.table[problem.target]
+        features, target = problem.table.select(problem.columns(names)), problem.table[problem.target]
         if target.is_constant():
             return problem.admit_included()
         seed = derive_seed(problem.seed, "auto")
@@ -96,8 +97,9 @@ class Auto(Method):
         spend = problem.check_time, count_tests, problem.tell
         # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            included = features.positions(problem.included)
-            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, included, problem.groups)
+            included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
+            kept_together = included, problem.groups, problem.feature_groups
+            judged = judge(features, target, seed, self.n_parts, self.max_candidates, *spend, *kept_together)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")
@@ -108,7 +110,7 @@ class Auto(Method):
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
-        whole = Rows(features, target, seed, problem.check_time, count_tests)
+        whole = Rows(features, target, seed, problem.check_time, count_tests, problem.feature_groups)
         role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
@@ -118,7 +120,7 @@ class Auto(Method):
         ]
         steps.sort(key=lambda step: -step.importance)
         in_order = [step.feature for step in steps]
-        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, features, target, seed))
+        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, whole))
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
@@ -128,12 +130,12 @@ class Auto(Method):
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
-    def _verdict(
-        self, judged: Judged, sets: Any, chosen: int, kept: list[str], features: Any, target: Any, seed: int
-    ) -> dict[str, Any]:
-        whole = judged.candidates.index((ALL, len(features)))
+    def _verdict(self, judged: Judged, sets: Any, chosen: int, kept: list[str], rows: Rows) -> dict[str, Any]:
+        whole = judged.candidates.index((ALL, len(rows.names)))
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
-        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(seed, "samples"))
-        is_class = task_of(target) == CLASSIFICATION
-        fewer = undecided_size(*sets)
-        return verdict(judged, chosen, corrected, fewer, kept, features.names, is_class, stand_ins(features, kept))
+        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(rows.seed, "samples"))
+        is_class = task_of(rows.target) == CLASSIFICATION
+        fewer, features = undecided_size(*sets), rows.features
+        if rows.feature_groups:  # no column stands in for a group
+            features = features.select([name for name in rows.names if name not in rows.feature_groups])
+        return verdict(judged, chosen, corrected, fewer, kept, rows.names, is_class, stand_ins(features, kept))

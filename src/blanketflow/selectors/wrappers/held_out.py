@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from ...core.cards import CLASSIFICATION
 from ...core.errors import DataError
 from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
+from ...core.prior import NO_GROUPS
 from ...core.seeds import derive_rng, derive_seed, seed_32
 from ...core.table import Column, Table
 from ...models.base import Model
@@ -90,6 +91,7 @@ def judge(
     tell: Callable[[str], None] = lambda _: None,
     included: Sequence[int] = (),
     groups: np.ndarray | None = None,
+    feature_groups: Mapping[str, tuple[str, ...]] = NO_GROUPS,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -98,7 +100,8 @@ def judge(
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
     to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
     round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
-    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together.
+    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `features` and
+    `feature_groups` are those of `Rows`.
 
     Raises
     ------
@@ -110,17 +113,16 @@ def judge(
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
-    sizes = sizes_of(len(features), len(included))
-    judging = _Judging(features, target)
+    judging = _Judging(Rows(features, target, 0, feature_groups=feature_groups))
+    sizes = sizes_of(len(judging.whole.names), len(included))
     stopped = ""
     try:
         first: list[_Round] = []
         rounds = list(_rounds(target, seed, n_parts, groups))
         n_rounds = len(rounds)
         for number, (train, held_out) in enumerate(rounds):
-            own = Rows(
-                features.take(train), target.take(train), derive_seed(seed, "auto", number), check_time, count_tests
-            )
+            taught = features.take(train), target.take(train), derive_seed(seed, "auto", number)
+            own = Rows(*taught, check_time, count_tests, feature_groups)
             orders = {name: _ahead(order, included) for name, order in rankings(own, judging.alive).items()}
             this = _Round(own, train, held_out, orders)
             judging.judge(this, sizes[1::COARSE] or sizes if number < FIRST_ROUNDS else sizes)
@@ -194,8 +196,9 @@ class _Round:
 class _Judging:
     """The losses of all candidates, round by round."""
 
-    def __init__(self, features: Table, target: Column) -> None:
-        self.whole, self.panel = Rows(features, target, 0), panel_of(target)
+    def __init__(self, whole: Rows) -> None:
+        target = whole.target
+        self.whole, self.panel = whole, panel_of(target)
         self.alive: list[str] = []
         self.left_out: list[str] = []
         self.n_seen = np.zeros(target.n_rows)
@@ -214,7 +217,7 @@ class _Judging:
 
     def judge(self, this: _Round, sizes: Sequence[int]) -> None:
         """Judge the candidates of a round that were not judged in it."""
-        d = len(this.rows.features)
+        d = len(this.rows.names)
         self.alive = self.alive or list(this.orders)
         asked = {(name, size): this.orders[name][:size] for name in self.alive for size in sizes}
         asked |= {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
@@ -254,7 +257,7 @@ class _Judging:
         by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self.panel)}
         frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
         orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
-        orders |= {ALL: np.arange(len(self.whole.features)), NONE: np.arange(0)}
+        orders |= {ALL: np.arange(len(self.whole.names)), NONE: np.arange(0)}
         return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)
 
     def _losses(self, chosen: np.ndarray, train: np.ndarray, held_out: np.ndarray, rows: Rows) -> np.ndarray:
