@@ -51,7 +51,7 @@ def test_a_group_of_one_changes_nothing(rows, name):
 
 
 #: Methods to which an indicator of a level is a number: they compare rows, by sums over the columns.
-BY_DISTANCE = {"relief", "relieved", "auto"}
+BY_DISTANCE = {"relief", "relieved", "auto", "hsmb", "bahsic"}
 
 
 @pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
@@ -61,7 +61,7 @@ def test_indicators_of_all_levels_in_a_group_are_what_their_column_is(rows, name
     shade = np.array(["blue", "green", "red"])[np.digitize(X["signal"], [-0.5, 0.5])]
     levels = {f"shade_{level}": (shade == level).astype(float) for level in sorted(set(shade))}
     X["signal"] = X["junk"] + X["noise"]
-    own = {"ci_test": "g2"} if METHODS[name].default_test else {}
+    own = {"ci_test": "g2"} if METHODS[name].default_test not in (None, "hsic") else {}
     own |= {key: value for key, value in OPTIONS.get(name, {}).items() if key != "n_repeats"}
     plain = bf.get_selector(name, **own).fit(X.assign(shade=shade), y)
     found = bf.get_selector(name, feature_groups={"shade": ["shade_*"]}, **own).fit(X.assign(**levels), y)
@@ -81,7 +81,7 @@ def test_the_other_methods_refuse(rows, name):
 #: What the joint levels of a group have rows enough for, and the repeats that two columns of a group need.
 ENOUGH = {"g2": {"bins": 2}, "chi2": {"bins": 2}, "ppi": {"n_repeats": 8}}
 #: A method that asks for what a test measures.
-ASKING = {"p-value": "inter-iamb", "mutual-information": "mim", "entropy": "fcbf"}
+ASKING = {"p-value": "inter-iamb", "mutual-information": "mim", "entropy": "fcbf", "hsic": "bahsic"}
 
 
 @pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
@@ -91,7 +91,7 @@ ASKING = {"p-value": "inter-iamb", "mutual-information": "mim", "entropy": "fcbf
 def test_every_test_is_asked_about_groups_or_refuses(rows, test, needs):
     X, y = rows[0], rows[1] == "high"
     method = ASKING[needs]
-    options = {"n_features": 2} if method == "mim" else {}
+    options = {"n_features": 2} if method in ("mim", "bahsic") else {}
     options |= {"ci_test": bf.get_ci_test(test, **{**TEST_OPTIONS.get(test, {}), **ENOUGH.get(test, {})})}
     X = X.drop(columns="other") if test == "population" else X  # whose network has no such node
     groups = GROUPS if test != "population" else {"found": ["signal", "noise"]}

@@ -10,6 +10,7 @@ from scipy.stats import f as f_distribution
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.core.convert import as_table
+from literal_hsic import full_hsic
 
 GROUPS = {"site": ("site_a", "site_b"), "scale": ("q1", "q2", "q3")}
 
@@ -102,6 +103,21 @@ def test_a_group_and_a_column_are_tested_as_a_set_of_columns(name):
 
 def grouped(test, X):
     return bind_groups(test, as_table(X), GROUPS)
+
+
+def test_two_groups_have_one_kernel_each():
+    X = numeric(40).assign(site_a=discrete(40)["site_a"])
+    table = as_table(X)
+    ours = bind_groups(get_ci_test("hsic"), table, GROUPS)
+    site, scale = ([table[name] for name in members] for members in GROUPS.values())
+    assert ours.test("site", "scale").statistic == pytest.approx(full_hsic(site, scale), abs=1e-9)
+    both = [*site, table["age"]]
+    assert ours.statistics([["site", "age"]], "scale")[0] == pytest.approx(full_hsic(both, scale), abs=1e-9)
+    without = ours.statistics_without_each(["site", "age", "scale"], "y")
+    sets = [[table["age"], *scale], [*site, *scale], both]
+    assert without == pytest.approx([full_hsic(columns, [table["y"]]) for columns in sets], abs=1e-9)
+    found = ours.test("site", "scale", ["age"])
+    assert found == ours.test("scale", "site", ["age"]) and 0 < found.p_value < 1
 
 
 def test_groups_of_labels_are_compared_by_a_chain_of_likelihood_ratios():

@@ -33,7 +33,7 @@ class CITest(Configurable):
     own_models : tuple of str
         Values of its option `model` that are not ids of models, but the test's own.
     joins_columns : bool
-        Whether a group of columns is one column to it, by `joined`.
+        Whether a group of columns is one column to it, by `bind_joined`.
 
     Examples
     --------
@@ -114,8 +114,10 @@ class CITest(Configurable):
         levels = f" with {len(column.levels)} levels" if column.levels else ""
         return f"column {column.name!r} is {column.kind}{levels}"
 
-    def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
-        """Return a table with one column in place of each group of columns, if `joins_columns`."""
+    def bind_joined(
+        self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
+    ) -> BoundTest:
+        """Return the test bound to a table of which each group of columns is one to its engine, if `joins_columns`."""
         raise UnsupportedError(f"{self.card.id} does not join columns into one.")
 
     def accepted(self) -> str:

@@ -14,7 +14,7 @@ from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
-from .base import CITest, unreliable_rule
+from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
@@ -54,12 +54,14 @@ class DiscreteTest(CITest):
         BINNINGS,
     )
 
-    def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
-        """Return a table with one column in place of each group, whose levels are the combinations that occur."""
+    def bind_joined(
+        self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
+    ) -> BoundTest:
+        """Bind the test to one column in place of each group, whose levels are the combinations that occur."""
         from .joint_levels import with_joint_levels
 
         coder = Coder(table, self.bins, self.binning, None if target is None else table.position(target))
-        return with_joint_levels(table, groups, coder)
+        return self.bind(with_joint_levels(table, groups, coder), seed=seed, target=target)
 
 
 @dataclass

@@ -18,8 +18,8 @@ def bind_groups(
 ) -> BoundTest:
     """Bind a test to a table of which some columns form groups.
 
-    A test of levels sees one column in place of a group, whose levels are the combinations that occur. Others are asked
-    about sets of columns, as `GroupEngine` says.
+    A test of levels sees one column in place of a group, whose levels are the combinations that occur, and a kernel
+    test one joint kernel. Others are asked about sets of columns, as `GroupEngine` says.
 
     Parameters
     ----------
@@ -52,13 +52,18 @@ def bind_groups(
     if not groups:
         return test.bind(table, seed=seed, target=target)
     if test.joins_columns:
-        return test.bind(test.joined(table, groups, target), seed=seed, target=target)
-    bound = test.bind(table, seed=seed, target=target)
-    names = variables(table.names, groups)
-    # Of a group's column only the name is read: the engine reads the group's own columns.
-    columns = [replace(table[groups.get(name, (name,))[0]], name=name) for name in names]
-    columns_of = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in names]
-    return BoundTest(test, Table(columns), seed, engine=GroupEngine(bound, columns_of))
+        return test.bind_joined(table, groups, seed, target)
+    bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)
+    columns_of = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in named.names]
+    return BoundTest(test, named, seed, engine=GroupEngine(bound, columns_of))
+
+
+def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
+    """Return a table that names each group in the place of its first column.
+
+    Nothing but the name of such a column is read: engines read the group's own columns.
+    """
+    return Table([replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)])
 
 
 def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
