@@ -14,13 +14,14 @@ from .markdown import table
 
 _TEXT = """# What each method takes beside a table
 
-What [is known of features beforehand](prior-knowledge.md), [rows with weights and groups](rows.md), and
-[a smallest effect, and a sample of many rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`,
-`test_row_weights.py` and `test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a
-run skips a method that refuses weights on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused
-as an error of the config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a
-parameter the others refuse it. Groups stay together in every split and fold, with any method. Missing cells are
-imputed, or their rows dropped, before a method sees them.
+What [is known of features beforehand](prior-knowledge.md), [groups of features](feature-groups.md), [rows with weights
+and groups](rows.md), and [a smallest effect, and a sample of many rows](many-rows.md). "works" is what
+`tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`, `test_row_weights.py` and `test_min_effect.py` show
+of every method; "refused" comes in words, before any job starts: a run skips a method that refuses weights or
+`feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the
+config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others
+refuse it. Groups of rows stay together in every split and fold, with any method. Missing cells are imputed, or their
+rows dropped, before a method sees them.
 
 ## Methods
 
@@ -39,7 +40,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [gs](methods/gs.md) | works | works | works | a sample with cpi, hsic, ppi |" in capabilities_page()
+    >>> "| [gs](methods/gs.md) | works | works | works | works | a sample with cpi, hsic, ppi |" in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -47,11 +48,12 @@ def capabilities_page() -> str:
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
         methods=table(
-            ["method", "include and exclude", "weights", "min_effect", "beyond max_rows"],
+            ["method", "include and exclude", "feature_groups", "weights", "min_effect", "beyond max_rows"],
             [
                 [
                     f"[{name}](methods/{name}.md)",
                     obeys[name],
+                    "refused" if m.obeys_prior and not m.takes_feature_groups else obeys[name],
                     weights[name],
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
@@ -60,10 +62,11 @@ def capabilities_page() -> str:
             ],
         ),
         tests=table(
-            ["test", "weights", "min_effect is compared with", "beyond max_rows"],
+            ["test", "feature_groups", "weights", "min_effect is compared with", "beyond max_rows"],
             [
                 [
                     f"[{name}](tests/{name}.md)",
+                    "one joint variable" if test.joins_columns or test.card.column_sets else "the best of its columns",
                     "refused" if test().draws_rows else "works",
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",

@@ -54,8 +54,8 @@ def test_a_method_names_itself_and_the_option(method, name, parameter):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_options_that_all_methods_share(name):
-    nothing = [] if SHARED[name].kind in ("names", "tiers") else [[]]  # an empty list of names is one
-    for value in (-1.5, math.nan, "nonsense", *nothing, {}):
+    nothing = {"names": [{}], "tiers": [{}], "groups": [[]]}.get(SHARED[name].kind, [[], {}])  # no names are some
+    for value in (-1.5, math.nan, "nonsense", *nothing):
         with pytest.raises(BlanketflowError, match=name):
             bf.get_selector("gs", **{name: value}).fit(X, Y)
 

@@ -12,6 +12,7 @@ import pytest
 from blanketflow.reporting import plots, text
 from blanketflow.reporting.report import across, charts, render, scripts
 from blanketflow.reporting.report.figures import narrow_charts
+from blanketflow.reporting.report.headline import headline
 from blanketflow.reporting.report.methods import calibration, methods
 from blanketflow.selectors import get_method
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
@@ -278,6 +279,24 @@ def test_long_blankets_are_cut_and_named_below():
     blanket = pd.DataFrame([row.to_dict() | {"feature": name, "importance": 50.0 - i} for i, name in enumerate(names)])
     page = Page(render(dataclasses.replace(long, tables={**long.tables, "blankets": blanket}), {})).text
     assert "And 15 less important features: feature number 32," in page
+
+
+def test_groups_of_features_are_shown_together():
+    plain = report_run(datasets=("one",), models=("svm",))
+    assert headline(plain, "one").selector == "hiton-mb"
+    names = [name for name, _ in headline(plain, "one").features]
+    first, last = [name for name in names if name.startswith("feature number")][-2:]
+    groups = {"scale <b>": [first, last], "else": ["no such feature *"]}
+    cards = {name: card | {"prior": {"feature_groups": groups}} for name, card in plain.cards.items()}
+    grouped = dataclasses.replace(plain, cards=cards)
+    listed = [name for name, _ in headline(grouped, "one").features]
+    assert listed == [f"scale <b> ({first}, {last})" if name == first else name for name in names if name != last]
+    page = Page(render(grouped, {})).text
+    assert f"Feature group scale <b> {first}, {last}" in page
+    assert "feature group" in page and "feature group" not in Page(render(plain, {})).text
+    own = {**grouped.selectors, "hiton-mb": {**grouped.selectors["hiton-mb"], "feature_groups": {"own": [first]}}}
+    of_its_own = dataclasses.replace(grouped, selectors=own)
+    assert [of_its_own.feature_group("one", s, first) for s in ("hiton-mb", "ppfs")] == ["own", "scale <b>"]
 
 
 def test_a_numeric_target_is_described_by_its_range(run):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,7 @@ def select(
     task: str = "auto",
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
     sample_weight: Any = None,
     groups: Any = None,
     random_state: int = 0,
@@ -111,6 +112,8 @@ def select(
         What the target is.
     include, exclude : list of str, optional
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
+    feature_groups : dict of str to list of str, optional
+        Features that come into the answer and stay out of it together, by the name of their group.
     sample_weight : array-like of shape (n,), optional
         How many equal rows each row stands for.
     groups : array-like of shape (n,), optional
@@ -154,6 +157,7 @@ def select(
         task=task,
         include=include,
         exclude=exclude,
+        feature_groups=feature_groups,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,

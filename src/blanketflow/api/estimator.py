@@ -18,7 +18,7 @@ from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
-from ..core.prior import KEYS, PriorKnowledge, as_texts
+from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
 from ..core.row_sample import sample_told, sampled
 from ..core.table import Column, Table
@@ -36,22 +36,10 @@ from .frames import check_labels, frame_as_table, own_names, plain, selected_col
 from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand
 from .selector_display import SelectorDisplay
+from .untyped_bases import BaseEstimator, SelectorMixin
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MYPY = False  # which mypy takes as True
-if MYPY:
-
-    class BaseEstimator:
-        """scikit-learn has no types; mypy would let every argument pass to a class whose bases it does not know."""
-
-        def __getattr__(self, name: str) -> Any: ...
-
-    class SelectorMixin: ...  # noqa: D101
-else:
-    from sklearn.base import BaseEstimator
-    from sklearn.feature_selection import SelectorMixin
 
 
 # Type checkers and editors derive the signature of a selector class from the annotated fields of the class and of
@@ -65,6 +53,7 @@ class _Fitted:
     blankets_: list[list[str]]
     blanket_counts_: list[int]
     groups_: dict[str, str]
+    feature_groups_: dict[str, list[str]]
     status_: str
     reason_: str
     sample_: str
@@ -98,6 +87,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         How often each list of `blankets_` was found.
     groups_ : dict of str to str
         Group of each selected feature, for methods that form groups; else empty.
+    feature_groups_ : dict of str to list of str
+        Features of each group of `feature_groups` that was selected; they have the importance of the group.
     status_, reason_ : str
         ``ok``; ``timeout`` if a limit was reached and the answer is what was found by then; ``unreliable`` if the
         method doubts its answer. The reason is empty if the status is ``ok``.
@@ -150,6 +141,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
+    feature_groups: Mapping[str, Sequence[str]] | None = None
     missing: Literal["error", "impute", "drop"] = "error"
     n_jobs: int | None = None
     verbose: int = 0
@@ -340,6 +332,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
         self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
         self.groups_ = {feature["feature"]: feature["group"] for feature in chosen if feature["group"]}
+        self.feature_groups_ = in_order_of_groups(self.selected_features_, self._prior().feature_groups)
         self.blankets_ = [[member.feature for member in fold] for fold in sets]
         self.blanket_counts_ = [1] * len(sets)
         if len(outcomes) == 1 and outcomes[0].answers:

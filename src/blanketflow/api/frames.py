@@ -32,6 +32,7 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
     for attribute in ("roles_", "importances_", "frequencies_", "groups_"):
         found = getattr(selector, attribute)
         setattr(selector, attribute, {own[name]: value for name, value in found.items()})
+    selector.feature_groups_ = {name: [own[m] for m in members] for name, members in selector.feature_groups_.items()}
     selector.blankets_ = [[own[name] for name in blanket] for blanket in selector.blankets_]
     trace = selector.trace_
     given = [None if names is None else [own[name] for name in names] for names in trace["given"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,6 +32,8 @@ class CITest(Configurable):
         Describes the test, the columns that it accepts and the guarantee of its p-values.
     own_models : tuple of str
         Values of its option `model` that are not ids of models, but the test's own.
+    joins_columns : bool
+        Whether a group of columns is one column to it, by `bind_joined`.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class CITest(Configurable):
     """
 
     own_models: ClassVar[tuple[str, ...]] = ()
+    joins_columns: ClassVar[bool] = False
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
@@ -109,6 +113,12 @@ class CITest(Configurable):
             return None
         levels = f" with {len(column.levels)} levels" if column.levels else ""
         return f"column {column.name!r} is {column.kind}{levels}"
+
+    def bind_joined(
+        self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
+    ) -> BoundTest:
+        """Return the test bound to a table of which each group of columns is one to its engine, if `joins_columns`."""
+        raise UnsupportedError(f"{self.card.id} does not join columns into one.")
 
     def accepted(self) -> str:
         """Return in words which kinds of columns this test accepts."""

@@ -14,7 +14,7 @@ from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .effect import without_small
-from .engines import Candidate, CheckedEngine, Columns
+from .engines import Candidate, CheckedEngine, Columns, Engine
 from .result_cache import ResultCache
 from .tally import Tally
 
@@ -38,6 +38,8 @@ class BoundTest:
         Seed of the random numbers of a resampling test.
     target : int, optional
         Position of the column to be explained, for supervised binning.
+    engine : Engine, optional
+        What answers queries, where it is not what the test prepares for the table.
 
     Attributes
     ----------
@@ -62,7 +64,9 @@ class BoundTest:
     (True, 1)
     """
 
-    def __init__(self, test: CITest, table: Table, seed: int = 0, target: int | None = None) -> None:
+    def __init__(
+        self, test: CITest, table: Table, seed: int = 0, target: int | None = None, engine: Engine | None = None
+    ) -> None:
         self.test_config = test
         self.card = test.card
         self.table = table
@@ -71,7 +75,7 @@ class BoundTest:
         self.allowance: Allowance | None = None
         self.min_effect = 0.0
         self.tally = Tally()
-        prepared = test.prepare(table, seed, target)
+        prepared = test.prepare(table, seed, target) if engine is None else engine
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         # The largest table for which a test says anything, with room for rounding.
         says_nothing = self.unreliable in ("auto", "undecided")

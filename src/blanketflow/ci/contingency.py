@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -14,7 +14,7 @@ from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
 from ..core.table import Table
-from .base import CITest, unreliable_rule
+from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
@@ -39,6 +39,8 @@ MOST_TERMS = 2**20
 class DiscreteTest(CITest):
     """A test on level codes, with the options that define the levels of a numeric column."""
 
+    joins_columns: ClassVar[bool] = True
+
     bins: int = integer(
         5,
         "Bins of a numeric column; a column with no more different values than this keeps its values.",
@@ -51,6 +53,15 @@ class DiscreteTest(CITest):
         "dimensional k-means), mdlp (by the target's classes, as many bins as their description length pays for).",
         BINNINGS,
     )
+
+    def bind_joined(
+        self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
+    ) -> BoundTest:
+        """Bind the test to one column in place of each group, whose levels are the combinations that occur."""
+        from .joint_levels import with_joint_levels
+
+        coder = Coder(table, self.bins, self.binning, None if target is None else table.position(target))
+        return self.bind(with_joint_levels(table, groups, coder), seed=seed, target=target)
 
 
 @dataclass

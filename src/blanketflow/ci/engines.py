@@ -4,6 +4,7 @@ The results of engines that are not ours are checked before a search uses them (
 an engine may have these, which are used if they exist:
 
 - `evaluate_sets`, if the card has `column_sets` (`SetEngine`);
+- `evaluate_pair(x, y, given)`, which tests two sets of columns as two joint variables, in results of one row;
 - `marginal_differences(candidates, target, first_repeat=0)` and `judge(differences)`, for a test that judges one risk
   difference per repeat. The former returns the marginal differences for the repeats from `first_repeat` on, shape
   (m, B - first_repeat). They depend only on the seed and the number of the repeat, so that more repeats only append.

@@ -15,9 +15,10 @@ from ..core.spread import is_rounded_away, standardised
 from ..core.table import Table
 from .base import CITest, constant_results
 from .engines import Candidate
-from .least_squares import log_unexplained_share, orthonormal_basis, pair_relations, residuals
+from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .rounding import reason, rounded_away
 from .tails import f_greater, normal_two_sided
+from .wilks import rao_f
 
 #: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
 #: The matrix squares condition numbers: rounding errors of 1e-15 grow by at most the inverse of two such shares.
@@ -205,6 +206,22 @@ class _FisherZEngine:
         f = np.where(dof > 0, np.expm1(-log_unexplained) * rest / np.maximum(dof, 1.0), 0.0)
         n, reliable = np.full(len(f), self.n_rows), self._are_reliable(candidates, target, given) & (rest > 0)
         return CIResults(f, *f_greater(f, dof, np.maximum(rest, 1.0)), dof, n, reliable)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Return Rao's F of Wilks' lambda of two sets of columns; `dof` is the product of their ranks given Z."""
+        basis = orthonormal_basis(self.correlations.standardised(given))
+        of_x, of_y = (orthonormal_basis(residuals(self.correlations.standardised(c), basis)) for c in (x, y))
+        results = constant_results(1, self.n_rows)
+        results.reliable[:] = self._are_reliable([(*x, *y)], x[0], given)
+        if len(of_x) and len(of_y):
+            squares = np.linalg.svd(of_x @ of_y.T, compute_uv=False) ** 2
+            log_lambda = float(np.log(np.maximum(1.0 - squares, SMALLEST_SHARE)).sum())
+            found = rao_f(log_lambda, len(of_x), len(of_y), self.n_rows - 1.0 - len(basis))
+            results.reliable &= found is not None
+            if found is not None:
+                results.statistic[:], results.p_value[:], results.log_p[:] = found
+                results.dof[:] = len(of_x) * len(of_y)
+        return results
 
 
 class Correlations:

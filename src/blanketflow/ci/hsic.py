@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -86,6 +86,7 @@ class HSIC(CITest):
         column_sets=True,
         takes_max_rows=True,
     )
+    joins_columns: ClassVar[bool] = True
     draws_rows: ClassVar[bool] = True  # type: ignore[misc] # as landmarks, and where null is permutation
 
     null: str = choice(
@@ -113,14 +114,24 @@ class HSIC(CITest):
         """Bind the test to a table, as in `CITest.bind`; the bound test can also measure without p-values."""
         return BoundHSIC(self, super().bind(X, seed=seed, target=target).table, seed)
 
+    def bind_joined(
+        self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
+    ) -> BoundHSIC:
+        """Bind the test to a table of which each group has one kernel on the joint vector of its columns."""
+        from .feature_groups import table_of_variables
+
+        named, checked = table_of_variables(table, groups), super().bind(table, seed=seed, target=target).table
+        members = [tuple(groups.get(name, (name,))) for name in named.names]
+        return BoundHSIC(self, named, seed, _HSICEngine(self, checked, seed, members))
+
 
 class BoundHSIC(BoundTest):
     """A bound test that can also give statistics alone, because the p-value of a set of columns costs the most."""
 
     engine: _HSICEngine
 
-    def __init__(self, test: HSIC, table: Table, seed: int = 0) -> None:
-        super().__init__(test, table, seed)
+    def __init__(self, test: HSIC, table: Table, seed: int = 0, engine: _HSICEngine | None = None) -> None:
+        super().__init__(test, table, seed, engine=engine)
         self._measured: dict[tuple[Candidate, int], float] = {}
 
     def statistics(self, xs: Iterable[str | int | Columns], y: str | int) -> np.ndarray:
@@ -174,8 +185,10 @@ class _Side:
 
 
 class _HSICEngine:
-    def __init__(self, test: HSIC, table: Table, seed: int) -> None:
-        self.test, self.table, self.seed = test, table, seed
+    """Kernels of variables: of the table's columns, or by position of some of them (`members`, by name) together."""
+
+    def __init__(self, test: HSIC, table: Table, seed: int, members: Sequence[tuple[str, ...]] | None = None) -> None:
+        self.test, self.table, self.seed, self._members = test, table, seed, members
         self._order = derive_rng(seed, "rows").permutation(table.n_rows)
         self._sides: dict[tuple[int, ...], _Side] = {}
 
@@ -203,6 +216,9 @@ class _HSICEngine:
         """Return the HSIC of all columns but one with the target, leaving out each in turn."""
         if self.table.n_rows < FEWEST_ROWS:
             return np.zeros(len(columns))
+        if self._members is not None:
+            rests = [tuple(columns[:i]) + tuple(columns[i + 1 :]) for i in range(len(columns))]
+            return np.array([self.statistic(rest, target) for rest in rests])
         crosses = cross_without_each(self._columns(columns), self.test.n_landmarks, self.side((target,)).features)
         found = dict(zip(self._names(columns), self._scaled(crosses).tolist(), strict=True))
         return np.array([found[self.table.names[position]] for position in columns])
@@ -215,7 +231,9 @@ class _HSICEngine:
         return [self.table[name].take(self._order) for name in self._names(columns)]
 
     def _names(self, columns: Sequence[int]) -> list[str]:
-        return sorted(self.table.names[position] for position in columns)
+        if self._members is None:
+            return sorted(self.table.names[position] for position in columns)
+        return sorted(name for position in columns for name in self._members[position])
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate by itself."""
@@ -226,7 +244,7 @@ class _HSICEngine:
         residual = residual_of(self.side(given).features, self.test.ridge) if given else None
 
         def side(columns: tuple[int, ...]) -> _Side:
-            if all(self.table[position].is_constant() for position in columns):
+            if all(self.table[name].is_constant() for name in self._names(columns)):
                 # The residuals of a ridge regression are not zero, even for a constant and Z.
                 return _Side(np.zeros((self.table.n_rows, 1)))
             whole = self.side(tuple(sorted(columns + given)))

@@ -14,13 +14,14 @@ from ..core.parameters import choice, number
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
 from ..core.table import Column, Table
-from .base import CITest, unreliable_rule
+from .base import CITest, constant_results, unreliable_rule
 from .binning import ranks
 from .effect import NATS, nats_per_row
 from .engines import Candidate
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 from .rounding import reason, rounded_away
 from .tails import chi2_tail, f_greater
+from .wilks import rao_f
 
 
 @dataclass
@@ -142,6 +143,28 @@ class _LRMixedEngine:
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Regress the target on each set of columns."""
         return self._test_each(candidates, target, given, is_symmetric=False)
+
+    def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Regress each column of Y on those before it and Z, with and without X; their statistics add up.
+
+        For numeric columns of Y the sum is -n log of Wilks' lambda.
+        """
+        parts = [
+            self._test_each([x], column, tuple(sorted((*given, *y[:i]))), is_symmetric=False)
+            for i, column in enumerate(y)
+        ]
+        links, results = CIResults.joined(parts), constant_results(1, self.n_rows)
+        results.reliable[:] = links.reliable.all()
+        ranks_added = links.dof[links.dof > 0]
+        if len(ranks_added) and (results.reliable[0] or self.test.unreliable == "use"):
+            results.statistic[:], results.dof[:] = links.statistic.sum(), links.dof.sum()
+            results.p_value[:], results.log_p[:] = chi2_tail(results.statistic, results.dof)
+            is_exact = self.test.linear == "f" and not any(map(self._n_levels, y)) and np.ptp(ranks_added) == 0
+            rest = self.n_rows - 1.0 - len(basis_of(self.table, given))
+            log_lambda, p, q = -results.statistic[0] / self.n_rows, len(ranks_added), int(ranks_added[0])
+            if is_exact and (found := rao_f(log_lambda, p, q, rest)) is not None:
+                _, results.p_value[:], results.log_p[:] = found
+        return results
 
     def _test_each(
         self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...], is_symmetric: bool

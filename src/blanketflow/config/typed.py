@@ -30,7 +30,7 @@ class Selector:
         What each stage may spend on one fold.
     datasets : list of str or None
         The only data sets that it runs on.
-    include, exclude, tiers : list or None
+    include, exclude, tiers, feature_groups : list or mapping, or None
         What it knows of features beside what its data set does.
     min_effect : float or None
         The smallest effect that counts, in the unit of its CI test.
@@ -52,6 +52,7 @@ class Selector:
     include: list[str] | None = None
     exclude: list[str] | None = None
     tiers: list[list[str]] | None = None
+    feature_groups: dict[str, list[str]] | None = None
     min_effect: float | None = None
     supplied: str | None = None
 

@@ -103,7 +103,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     reading, writing = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
-        # Python 3.12 warns wherever there are threads, such as the idle ones of linear algebra, whatever the child does.
+        # Python 3.12 warns wherever there are threads, such as the idle ones of linear algebra.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         pid = os.fork()
     if pid == 0:

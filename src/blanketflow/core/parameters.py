@@ -22,7 +22,7 @@ class Parameter:
     ----------
     kind : str
         ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``tiers`` (lists of names),
-        ``size`` (of memory: bytes, or text such as 2GB),
+        ``groups`` (a mapping of names to lists of names), ``size`` (of memory: bytes, or text such as 2GB),
         ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a list
         of these, or "auto") or ``any``.
     doc : str
@@ -76,6 +76,10 @@ class Parameter:
         if self.kind == "tiers":
             names = Parameter("names", "")
             return isinstance(value, Sequence) and not isinstance(value, str) and all(map(names._right_kind, value))
+        if self.kind == "groups":
+            names = Parameter("names", "")
+            are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+            return are_named and all(map(names._right_kind, value.values()))
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
         return True
@@ -105,6 +109,7 @@ class Parameter:
             "names": "a list of names",
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
+            "groups": "a mapping of names to lists of names",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }

@@ -1,9 +1,9 @@
-"""What is known of features before a search: which stay in the answer or out of it, and when they were measured."""
+"""What is known of features before a search: which stay in the answer or out of it, or together; and their times."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ from .parameters import Parameter
 
 #: Ends a pattern: all features whose names begin with what is before it.
 ANY_END = "*"
+#: Features are not in groups.
+NO_GROUPS: Mapping[str, tuple[str, ...]] = {}
 #: The keys of a data set and of a selector, and the arguments of a selector class.
 KEYS = {
     "include": Parameter(
@@ -25,6 +27,10 @@ KEYS = {
         "tiers", "Lists of features, the earliest measured first: what is later is no parent of what is earlier. The "
         "target may be among them.", nullable=True,
     ),
+    "feature_groups": Parameter(
+        "groups", "Features that come into the answer and stay out of it together: {name: [features]}; prefix* as in "
+        "include.", nullable=True,
+    ),
 }  # fmt: skip
 
 
@@ -35,11 +41,19 @@ class Known(NamedTuple):
     excluded: tuple[str, ...]
     #: The tier of each feature, and of the target, that has one.
     tiers: dict[str, int]
+    #: The features of each group that stay together, two or more and none excluded, in the order of the table.
+    feature_groups: dict[str, tuple[str, ...]]
+
+    def n_candidates(self, n_features: int) -> int:
+        """Return how many features of a table a search sees: a group is one."""
+        return n_features - len(self.excluded) - sum(len(members) - 1 for members in self.feature_groups.values())
 
 
 @dataclass(frozen=True)
 class PriorKnowledge:
-    """Features to include in an answer, to exclude from it, and by time: names, or beginnings that end in ``*``.
+    """Features to include in an answer, to exclude from it, by time, and in groups that stay together.
+
+    All are names, or beginnings that end in ``*``. The name of a group stands for its features.
 
     Examples
     --------
@@ -50,43 +64,69 @@ class PriorKnowledge:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     tiers: tuple[tuple[str, ...], ...] = ()
+    feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, *sources: Mapping[str, Any]) -> PriorKnowledge:
-        """Return what several mappings with these keys say together; of tiers the last that has any."""
+        """Return what several mappings with these keys say together; of tiers and of groups the last that has any."""
         named = (tuple(dict.fromkeys(n for s in sources for n in s.get(key) or ())) for key in ("include", "exclude"))
         tiers = [s["tiers"] for s in sources if s.get("tiers")]
-        return cls(*named, tuple(tuple(tier) for tier in tiers[-1]) if tiers else ())
+        groups = [s["feature_groups"] for s in sources if s.get("feature_groups")]
+        in_groups = {name: tuple(members) for name, members in groups[-1].items()} if groups else {}
+        return cls(*named, tuple(tuple(tier) for tier in tiers[-1]) if tiers else (), in_groups)
 
     def __bool__(self) -> bool:
-        return bool(self.include or self.exclude or self.tiers)
+        return bool(self.include or self.exclude or self.tiers or self.feature_groups)
 
-    def as_dict(self) -> dict[str, list[Any]]:
+    def as_dict(self) -> dict[str, Any]:
         """Return what is said as JSON has it, without what is not said."""
-        said = {"include": [*self.include], "exclude": [*self.exclude], "tiers": [list(tier) for tier in self.tiers]}
+        said: dict[str, Any] = {"include": [*self.include], "exclude": [*self.exclude]}
+        said["tiers"] = [list(tier) for tier in self.tiers]
+        said["feature_groups"] = {name: list(members) for name, members in self.feature_groups.items()}
         return {key: names for key, names in said.items() if names}
 
     def of(self, features: Sequence[str], where: str, target: str) -> Known:
-        """Return which of a table's features are included and which are excluded, in the order of the table; and tiers.
+        """Return what is known of a table's features, in the order of the table.
 
         Raises
         ------
         ParameterError
-            If a name is not one of a feature, a feature is named by both or in two tiers, or no feature is left.
+            If a name is not one of a feature, a feature is included and excluded or in two tiers or groups, a group
+            has the name of a feature or is named in part, or no feature is left.
         """
-        included = _matched(self.include, features, f"{where}: include")
-        excluded = _matched(self.exclude, features, f"{where}: exclude")
+        groups = self._groups(features, where, target)
+        included = _matched(self.include, features, f"{where}: include", groups)
+        excluded = _matched(self.exclude, features, f"{where}: exclude", groups)
         if both := [name for name in included if name in set(excluded)]:
             raise ParameterError(f"{where}: {shown(both[0])} is in include and in exclude. Remove it from one of them.")
         if len(excluded) == len(features):
             raise ParameterError(f"{where}: exclude leaves no feature to search among. Name fewer.")
         tiers: dict[str, int] = {}
         for at, tier in enumerate(self.tiers):
-            for name in _matched(tier, [*features, target], f"{where}: tiers"):
+            for name in _matched(tier, [*features, target], f"{where}: tiers", groups):
                 if name in tiers:
                     raise ParameterError(f"{where}: {shown(name)} is in two of the tiers. Name it in one.")
                 tiers[name] = at
-        return Known(included, excluded, tiers)
+        left_out = set(excluded)
+        joint = {name: members for name, members in groups.items() if len(members) > 1 and members[0] not in left_out}
+        return Known(included, excluded, tiers, joint)
+
+    def _groups(self, features: Sequence[str], where: str, target: str) -> dict[str, tuple[str, ...]]:
+        """Return the features of each group."""
+        groups: dict[str, tuple[str, ...]] = {}
+        group_of: dict[str, str] = {}
+        for name, asked in self.feature_groups.items():
+            if name in features or name == target:
+                raise ParameterError(f"{where}: the feature group {shown(name)} has the name of a column. Rename it.")
+            if not asked:
+                raise ParameterError(f"{where}: the feature group {shown(name)} names no feature. Name some.")
+            groups[name] = _matched(asked, features, f"{where}: feature_groups: {name}")
+            for feature in groups[name]:
+                if feature in group_of:
+                    both = f"{shown(group_of[feature])} and {shown(name)}"
+                    raise ParameterError(f"{where}: {shown(feature)} is in the feature groups {both}. Name it in one.")
+                group_of[feature] = name
+        return groups
 
 
 NOTHING = PriorKnowledge()
@@ -100,24 +140,58 @@ def as_texts(names: Any) -> Any:
     >>> as_texts([3, "age"]), as_texts([[3], ["age"]]), as_texts("age")
     (['3', 'age'], [['3'], ['age']], 'age')
     """
+    if isinstance(names, Mapping):
+        return {key: as_texts(value) for key, value in names.items()}
     if isinstance(names, Sequence) and not isinstance(names, str | bytes):
         return [str(n) if isinstance(n, Integral) and not isinstance(n, bool) else as_texts(n) for n in names]
     return names
 
 
-def _matched(asked: Sequence[str], features: Sequence[str], where: str) -> tuple[str, ...]:
-    """Return the features that are named, in the order of the table."""
+def group_of(feature: str, groups: Mapping[str, Sequence[str]]) -> str:
+    """Return the name of the group that a feature is in; empty if it is in none.
+
+    Examples
+    --------
+    >>> group_of("site_a", {"site": ["site_*"]}), group_of("age", {"site": ["site_*"]})
+    ('site', '')
+    """
+    for name, members in groups.items():
+        begins = tuple(member.removesuffix(ANY_END) for member in members if member.endswith(ANY_END))
+        if feature in members or feature.startswith(begins):
+            return name
+    return ""
+
+
+def in_order_of_groups(features: Iterable[str], groups: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the features that are in each group, in the order of the features."""
+    found: dict[str, list[str]] = {}
+    for feature in features if groups else ():
+        found.setdefault(group_of(feature, groups), []).append(feature)
+    found.pop("", None)
+    return found
+
+
+def _matched(
+    asked: Sequence[str], features: Sequence[str], where: str, groups: Mapping[str, tuple[str, ...]] = NO_GROUPS
+) -> tuple[str, ...]:
+    """Return the features that are named, in the order of the table; raises if they are only a part of a group."""
     if not asked:
         return ()
     wanted: set[str] = set()
     for name in asked:
-        if name in features:
-            wanted.add(name)
+        if name in features or name in groups:
+            wanted.update(groups.get(name, (name,)))
             continue
         begins = name.removesuffix(ANY_END)
         found = [feature for feature in features if feature.startswith(begins)] if begins != name else []
         if not found:
             what = "with which no feature begins" if begins != name else "which is not a feature"
-            raise ParameterError(f"{where} names {shown(name)}, {what}. {did_you_mean(name, features)}")
+            raise ParameterError(f"{where} names {shown(name)}, {what}. {did_you_mean(name, [*features, *groups])}")
         wanted.update(found)
+    for group, members in groups.items():
+        if 0 < len(wanted.intersection(members)) < len(members):
+            missing = next(shown(feature) for feature in members if feature not in wanted)
+            raise ParameterError(
+                f"{where} names a part of the feature group {shown(group)}, without {missing}. Name the group."
+            )
     return tuple(feature for feature in features if feature in wanted)

@@ -5,6 +5,7 @@ Huge and tiny numbers are scaled first, because trees store them in single preci
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +29,18 @@ class Design:
 
     matrix: np.ndarray
     blocks: list[slice]
+
+    def joined(self, counts: Sequence[int]) -> Design:
+        """Return the design of features of which each is so many of these, one behind the other.
+
+        Examples
+        --------
+        >>> Design(np.zeros((1, 4)), [slice(0, 1), slice(1, 3), slice(3, 4)]).joined([2, 1]).blocks
+        [slice(0, 3, None), slice(3, 4, None)]
+        """
+        stops = np.cumsum(counts).tolist()
+        ends = [(self.blocks[stop - n], self.blocks[stop - 1]) for stop, n in zip(stops, counts, strict=True)]
+        return Design(self.matrix, [slice(first.start, last.stop) for first, last in ends])
 
 
 def design(table: Table) -> Design:

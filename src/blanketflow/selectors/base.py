@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
+from ..ci.feature_groups import bind_groups
 from ..ci.tally import Tally
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
@@ -61,6 +62,8 @@ class Problem:
         Smaller effects are independent, in `marginal` too; 0 for no such limit.
     tiers : mapping of str to int
         When features and target were measured, the earliest 0, of those for which that is known.
+    feature_groups : mapping of str to tuple of str
+        The columns of the features that are groups; see `columns`.
     read_groups : callable returning ndarray of shape (n,) or None
         Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
     n_jobs : int
@@ -100,6 +103,7 @@ class Problem:
     included: tuple[str, ...] = ()
     tiers: Tiers = field(default_factory=dict)
     min_effect: float = 0.0
+    feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     n_jobs: int = 1
     status: str = field(default="ok", init=False)
@@ -114,6 +118,15 @@ class Problem:
     def table(self) -> Table:
         """The fold's rows."""
         return self.read_table()
+
+    def columns(self, features: Iterable[str]) -> list[str]:
+        """Return the names of the table's columns of some features: all of a group's, else the one of that name."""
+        return [column for feature in features for column in self.feature_groups.get(feature, (feature,))]
+
+    @property
+    def column_counts(self) -> list[int]:
+        """How many columns of the table each feature has, in the order of `columns` of all features."""
+        return [len(self.columns([feature])) for feature in self.features]
 
     @cached_property
     def groups(self) -> np.ndarray | None:
@@ -165,15 +178,16 @@ class Problem:
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
         inner.included, inner.tiers, inner.min_effect = self.included, self.tiers, self.min_effect
+        inner.feature_groups = self.feature_groups
         inner.read_groups = lambda: None if self.groups is None else self.groups[rows]
         inner._allowance = self._allowance
         if test is None and self.marginal is not None:
             test = self.test.test_config
         if test is not None:
-            bound = test.bind(table, seed=seed, target=self.target)
+            bound = bind_groups(test, table, self.feature_groups, seed, self.target)
             bound.allowance = self._allowance
             bound.require(self.min_effect)
-            inner.marginal = bound.test_many(table.positions(self.features), self.target)
+            inner.marginal = bound.test_many(bound.table.positions(self.features), self.target)
             inner.bind = lambda _: bound
             self.n_inner_tests += bound.n_tests
         return inner
@@ -217,6 +231,8 @@ class Method(Configurable):
         Whether steps carry a group.
     obeys_prior : bool
         Whether features can be included in its answer and excluded from it; not so for references.
+    takes_feature_groups : bool
+        Whether features can be groups of columns: so if it asks the CI test alone, or reads `Problem.columns`.
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
@@ -248,6 +264,7 @@ class Method(Configurable):
     anytime: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
+    takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
     later_options: ClassVar[tuple[str, ...]] = ()
 

@@ -62,7 +62,7 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
     y, losses = target.numbers(), np.empty((most, len(held_out)))
     for n in range(1, max(len(ranked), 1) + 1):
         problem.check_time()
-        X = matrix_of(problem.table, ranked[:n])
+        X = matrix_of(problem.table, problem.columns(ranked[:n]))
         estimator = estimator_for(method.model, target, seed_32(problem.seed, "psi", part), X, train)
         predicted = estimator.fit(X[train], y[train]).predict(X[held_out])
         is_class = task_of(target) == CLASSIFICATION

@@ -7,25 +7,33 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..ci.base import CITest
+from ..core.errors import ParameterError, UnsupportedError
 from ..core.prior import PriorKnowledge
 from ..search.steps import INCLUDED, Step
 from ..search.tiers import role_by_time
 from .base import Method, Problem
+from .feature_groups import why_a_group_is_never_admitted, why_no_feature_groups, with_feature_groups
 
 
-def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: str) -> Problem:
-    """Return a problem without the excluded features, with the included ones noted; raises as `PriorKnowledge.of` does.
+def with_prior(problem: Problem, method: Method, test: CITest | None, prior: PriorKnowledge, where: str) -> Problem:
+    """Return a problem without the excluded features, with the included ones noted, and groups as single features.
 
-    The excluded features leave the table too, so that no method can condition on them.
+    The excluded features leave the table too, so that no method can condition on them. Raises as `PriorKnowledge.of`
+    does, and `UnsupportedError` if the method or the test takes no groups of features.
     """
     if not prior or not method.obeys_prior:
         return problem
     known = prior.of(problem.features, where, problem.target)
+    if known.feature_groups and (reason := why_no_feature_groups(method, test, problem.min_effect)):
+        raise UnsupportedError(f"{where}: {reason}. Remove feature_groups, or choose another.")
+    if reason := why_a_group_is_never_admitted(method, test, known.feature_groups):
+        raise ParameterError(f"{where}: {reason}.")
     left_out = set(known.excluded)
     kept = np.array([i for i, feature in enumerate(problem.features) if feature not in left_out])
     names = [problem.features[i] for i in kept.tolist()]
     read, columns = problem.read_table, [*names, problem.target]
-    return replace(
+    within = replace(
         problem,
         features=names,
         marginal=None if problem.marginal is None else problem.marginal.take(kept),
@@ -33,6 +41,7 @@ def with_prior(problem: Problem, method: Method, prior: PriorKnowledge, where: s
         included=known.included,
         tiers=known.tiers,
     )
+    return with_feature_groups(within, test, known.feature_groups)
 
 
 def with_included(problem: Problem, decisions: Sequence[Step]) -> list[Step]:

@@ -21,6 +21,7 @@ from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
 from .base import Method, Problem
+from .feature_groups import in_columns, in_groups
 from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
 from .reliable import say_what_was_not_tested
@@ -158,7 +159,7 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
         problem.say("timeout", f"grow stopped: {limit}")
     say_what_was_not_tested(method, problem, standing(steps))
     problem.tell(f"grow: {len(standing(steps))} candidates, {problem.n_tests:,} CI tests")
-    return steps
+    return in_columns(problem, steps)
 
 
 def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: bool = False) -> list[Step]:
@@ -169,6 +170,7 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     if apart:
         return stages_apart(problem, lambda: [run_shrink(method, problem, candidates)])[0]
     problem.begin_stage()
+    candidates = in_groups(problem, candidates)
     decisions: list[Step] = []
     try:
         for found in checked.looked_at(method.shrink(problem, candidates), "shrink", problem):
@@ -185,7 +187,8 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     decisions = with_roles_by_time(problem, with_included(problem, decisions))
     kept = [decision for decision in decisions if decision.kept]
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
-    return decisions
+    problem.answers[:] = [replace(a, features=tuple(problem.columns(a.features))) for a in problem.answers]
+    return in_columns(problem, decisions)
 
 
 def _tell_step(problem: Problem, stage: str, step: Step) -> None:
@@ -214,7 +217,7 @@ def run_fold(
     Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
     and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared.
     """
-    check_resolution(method, test, len(features) - len(prior.of(features.names, where, target.name).excluded))
+    check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), _not_bound
@@ -232,11 +235,12 @@ def run_fold(
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
     problem.read_groups, problem.n_jobs = (lambda: groups), n_jobs
     problem = with_min_effect(problem, test, min_effect)
-    problem = with_prior(problem, method, prior, where)
+    problem = with_prior(problem, method, test, prior, where)
+    n_tests = problem.n_tests + (len(marginal) if marginal is not None else 0)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)
-    outcome.n_tests += len(marginal) if marginal is not None else 0
+    outcome.n_tests += n_tests
     return outcome
 
 

@@ -15,6 +15,7 @@ from ..core.errors import ConfigError, ParameterError, shown
 from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
+from ..selectors.feature_groups import why_a_group_is_never_admitted
 from .chosen_tests import with_chosen_tests
 from .output_folder import check_apart, check_not_of_sources
 from .peek import Facts, peek
@@ -90,17 +91,20 @@ def _check_name(dataset: str, key: str, path: str) -> None:
         )
 
 
-def _check_prior(plan: Plan, dataset: str, selector: str) -> None:
-    """Refuse features to include or to exclude that the table does not have."""
+def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
+    """Refuse what is said of features that the table does not have; return why a selector admits none of a group."""
     names, prior = plan.facts[dataset].feature_names, plan.config.prior(dataset, selector)
     target = plan.config.datasets[dataset]["target"]
     if target is None:  # which the source names: the jobs check the tiers
         prior = replace(prior, tiers=())
     if prior and names is not None:
         try:
-            prior.of(names, f"config: selector {selector!r} on data set {dataset!r}", target or "")
+            known = prior.of(names, f"config: selector {selector!r} on data set {dataset!r}", target or "")
         except ParameterError as error:
             raise ConfigError(str(error)) from error
+        method, test = plan.selector(selector).method, plan.config.test(dataset, selector)
+        return why_a_group_is_never_admitted(method, test, known.feature_groups)
+    return None
 
 
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
@@ -111,11 +115,10 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
         for name, selector in config.selectors.items():
             if selector.datasets is not None and dataset not in selector.datasets:
                 continue
-            reason = why_not(dataset, facts[dataset], selector, config)
+            reason = why_not(dataset, facts[dataset], selector, config) or _check_prior(plan, dataset, name)
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:
-                _check_prior(plan, dataset, name)
                 plan.pairs.append((dataset, name))
         folds = plan.numbers_of_folds(dataset)
         if not folds:

@@ -12,6 +12,7 @@ from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
+from ..selectors.feature_groups import why_no_feature_groups
 from ..selectors.run_fold import why_no_weights
 from .peek import Facts
 
@@ -35,6 +36,10 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
     test = config.test(dataset, selector.id)
     if config.datasets[dataset].get("weights") is not None and (reason := why_no_weights(method, test)):
         return reason
+    if config.prior(dataset, selector.id).feature_groups and method.obeys_prior:
+        reason = why_no_feature_groups(method, test, selector.min_effect)
+        if reason:
+            return reason
     if test is None:
         return None
     reason = why_not_test(facts, test, config.test_id(dataset, selector.id) or "")

@@ -29,6 +29,7 @@ _OWN = {
     "include": "include",
     "exclude": "exclude",
     "tiers": "tiers",
+    "feature_groups": "feature_groups",
 }
 
 

@@ -45,6 +45,8 @@ def facts(
     prior = card.get("prior") or {}
     pairs += [(term, some(prior[key], MAX_NAMES)) for key, term in _PRIOR.items() if key in prior]
     pairs += [(f"Tier {at}", some(tier, MAX_NAMES)) for at, tier in enumerate(prior.get("tiers", ()), 1)]
+    groups = prior.get("feature_groups", {})
+    pairs += [(f"Feature group {name}", some(members, MAX_NAMES)) for name, members in groups.items()]
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):
@@ -109,12 +111,16 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     columns["importance"] = [
         Cell(number(value), share=_bar(value, top), value=value) for value in found["importance"].tolist()
     ]
+    groups = [run.feature_group(dataset, selector, name) for name in names]
+    if any(groups):
+        columns["feature group"] = list(map(Cell, groups))
     if n_folds > 1:
         columns["folds"] = [_folds(share, n_folds) for share in found["frequency"].tolist()]
     if set(found["role"]) & set(ROLES):
         columns["role"] = [Cell(ROLES.get(role, role)) for role in found["role"]]
     rows = list(zip(*columns.values(), strict=True))[:MAX_FEATURES]
-    table = Table(list(columns), rows, text_columns=(list(columns).index("role"),) if "role" in columns else ())
+    texts = tuple(at for at, name in enumerate(columns) if name in ("role", "feature group"))
+    table = Table(list(columns), rows, text_columns=texts)
     return BlanketSection(
         selector,
         len(names),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,7 +67,8 @@ def headline(run: Run, dataset: str) -> Headline:
         return Headline("", f"{text} The reasons are listed below.", **said)
     names = list(run.blanket(dataset, answer.selector)["feature"])
     roles = _roles(run, dataset)
-    shown = [(name, ROLES[roles[name][0]] if name in roles else "") for name in names[:MOST_NAMED]]
+    listed = _in_groups(run, dataset, answer.selector, names)
+    shown = [(text, ROLES[roles[name][0]] if name in roles else "") for name, text in listed[:MOST_NAMED]]
     return Headline(
         answer.selector,
         answer.answer,
@@ -75,10 +76,21 @@ def headline(run: Run, dataset: str) -> Headline:
         answer.evidence,
         answer.learned == YES and not any(finding["kind"] == "leakage" for finding in findings),
         shown,
-        max(0, len(names) - MOST_NAMED),
-        list(dict.fromkeys(roles[name][1] for name, role in shown if role)),
+        max(0, len(listed) - MOST_NAMED),
+        list(dict.fromkeys(roles[name][1] for name, _ in listed[:MOST_NAMED] if name in roles)),
         **said,
     )
+
+
+def _in_groups(run: Run, dataset: str, selector: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return features with the text that names them: the first of a group with all of it, the others by themselves."""
+    together: dict[str, list[str]] = {}
+    for name in names:
+        together.setdefault(run.feature_group(dataset, selector, name) or name, []).append(name)
+    return [
+        (members[0], members[0] if members == [name] else f"{name} ({', '.join(members)})")
+        for name, members in together.items()
+    ]
 
 
 def _roles(run: Run, dataset: str) -> dict[str, tuple[str, str]]:

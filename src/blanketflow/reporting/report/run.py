@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ...core.cards import Card
+from ...core.prior import group_of
 from ...data.splits import FINAL
 from ..tables.leading import leading_metrics, leading_model
 from ..tables.references import ALL, NOTHING, is_reference, selector_of
@@ -43,6 +44,11 @@ class Run:
     chosen_tests: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     unselective: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sampled: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def feature_group(self, dataset: str, selector: str, feature: str) -> str:
+        """Return the group that a feature is in for a selector; empty if it is in none."""
+        of_data = (self.cards[dataset].get("prior") or {}).get("feature_groups")
+        return group_of(feature, self.selectors[selector].get("feature_groups") or of_data or {})
 
     @property
     def baseline(self) -> str:

@@ -40,6 +40,7 @@ class GS(Method):
         cost="d tests per scan, at most |MB| + 1 scans on faithful data; at most |S|^2 tests in the backward pass",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
 
     anytime: ClassVar[bool] = True
 

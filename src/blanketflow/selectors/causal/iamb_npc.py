@@ -50,6 +50,7 @@ class IAMBnPC(Method):
         cost="d tests per admission; then the PC algorithm on |S| + 1 columns",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
 
     anytime: ClassVar[bool] = True
 

@@ -51,6 +51,7 @@ class KollerSahami(Method):
         importance="information about the target that is lost without it, given the features nearest to it, in nats",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True

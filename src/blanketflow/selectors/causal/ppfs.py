@@ -63,6 +63,7 @@ class PPFS(Method):
         cost="d marginal tests and one test per candidate; n_repeats model fits per test, shared within a set",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     default_test: ClassVar[str | None] = "ppi"
     anytime: ClassVar[bool] = True
     test_shorthands: ClassVar[tuple[str, ...]] = ("n_repeats", "model", "test_size", "significance")

@@ -47,6 +47,7 @@ class RES(Method):
         importance="ln(1/p) of its test with the target given nothing, in nats: 3.0 for p = 0.05",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     forms_groups: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)

@@ -38,6 +38,8 @@ class SRS(RES):
     one's indicator is fitted, with the same shares, and features kept for any class are kept. Importance is the length
     of a feature's coefficients.
 
+    A group of `feature_groups` enters in the same way, as all of its columns.
+
     This is a model of the columns' values, so shrink reads the table. Everything else is asked of the CI test.
 
     Examples
@@ -84,7 +86,7 @@ class SRS(RES):
 
     def _weights(self, problem: Problem, sets: list[list[Step]]) -> np.ndarray:
         """Return the length of each feature's coefficients."""
-        designs = [[indicators(problem.table[candidate.feature]) for candidate in members] for members in sets]
+        designs = [[_design(problem, candidate.feature) for candidate in members] for members in sets]
         sizes = [sum(block.shape[1] for block in design) for design in designs]
         blocks = list(chain(*designs))
         X, Y = np.hstack(blocks), indicators(problem.table[problem.target])
@@ -96,6 +98,11 @@ class SRS(RES):
             problem.say("unreliable", "the sparse group lasso did not converge: raise lambda1 or lambda2.")
         starts = np.cumsum([0, *(block.shape[1] for block in blocks[:-1])])
         return np.sqrt(np.add.reduceat(np.sum(fit.coefficients**2, axis=1), starts))
+
+
+def _design(problem: Problem, feature: str) -> np.ndarray:
+    """Return the columns that a feature enters with, shape (n, m)."""
+    return np.hstack([indicators(problem.table[column]) for column in problem.columns([feature])])
 
 
 def indicators(column: Column) -> np.ndarray:

@@ -55,6 +55,7 @@ class STMB(Method):
         "each spouse found",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(

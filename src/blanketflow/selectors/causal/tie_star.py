@@ -67,6 +67,7 @@ class TIEStar(Method):
         cost="one run of the base method per Markov boundary, and one per set that failed",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
@@ -210,7 +211,8 @@ def predicts_as_well(problem: Problem, candidate: Sequence[str], first: Sequence
 
     target = problem.target
     model = "logistic" if problem.table[target].is_discrete else LinearRegression()
-    columns = [[feature for feature in problem.features if feature in chosen] for chosen in (candidate, first)]
+    sets = [[feature for feature in problem.features if feature in chosen] for chosen in (candidate, first)]
+    columns = [problem.columns(features) for features in sets]
     worse, better = (
         held_out_losses(problem.table, names, target, model, N_FOLDS, problem.seed, problem.groups) for names in columns
     )

@@ -46,6 +46,7 @@ class FCBF(Method):
         importance="symmetrical uncertainty with the target, from 0 (independent) to 1 (one tells the other)",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"
 

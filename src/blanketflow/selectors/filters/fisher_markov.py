@@ -57,6 +57,7 @@ class FisherMarkov(RankingMethod):
     )
     draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     gamma: float = number(0.0, "Weight of the variance; a negative weight favours features of large variance.")
     scale: str = choice(
@@ -69,7 +70,7 @@ class FisherMarkov(RankingMethod):
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
         """Rank by the coefficients, which are statistic and importance."""
         is_standard = self.scale == STANDARD
-        columns, starts = feature_columns(problem.table.select(problem.features), unit=is_standard)
+        columns, starts = feature_columns(problem, unit=is_standard)
         between = over_features((target_columns(problem.table[problem.target]).T @ columns) ** 2, starts)
         variance: np.ndarray | float = 1.0
         if not is_standard:

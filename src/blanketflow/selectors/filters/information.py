@@ -22,6 +22,7 @@ class InformationRanking(RankingMethod):
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
 
     @abstractmethod
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:

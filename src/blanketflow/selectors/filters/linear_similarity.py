@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CATEGORICAL
-from ...core.table import Column, Table
+from ...core.table import Column
 from ...models.encode import design
+from ..base import Problem
 
 
-def feature_columns(table: Table, unit: bool) -> tuple[np.ndarray, np.ndarray]:
+def feature_columns(problem: Problem, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return each feature as one or more centred columns, (n, m), and the first column of each feature, (d,).
 
     A number, a boolean and a feature of two levels are one column. A feature of more levels has one column per level,
     such that rows of different levels are 1 apart, as they are for two. With `unit` each feature's columns are divided
-    by the root of their sum of squares; the columns of constant features stay 0.
+    by the root of their sum of squares; the columns of constant features stay 0. A group has the columns of all of its
+    own.
     """
-    encoded = design(table)
-    starts = np.array([block.start for block in encoded.blocks], dtype=np.int64)
-    widths = np.diff(np.append(starts, encoded.matrix.shape[1]))
+    encoded = design(problem.table.select(problem.columns(problem.features)))
+    widths = np.array([block.stop - block.start for block in encoded.blocks])
+    starts = np.array([block.start for block in encoded.joined(problem.column_counts).blocks], dtype=np.int64)
     columns = encoded.matrix
     columns *= 0.5 if unit else 1.0  # so that the range of any two finite numbers is finite
     low = columns.min(axis=0)
@@ -29,7 +31,7 @@ def feature_columns(table: Table, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     columns[:, spread == 0] = 0.0
     if unit:
         norms = np.sqrt(over_features(columns**2, starts))
-        columns /= np.repeat(np.where(norms > 0, norms, 1.0), widths)
+        columns /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(np.append(starts, columns.shape[1])))
     return columns, starts
 
 

@@ -41,7 +41,8 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
     Values of a number differ by their distance over the column's range, levels by 0 or 1; a distance of rows is the sum
     over features. For classification, differences from neighbours in the row's own class (hits) count against a
     feature. Differences from neighbours in each other class (misses) count for it, by the class's share of the rows of
-    other classes. For regression all neighbours count, by how much their targets differ.
+    other classes. For regression all neighbours count, by how much their targets differ. A group has the sum of its
+    columns' weights, as it has the sum of their differences.
 
     `times` says how often each of the rows counts; `choose` chooses neighbours by distance.
     """
@@ -49,15 +50,18 @@ def neighbour_weights(problem: Problem, rows: np.ndarray, times: np.ndarray, cho
     y = problem.table[problem.target].numbers()
     if problem.table[problem.target].kind == CATEGORICAL:
         classes = np.unique(y, return_inverse=True)[1]
-        return _by_class(classes, values, is_level, _pairs(problem, values, is_level, rows, times, classes, choose))
-    together = np.zeros(len(y), dtype=np.int64)
-    return _by_distance(y, values, is_level, _pairs(problem, values, is_level, rows, times, together, choose))
+        weights = _by_class(classes, values, is_level, _pairs(problem, values, is_level, rows, times, classes, choose))
+    else:
+        together = np.zeros(len(y), dtype=np.int64)
+        weights = _by_distance(y, values, is_level, _pairs(problem, values, is_level, rows, times, together, choose))
+    return np.add.reduceat(weights, np.cumsum([0, *problem.column_counts[:-1]]))
 
 
 def _scaled(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features, shape (d, n), numbers over their range, and which of them hold levels."""
-    is_level = np.array([problem.table[name].is_discrete for name in problem.features], dtype=bool)
-    values = np.ascontiguousarray(problem.table.matrix(problem.features).T)
+    """Return the features' columns, shape (m, n), numbers over their range, and which of them hold levels."""
+    names = problem.columns(problem.features)
+    is_level = np.array([problem.table[name].is_discrete for name in names], dtype=bool)
+    values = np.ascontiguousarray(problem.table.matrix(names).T)
     for i in np.flatnonzero(~is_level):
         column = values[i]
         column *= 0.5  # so that the range of any two finite numbers is finite

@@ -57,6 +57,7 @@ class Relief(RankingMethod):
         takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     n_iterations: int | None = integer(
         None, "Number of rows drawn, with replacement (m); null takes each row once.", at_least=1, nullable=True

@@ -52,6 +52,7 @@ class Relieved(RankingMethod):
         takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     threshold: float | None = number(
         None, "Weight that a feature must exceed (tau); null for no threshold.", at_least=-1, at_most=1, nullable=True

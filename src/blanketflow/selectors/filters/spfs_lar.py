@@ -61,10 +61,11 @@ class SPFSLAR(RankingMethod):
     )
     draws_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
         """Rank along the path; statistic and importance are ||x' R|| when a feature is taken up."""
-        columns, starts = feature_columns(problem.table.select(problem.features), unit=True)
+        columns, starts = feature_columns(problem, unit=True)
         path = _path(columns, starts, target_columns(problem.table[problem.target]))
         for _, (feature, correlation) in zip(range(n_features), path, strict=False):
             problem.check_time()

@@ -57,6 +57,7 @@ class BAHSIC(RankingMethod):
         importance="how many features were removed before it",
     )
     default_test: ClassVar[str | None] = "hsic"
+    takes_feature_groups: ClassVar[bool] = True
     needs: ClassVar[str] = "hsic"
 
     share: float = number(0.1, "Share of the remaining features that is removed in each round.", above=0, below=1)

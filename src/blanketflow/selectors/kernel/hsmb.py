@@ -60,6 +60,7 @@ class HSMB(Method):
         importance="HSIC with the target: 0 if independent, without a unit",
     )
     default_test: ClassVar[str | None] = "hsic"
+    takes_feature_groups: ClassVar[bool] = True
     needs: ClassVar[str] = "hsic"
     anytime: ClassVar[bool] = True
 

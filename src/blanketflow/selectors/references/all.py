@@ -32,6 +32,7 @@ class All(Method):
         cost="no tests",
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:

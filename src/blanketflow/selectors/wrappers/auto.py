@@ -67,6 +67,7 @@ class Auto(Method):
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
     # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
     draws_rows: ClassVar[bool] = False
 
@@ -84,7 +85,7 @@ class Auto(Method):
 
     def _grown(self, problem: Problem) -> list[Step]:
         names = list(problem.features)
-        features, target = problem.table.select(names), problem.table[problem.target]
+        features, target = problem.table.select(problem.columns(names)), problem.table[problem.target]
         if target.is_constant():
             return problem.admit_included()
         seed = derive_seed(problem.seed, "auto")
@@ -93,8 +94,9 @@ class Auto(Method):
             problem.n_inner_tests += n
 
         spend = problem.time_check(), count_tests, problem.tell
-        included = features.positions(problem.included)
-        how = self.n_parts, self.max_candidates, *spend, included, problem.groups, problem.n_jobs
+        included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
+        kept_together = included, problem.groups, problem.feature_groups
+        how = self.n_parts, self.max_candidates, *spend, *kept_together, problem.n_jobs
         judged = judge(features, target, seed, *how)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
@@ -106,7 +108,7 @@ class Auto(Method):
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
-        whole = Rows(features, target, seed, problem.check_time, count_tests)
+        whole = Rows(features, target, seed, problem.check_time, count_tests, problem.feature_groups)
         role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
@@ -116,7 +118,7 @@ class Auto(Method):
         ]
         steps.sort(key=lambda step: -step.importance)
         in_order = [step.feature for step in steps]
-        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, features, target, seed))
+        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, whole))
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
@@ -126,12 +128,12 @@ class Auto(Method):
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
-    def _verdict(
-        self, judged: Judged, sets: Any, chosen: int, kept: list[str], features: Any, target: Any, seed: int
-    ) -> dict[str, Any]:
-        whole = judged.candidates.index((ALL, len(features)))
+    def _verdict(self, judged: Judged, sets: Any, chosen: int, kept: list[str], rows: Rows) -> dict[str, Any]:
+        whole = judged.candidates.index((ALL, len(rows.names)))
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
-        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(seed, "samples"))
-        is_class = task_of(target) == CLASSIFICATION
-        fewer = undecided_size(*sets)
-        return verdict(judged, chosen, corrected, fewer, kept, features.names, is_class, stand_ins(features, kept))
+        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(rows.seed, "samples"))
+        is_class = task_of(rows.target) == CLASSIFICATION
+        fewer, features = undecided_size(*sets), rows.features
+        if rows.feature_groups:  # no column stands in for a group
+            features = features.select([name for name in rows.names if name not in rows.feature_groups])
+        return verdict(judged, chosen, corrected, fewer, kept, rows.names, is_class, stand_ins(features, kept))

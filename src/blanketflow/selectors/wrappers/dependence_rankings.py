@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ci.feature_groups import variables
 from ...ci.g2 import G2
 from ...core.cards import CLASSIFICATION
 from ...core.spread import standardised
@@ -13,7 +14,7 @@ from ..filters.mim import MIM
 from ..filters.relief import Relief
 from ..learning import task_of
 from ..ranking import RankingMethod
-from ..run_fold import FoldOutcome, run_fold
+from ..run_fold import FoldOutcome
 from .rows import Rows
 
 #: Level at which the search for a blanket admits features: a loose one, since beginnings of its order are judged.
@@ -26,12 +27,12 @@ MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
 
 def by_information(rows: Rows) -> np.ndarray:
     """Rank by mutual information with the target, of numbers in five bins."""
-    return _by_criterion(rows, MIM(n_features=len(rows.features)))
+    return _by_criterion(rows, MIM(n_features=len(rows.names)))
 
 
 def by_joint_information(rows: Rows) -> np.ndarray:
     """Rank by JMI: the information that a feature has together with each of those taken before."""
-    return _by_criterion(rows, JMI(n_features=min(MOST_COMPARED, len(rows.features))))
+    return _by_criterion(rows, JMI(n_features=min(MOST_COMPARED, len(rows.names))))
 
 
 def by_f_test(rows: Rows) -> np.ndarray:
@@ -54,8 +55,8 @@ def by_near_rows(rows: Rows) -> np.ndarray:
     """Rank by Relief: how much a feature differs between near rows with other targets."""
     n, d = rows.features.n_rows, len(rows.features)
     n_drawn = max(FEWEST_ROWS, MOST_DIFFERENCES // (n * d))
-    method = Relief(n_features=d, n_iterations=None if n_drawn >= n else n_drawn)
-    return _order(rows, run_fold(method, None, rows.features, rows.target, rows.seed))
+    method = Relief(n_features=len(rows.names), n_iterations=None if n_drawn >= n else n_drawn)
+    return _order(rows, rows.run(method, None))
 
 
 def by_blanket(rows: Rows) -> np.ndarray:
@@ -63,15 +64,17 @@ def by_blanket(rows: Rows) -> np.ndarray:
 
     What IAMB admits at a smaller level is a beginning of this order.
     """
-    found = run_fold(IAMB(alpha=ALPHA), rows.test, rows.features, rows.target, rows.seed)
+    found = rows.run(IAMB(alpha=ALPHA), rows.test)
     rows.count_tests(found.n_tests)
     return _order(rows, found)
 
 
 def _by_criterion(rows: Rows, method: RankingMethod) -> np.ndarray:
-    return _order(rows, run_fold(method, G2(), rows.features, rows.target, rows.seed))
+    return _order(rows, rows.run(method, G2()))
 
 
 def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
     rows.check_time()
-    return np.array([rows.features.position(step.feature) for step in outcome.candidates], dtype=np.int64)
+    position = {name: i for i, name in enumerate(rows.names)}
+    names = variables([step.feature for step in outcome.candidates], rows.feature_groups)
+    return np.array([position[name] for name in names], dtype=np.int64)

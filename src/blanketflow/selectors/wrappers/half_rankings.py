@@ -39,7 +39,8 @@ def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
     """
     if ranking == LASSO:
         target = problem.table[problem.target]
-        entered = first_to_enter(problem.table.select(problem.features), target, n_features)
+        columns = problem.table.select(problem.columns(problem.features))
+        entered = first_to_enter(columns, target, n_features, problem.column_counts)
         names = [problem.features[j] for j in entered]
     else:
         names = [step.feature for step in RANKINGS[ranking](n_features=n_features).rank(problem, n_features)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,10 +12,12 @@ from ...core.counted_warnings import as_plain, give_again, with_warnings
 from ...core.errors import DataError
 from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
+from ...core.prior import NO_GROUPS
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
 from .judged_round import ALL, NONE, Candidate, Judge, Round
 from .portfolio import by_mean_rank, log_ranks
+from .rows import Rows
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -81,6 +83,7 @@ def judge(
     tell: Callable[[str], None] = lambda _: None,
     included: Sequence[int] = (),
     groups: np.ndarray | None = None,
+    feature_groups: Mapping[str, tuple[str, ...]] = NO_GROUPS,
     n_jobs: int = 1,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
@@ -90,8 +93,9 @@ def judge(
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
     to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
     round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
-    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `n_jobs` processes share
-    the rounds, which changes no answer that no limit ended.
+    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `features` and
+    `feature_groups` are those of `Rows`. `n_jobs` processes share the rounds, which changes no answer that no limit
+    ended.
 
     Raises
     ------
@@ -105,8 +109,9 @@ def judge(
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
-    sizes = sizes_of(len(features), len(included))
-    judging = _Judging(Judge(features, target, check_time, included), n_jobs, count_tests)
+    whole = Rows(features, target, 0, check_time, feature_groups=feature_groups)
+    sizes = sizes_of(len(whole.names), len(included))
+    judging = _Judging(Judge(whole, included), n_jobs, count_tests)
     rounds = list(_rounds(target, seed, n_parts, groups))
     first, later = rounds[:FIRST_ROUNDS], rounds[FIRST_ROUNDS:]
 
@@ -164,7 +169,7 @@ class _Judging:
         self._judge, self._n_jobs, self._count_tests = judge, n_jobs, count_tests
         self.alive: list[str] = []
         self.left_out: list[str] = []
-        self.n_seen = np.zeros(judge.target.n_rows)
+        self.n_seen = np.zeros(judge.whole.target.n_rows)
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
         self.rounds: dict[Candidate, int] = {}
@@ -203,7 +208,7 @@ class _Judging:
                 losses = this.known[np.sort(chosen).tobytes()]
                 whole = (*losses.shape[:2], len(self.n_seen))
                 self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
-                self.counts.setdefault(candidate, np.zeros(len(self._judge.features)))[chosen] += 1
+                self.counts.setdefault(candidate, np.zeros(len(self._judge.whole.names)))[chosen] += 1
                 self.rounds[candidate] = self.rounds.get(candidate, 0) + 1
                 this.done.add(candidate)
 
@@ -225,5 +230,5 @@ class _Judging:
         by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self._judge.panel)}
         frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
         orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
-        orders |= {ALL: np.arange(len(self._judge.features)), NONE: np.arange(0)}
+        orders |= {ALL: np.arange(len(self._judge.whole.names)), NONE: np.arange(0)}
         return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,7 +27,8 @@ class Importances:
 
     The source ``model`` takes what the fitted model says of its columns. ``permutation`` is the loss of accuracy or R2
     on held-out rows when a feature is permuted there, averaged over `n_splits` parts. ``auto`` is ``model`` if the
-    model says something.
+    model says something. Features of several columns each (`column_counts`, one behind the other) are treated as
+    categorical ones are, whose levels are columns.
     """
 
     features: Table
@@ -35,6 +37,7 @@ class Importances:
     n_splits: int
     seed: int
     groups: np.ndarray | None = None
+    column_counts: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         self.features = moderate(self.features)
@@ -58,7 +61,8 @@ class Importances:
 
     @cached_property
     def _design(self) -> Design:
-        return design(self.features)
+        columns = design(self.features)
+        return columns if self.column_counts is None else columns.joined(self.column_counts)
 
     def _said_by_the_model(self, target: Column) -> np.ndarray | None:
         X, blocks = self._design.matrix, self._design.blocks

@@ -5,8 +5,8 @@ A round depends on no other, so that rounds can be judged in several processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from ...core.cards import CLASSIFICATION
 from ...core.limits import LimitReached
 from ...core.seeds import seed_32
-from ...core.table import Column, Table
+from ...core.table import Column
 from ...models.base import Model
 from ...models.knn import KNN
 from ...models.predictions import predicted, probabilities
@@ -61,31 +61,24 @@ class Round:
 
 @dataclass
 class Judge:
-    """What all rounds share: features, target, and the panel of models.
+    """What all rounds share: all rows, and the panel of models.
 
-    `check_time` raises `LimitReached` if the time is over. The features at the positions `included` are ahead in all
-    rankings.
+    The rows' `check_time` raises `LimitReached` if the time is over. The features at the positions `included` are ahead
+    in all rankings.
     """
 
-    features: Table
-    target: Column
-    check_time: Callable[[], None]
+    whole: Rows
     included: Sequence[int] = ()
-
-    @cached_property
-    def whole(self) -> Rows:
-        """All rows."""
-        return Rows(self.features, self.target, 0)
 
     @cached_property
     def panel(self) -> dict[str, Model]:
         """The models that judge, by name."""
-        return panel_of(self.target)
+        return panel_of(self.whole.target)
 
     @cached_property
     def classes(self) -> np.ndarray | None:
         """The codes of the target's classes; None for numbers."""
-        return np.arange(len(self.target.levels)) if task_of(self.target) == CLASSIFICATION else None
+        return np.arange(len(self.whole.target.levels)) if task_of(self.whole.target) == CLASSIFICATION else None
 
     @cached_property
     def scale(self) -> float:
@@ -112,8 +105,9 @@ class Judge:
 
     def _rank(self, this: Round, alive: Collection[str]) -> None:
         counts: list[int] = []
-        rows = self.features.take(this.train), self.target.take(this.train)
-        found = rankings(Rows(*rows, this.seed, self.check_time, counts.append), alive)
+        whole = self.whole
+        taught = {"features": whole.features.take(this.train), "target": whole.target.take(this.train)}
+        found = rankings(replace(whole, **taught, seed=this.seed, count_tests=counts.append), alive)
         this.orders, this.n_tests = {name: _ahead(order, self.included) for name, order in found.items()}, sum(counts)
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
@@ -124,8 +118,8 @@ class Judge:
         X, y = self.whole.design.matrix[:, columns], self.whole.y
         found = []
         for name, model in self.panel.items():
-            self.check_time()
-            estimator = estimator_for(model, self.target, seed_32(this.seed, name), X, train)
+            self.whole.check_time()
+            estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
             estimator.fit(X[train] if len(columns) else np.zeros((len(train), 1)), y[train])
             asked = X[held_out] if len(columns) else np.zeros((len(held_out), 1))
             found.append(self._loss(estimator, asked, y[train], y[held_out]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core.spread import standardised
@@ -17,13 +19,14 @@ FIRST_STRETCH = 25
 DECIMALS = 12
 
 
-def first_to_enter(features: Table, target: Column, most: int) -> list[int]:
+def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
     """Return the positions of the `most` features that enter the lasso's path first, in the order of entry.
 
     Those that enter between two penalties go by the size of their coefficients there, then by table order. Fewer are
     returned if no more enter. Least squares with an L1 penalty (Tibshirani, 1996,
     doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more than two share the penalty
-    of a column. A feature of more than two levels has a column for each, and enters with the first.
+    of a column. A feature of more than two levels has a column for each, and enters with the first. So does a group,
+    where `column_counts` says how many columns each feature has, one behind the other.
     """
     from sklearn.linear_model import enet_path
 
@@ -37,7 +40,8 @@ def first_to_enter(features: Table, target: Column, most: int) -> list[int]:
     if not highest:
         return []
     penalties = np.geomspace(highest, LAST * highest, N_PENALTIES)
-    stretch, starts = FIRST_STRETCH, [block.start for block in encoded.blocks]
+    blocks = encoded.blocks if column_counts is None else encoded.joined(column_counts).blocks
+    stretch, starts = FIRST_STRETCH, [block.start for block in blocks]
     while True:
         y = Y[:, 0] if Y.shape[1] == 1 else Y
         path = enet_path(X, y, l1_ratio=1.0, alphas=penalties[:stretch], tol=1e-4)[1]

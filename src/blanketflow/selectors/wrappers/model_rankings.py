@@ -47,7 +47,7 @@ def by_boosted_elimination(rows: Rows) -> np.ndarray:
     A quarter leaves at a time, and of more than 200 features half. Guyon, Weston, Barnhill and Vapnik (2002),
     doi:10.1023/A:1012487302797.
     """
-    model, left, last = boosted_model(rows.target), np.arange(len(rows.features)), []
+    model, left, last = boosted_model(rows.target), np.arange(len(rows.names)), []
     while len(left) > 1:
         weights = _weights(rows, model, [rows.design.blocks[j] for j in left])
         n_leaving = max(1, int(len(left) * (0.5 if len(left) > 200 else 0.25)))
@@ -73,7 +73,7 @@ def by_lasso(rows: Rows) -> np.ndarray:
     rows.check_time()
     first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
     if not first:
-        return np.arange(len(rows.features))
+        return np.arange(len(rows.names))
     penalties = np.geomspace(first, LAST * first, N_PENALTIES)
     _, path, _ = enet_path(X, Y[:, 0] if Y.shape[1] == 1 else Y, l1_ratio=1.0, alphas=penalties, tol=1e-3)
     sizes = np.abs(path.reshape(-1, X.shape[1], path.shape[-1])).sum(axis=0)  # columns, penalties

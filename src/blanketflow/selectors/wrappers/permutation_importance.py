@@ -68,6 +68,7 @@ class PermutationImportance(Method):
         takes_max_rows=True,
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     model: Any = anything(
@@ -111,11 +112,10 @@ class PermutationImportance(Method):
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
         if not target.is_constant():
-            features = problem.table.select(names)
+            features = problem.table.select(problem.columns(names))
             seed = derive_seed(problem.seed, "permutation-importance")
-            importances = Importances(
-                features, self.options()["model"], self.importance, self.n_splits, seed, problem.groups
-            )
+            how = self.options()["model"], self.importance, self.n_splits, seed
+            importances = Importances(features, *how, problem.groups, problem.column_counts)
             problem.check_time()
             observed, nulls = importances.of(target), []
             rng = derive_rng(seed, "targets")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...ci.feature_groups import variables
 from ...core.limits import LimitReached, Limits
 from ..causal.hiton_mb import HITONMB
-from ..run_fold import run_fold
 from .rows import Rows
 
 #: Features and tests beyond which no blanket is looked for: it would take longer than the judging of sets.
@@ -17,12 +17,14 @@ def roles_of(rows: Rows, time_limit: float | None) -> dict[str, str]:
     Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
     than `MOST_TESTS` or more seconds than `time_limit`.
     """
-    if len(rows.features) > MOST_FEATURES:
+    if len(rows.names) > MOST_FEATURES:
         return {}
     limits = Limits(time_limit, MOST_TESTS)
     try:
-        found = run_fold(HITONMB(max_k=3), rows.test, rows.features, rows.target, rows.seed, limits)
+        found = rows.run(HITONMB(max_k=3), rows.test, limits)
     except LimitReached:  # how many tests it made by then is not known
         return {}
     rows.count_tests(found.n_tests)
-    return {step.feature: step.role for step in found.decisions if step.kept} if found.status == "ok" else {}
+    if found.status != "ok":
+        return {}
+    return {variables([step.feature], rows.feature_groups)[0]: step.role for step in found.decisions if step.kept}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,8 +10,13 @@ import numpy as np
 
 from ...ci.base import CITest
 from ...ci.choice import choose_test, described
+from ...ci.feature_groups import variables
+from ...core.limits import NO_LIMITS, Limits
+from ...core.prior import PriorKnowledge
 from ...core.table import Column, Table
 from ...models.encode import Design, design, moderate, moderated
+from ..base import Method
+from ..run_fold import FoldOutcome, run_fold
 
 
 @dataclass
@@ -21,7 +26,7 @@ class Rows:
     Parameters
     ----------
     features : Table
-        The features, without missing cells.
+        The columns of the features, without missing cells; those of a group stand one behind the other.
     target : Column
         The target.
     seed : int
@@ -30,6 +35,8 @@ class Rows:
         Called between models; raises if the time is over.
     count_tests : function
         Told how many CI tests were made.
+    feature_groups : mapping of str to tuple of str
+        The columns of the features that are groups.
     """
 
     features: Table
@@ -37,11 +44,18 @@ class Rows:
     seed: int
     check_time: Callable[[], None] = field(default=lambda: None)
     count_tests: Callable[[int], None] = field(default=lambda _: None)
+    feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the features; their positions are meant wherever features have positions."""
+        return variables(self.features.names, self.feature_groups)
 
     @cached_property
     def design(self) -> Design:
         """What models read."""
-        return design(moderate(self.features))
+        counts = [len(self.feature_groups.get(name, (name,))) for name in self.names]
+        return design(moderate(self.features)).joined(counts)
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -55,5 +69,12 @@ class Rows:
 
     def of(self, positions: np.ndarray) -> Rows:
         """Return the same rows with some features, by their positions."""
-        names = self.features.names
-        return replace(self, features=self.features.select([names[j] for j in positions]))
+        names = [self.names[j] for j in positions]
+        groups = {name: self.feature_groups[name] for name in names if name in self.feature_groups}
+        columns = [column for name in names for column in groups.get(name, (name,))]
+        return replace(self, features=self.features.select(columns), feature_groups=groups)
+
+    def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
+        """Return what a method finds on these rows."""
+        prior = PriorKnowledge(feature_groups=self.feature_groups)
+        return run_fold(method, test, self.features, self.target, self.seed, limits, prior=prior)

@@ -74,6 +74,7 @@ class StabilitySelection(Method):
         importance="the share of the halves on which it was selected",
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
 
     ranking: str = choice(
         LASSO,

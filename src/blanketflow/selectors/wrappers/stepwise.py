@@ -59,6 +59,7 @@ class Stepwise(Method):
         takes_max_rows=True,
     )
     draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
     default_test: ClassVar[str | None] = None
     anytime: ClassVar[bool] = True
 
@@ -163,7 +164,7 @@ class Worth:
         from ...models.encode import moderated
 
         table, method = self.problem.table, self.method
-        X, target = matrix_of(table, names), table[self.problem.target]
+        X, target = matrix_of(table, self.problem.columns(names)), table[self.problem.target]
         seed = seed_32(self.problem.seed, "stepwise")
         estimator = estimator_for(method.model, target, seed, X, *(train for train, _ in self._splits))
         default = "accuracy" if task_of(target) == CLASSIFICATION else "r2"

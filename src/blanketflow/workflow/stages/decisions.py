@@ -31,9 +31,9 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     EarlierFailure
         If the ci_test stage has no result.
     """
-    whole = _whole_problem(fold, marginal)
-    judged = with_min_effect(whole, fold.test() if marginal else None, fold.asked.get("min_effect"))
-    problem = with_prior(judged, fold.method(), fold.prior(), f"selector on {fold.dataset}")
+    whole, test = _whole_problem(fold, marginal), fold.test() if marginal else None
+    judged = with_min_effect(whole, test, fold.asked.get("min_effect"))
+    problem = with_prior(judged, fold.method(), test, fold.prior(), f"selector on {fold.dataset}")
     problem.read_groups = fold.groups
     problem.say(whole.status, whole.reason)
     return problem

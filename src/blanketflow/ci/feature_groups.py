@@ -1,0 +1,160 @@
+"""A CI test of groups of columns: each group is one variable, as X, as Y and in conditioning sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..core.results import CIResult, CIResults
+from ..core.table import Table
+from .base import CITest
+from .bound import BoundTest
+from .engines import Candidate
+
+
+def bind_groups(
+    test: CITest, table: Table, groups: Mapping[str, Sequence[str]], seed: int = 0, target: str | None = None
+) -> BoundTest:
+    """Bind a test to a table of which some columns form groups.
+
+    A test of levels sees one column in place of a group, whose levels are the combinations that occur, and a kernel
+    test one joint kernel. Others are asked about sets of columns, as `GroupEngine` says.
+
+    Parameters
+    ----------
+    test : CITest
+        The configured test.
+    table : Table
+        The columns.
+    groups : mapping of str to sequence of str
+        The columns of each group, two or more; no column is in two groups, and the target is in none.
+    seed, target
+        As in `CITest.bind`.
+
+    Returns
+    -------
+    BoundTest
+        Its columns are those in no group, and the groups by name, each in the place of its first column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.core.convert import as_table
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> table = as_table(np.column_stack([X, X[:, 0] + X[:, 1] + rng.normal(size=200)]))
+    >>> bound = bind_groups(get_ci_test("fisher-z"), table, {"both": ["x0", "x1"]})
+    >>> bound.table.names, bound.test("both", "x3").dof
+    (['both', 'x2', 'x3'], 2.0)
+    """
+    if not groups:
+        return test.bind(table, seed=seed, target=target)
+    if test.joins_columns:
+        return test.bind_joined(table, groups, seed, target)
+    bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)
+    columns_of = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in named.names]
+    return BoundTest(test, named, seed, engine=GroupEngine(bound, columns_of))
+
+
+def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
+    """Return a table that names each group in the place of its first column.
+
+    Nothing but the name of such a column is read: engines read the group's own columns.
+    """
+    return Table([replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)])
+
+
+def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of columns with each group's name in the place of its first column, once.
+
+    Examples
+    --------
+    >>> variables(["age", "site_a", "dose", "site_b"], {"site": ("site_a", "site_b")})
+    ['age', 'site', 'dose']
+    """
+    group_of = {column: group for group, members in groups.items() for column in members}
+    return list(dict.fromkeys(group_of.get(name, name) for name in names))
+
+
+class GroupEngine:
+    """Answers queries about variables, each of one or more columns, by the engine of a test bound to the columns.
+
+    In a conditioning set a group stands for all of its columns. As X it is a set of columns, if the test takes these;
+    else all its columns are tested, and the smallest p-value, times their number, is that of the group (Bonferroni). As
+    Y it changes places with an X of one column, if the test is symmetric. Two sets are tested as such, if the engine
+    has `evaluate_pair`; else by the chain rule: X is independent of Y1 and Y2 together if and only if it is independent
+    of Y1, and of Y2 given Y1. Then the smallest p-value of the links counts, times their number.
+
+    Parameters
+    ----------
+    bound : BoundTest
+        The test, bound to the columns.
+    columns_of : sequence of tuple of int
+        The positions of each variable's columns, ascending.
+    """
+
+    def __init__(self, bound: BoundTest, columns_of: Sequence[tuple[int, ...]]) -> None:
+        self.engine, self.columns_of = bound.engine, columns_of
+        self.takes_sets, self.is_symmetric = bound.card.column_sets, bound.test_config.is_symmetric
+        if hasattr(bound.engine, "rows_needed"):
+            self.rows_needed = self._rows_needed
+
+    def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each variable."""
+        return self.evaluate_sets([(int(candidate),) for candidate in candidates], target, given)
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each set of variables as one joint variable."""
+        asked, y, z = [self._columns(c) for c in candidates], self.columns_of[target], self._columns(given)
+        if len(y) == 1:
+            return self._with_column(asked, y[0], z)
+        return CIResults.from_rows(self._with_group(x, y, z) for x in asked)
+
+    def _columns(self, variables: Sequence[int]) -> tuple[int, ...]:
+        return tuple(sorted(column for variable in variables for column in self.columns_of[variable]))
+
+    def _with_column(self, asked: Sequence[tuple[int, ...]], y: int, z: tuple[int, ...]) -> CIResults:
+        """Test some sets of columns with one column."""
+        found: dict[tuple[int, ...], CIResult] = {}
+        singles, sets = ([x for x in asked if (len(x) == 1) is is_single] for is_single in (True, False))
+        if singles:
+            results = self.engine.evaluate([x for (x,) in singles], y, z)
+            found.update(zip(singles, results, strict=True))
+        if sets and self.takes_sets:
+            found.update(zip(sets, self.engine.evaluate_sets(sets, y, z), strict=True))
+        elif sets:
+            results = self.engine.evaluate([column for x in sets for column in x], y, z)
+            rows = iter(results)
+            found.update((x, smallest_of([next(rows) for _ in x])) for x in sets)
+        return CIResults.from_rows(found[x] for x in asked)
+
+    def _with_group(self, x: tuple[int, ...], y: tuple[int, ...], z: tuple[int, ...]) -> CIResult:
+        """Test one set of columns with another."""
+        if self.is_symmetric and len(x) == 1:
+            return self._with_column([y], x[0], z)[0]
+        x, y = sorted((x, y)) if self.is_symmetric else (x, y)
+        if len(x) > 1 and hasattr(self.engine, "evaluate_pair"):
+            return self.engine.evaluate_pair(x, y, z)[0]
+        earlier = [tuple(sorted((*z, *y[:i]))) for i in range(len(y))]
+        return smallest_of([self._with_column([x], column, z)[0] for column, z in zip(y, earlier, strict=True)])
+
+    def _rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
+        columns, y = self._columns(x if isinstance(x, tuple) else (x,)), self.columns_of[target]
+        z = tuple(sorted((*self._columns(given), *y[:-1])))
+        return self.engine.rows_needed(columns if len(columns) > 1 else columns[0], y[-1], z)
+
+
+def smallest_of(results: Sequence[CIResult]) -> CIResult:
+    """Return the result of the smallest p-value, times the number of results (Bonferroni); reliable if all are.
+
+    Examples
+    --------
+    >>> results = [CIResult(4.0, p, math.log(p), 1.0, 50, True) for p in (0.2, 0.01)]
+    >>> smallest_of(results).p_value
+    0.02
+    """
+    best, m = min(results, key=lambda result: result.log_p), len(results)
+    corrected = min(1.0, m * best.p_value), min(0.0, math.log(m) + best.log_p)
+    return CIResult(best.statistic, *corrected, best.dof, best.n, all(result.reliable for result in results))
