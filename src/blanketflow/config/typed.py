@@ -53,6 +53,7 @@ class Selector:
     exclude: list[str] | None = None
     tiers: list[list[str]] | None = None
     min_effect: float | None = None
+    confirm: float | None = None
     supplied: str | None = None
 
 
