@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
+from blanketflow.config.identifiers import TestOnRows as OnRows
 from blanketflow.core.confirm import searched_rows
 from blanketflow.core.errors import BlanketflowError, DataError, ParameterError
 from blanketflow.core.holm import holm
 from blanketflow.core.table import Column, Table
+from blanketflow.reporting.report.render import render
 from blanketflow.selectors.confirmation.members import confirm_members
 from blanketflow.selectors.confirmation.residuals import cross_fitted_residuals
 
@@ -107,6 +109,33 @@ def test_curves_and_products_are_known_to_the_regressions():
     for known in (X[:, 0] ** 2, X[:, 1] * X[:, 2]):
         column = Column("y", "numeric", 3 * known + rng.normal(size=400))
         assert cross_fitted_residuals(column, X, seed=0).var() < 1.6
+
+
+@pytest.fixture(scope="module")
+def compared(table):
+    asked = {"method": "iamb", "ci_test": "lr-mixed", "folds": 0, "confirm": 0.5}
+    return bf.compare(*table, {"half": asked, "all": {"method": "all"}}, models=["tree"], evaluation=2)
+
+
+def test_a_run_confirms_the_members_of_the_final_blanket(compared):
+    found, blankets = compared.confirmed, compared.blankets
+    members = blankets.loc[blankets["selector"] == "half", "feature"]
+    assert found["selector"].unique().tolist() == ["half"]
+    assert found["feature"].tolist() == members.tolist()
+    assert set(found.loc[found["confirmed"], "feature"]) == {"a", "b", "group"}
+
+
+def test_the_report_says_how_many_are_confirmed(compared):
+    page = render(compared.run, charts={})
+    n = len(compared.confirmed)
+    assert n >= 3
+    assert f"3 of these {n} are confirmed on rows that the search never saw." in page
+    assert "effect on rows left out" in page
+
+
+def test_ids_of_tests_on_fewer_rows():
+    for asked in (OnRows("g2"), OnRows("g2-3", True), OnRows("my-test", False, 0.125)):
+        assert OnRows.of(asked.id) == asked
 
 
 @pytest.mark.extended
