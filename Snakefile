@@ -43,5 +43,6 @@ rule all:
 include: "rules/data.smk"
 include: "rules/ci_test.smk"
 include: "rules/select.smk"
+include: "rules/confirm.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"

@@ -5,6 +5,7 @@
 #
 # Which path an artefact has stands in blanketflow/workflow/layout.py; the rules name artefacts by its words.
 
+from blanketflow.data.splits import FINAL
 from blanketflow.reporting.tables import TABLES
 from blanketflow.workflow.grain import any_of, fold_ids
 from blanketflow.workflow.job_files import JobFiles

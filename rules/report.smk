@@ -1,6 +1,6 @@
 # What was found, across data sets and selectors.
 #
-# inputs:  card, blanket, folds, shrink, ci_test, evaluate, evaluate_optimistic
+# inputs:  card, blanket, folds, shrink, ci_test, confirm, evaluate, evaluate_optimistic
 # outputs: result_table  as Parquet and CSV, for each of TABLES, and two for each file of printed results
 #          report, figures, provenance
 
@@ -8,6 +8,7 @@ CARDS = files.cards()
 BLANKETS = files.of_pairs("blanket")
 BY_FOLD = files.of_pairs("folds")
 EVALUATIONS = files.scores("evaluate")
+CONFIRMED = files.confirmed()
 OPTIMISTIC = files.scores("evaluate_optimistic")
 
 
@@ -19,6 +20,7 @@ rule tables:
         by_fold=BY_FOLD,
         evaluations=EVALUATIONS,
         optimistic=OPTIMISTIC,
+        confirmed=CONFIRMED,
     output:
         parquet=expand(at("result_table"), table=TABLES),
         csv=[

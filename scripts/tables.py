@@ -14,15 +14,16 @@ def main(
     by_fold: list[Path],
     evaluations: list[Path],
     optimistic: list[Path],
+    confirmed: list[Path],
     parquet: list[Path],
     spec: str,
     code: str,
 ) -> None:
     """Write every table of `result_tables.TABLES`, as Parquet and CSV."""
-    frames = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic)
+    frames = tabulate(spec, cards, blankets, by_fold, evaluations, optimistic, confirmed)
     seed, made_of = (
         json.loads(spec)["seed"],
-        list(map(content_of, [*cards, *blankets, *by_fold, *evaluations, *optimistic])),
+        list(map(content_of, [*cards, *blankets, *by_fold, *evaluations, *optimistic, *confirmed])),
     )
     for path in parquet:
         collect.write_table(path, frames[path.stem], made("result_table", path, made_of, spec, code, seed))

@@ -142,6 +142,7 @@ def found(made):
         folds=made["folds"],
         evaluations=made["evaluations"],
         both_selections=made["evaluations"].assign(selected_on="training rows"),
+        confirmed=pd.DataFrame(),
         ended=ended,
         skipped=[],
         selectors=made["selectors"],

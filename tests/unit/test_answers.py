@@ -55,6 +55,7 @@ def found(scores, sizes, methods=None, statuses=None, verdicts=None, classes=Non
         folds=folds,
         evaluations=evaluations,
         both_selections=evaluations,
+        confirmed=pd.DataFrame(),
         ended=ended,
         skipped=[],
         selectors=methods,

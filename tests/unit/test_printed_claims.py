@@ -10,8 +10,8 @@ import yaml
 from statsmodels.stats.multitest import multipletests
 
 from blanketflow.core.errors import ConfigError
+from blanketflow.core.holm import holm
 from blanketflow.reporting.printed import judge, read_claims
-from blanketflow.reporting.tables.holm import holm
 from blanketflow.workflow.collect import HONEST
 
 PUBLISHED = Path(__file__).parents[1] / "published"

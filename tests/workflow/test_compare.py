@@ -22,6 +22,7 @@ SELECTORS = {
     "mrmr": {"method": "mrmr", "n_features": [2, 4], "fold_rows": "part"},
     "varied": {"method": "sklearn.feature_selection:VarianceThreshold", "threshold": 0.5},
     "linear": {"method": "iamb", "ci_test": "fisher-z"},  # skipped on categorical columns
+    "confirmed": {"method": "iamb", "ci_test": "lr-mixed", "confirm": 0.5, "fold_rows": "part"},
     "broken": {"method": "sklearn.feature_selection:SelectKBest", "k": -1},
     "stopped": {"method": "gs", "ci_test": "g2", "max_tests": 3},
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..core.cards import CLASSIFICATION, REGRESSION
+from ..core.confirm import CONFIRM
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
@@ -42,6 +43,7 @@ SHARED: dict[str, Parameter] = {
         "integer", "CI tests that grow may make on one fold, and shrink likewise.", at_least=1, nullable=True
     ),
     "max_rows": MAX_ROWS,
+    "confirm": CONFIRM,
     **KEYS,
     "missing": Parameter(
         "choice",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
+from ..core.confirm import searched_rows
 from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
@@ -32,10 +33,12 @@ from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
+from .confirmed import confirmed
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand
 from .selector_display import SelectorDisplay
+from .trace import trace
 from .untyped_bases import BaseEstimator, SelectorMixin
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ class _Fitted:
     importances_: dict[str, float]
     frequencies_: dict[str, float]
     candidates_: list[str]
+    confirmed_: pd.DataFrame
     trace_: pd.DataFrame
     n_tests_: int
     verdict_: dict[str, Any]
@@ -104,6 +108,9 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         Share of the folds, 0 to 1, that selected each feature.
     candidates_ : list of str
         What grow returned, on the winning fold or the only one.
+    confirmed_ : DataFrame
+        With `confirm` one row per selected feature, tested given the others on rows that the search never saw: feature,
+        statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows.
     trace_ : DataFrame
         One row per admission or removal, with its test: fold, stage, step, feature, kept, role, statistic, p_value,
         importance, given.
@@ -138,6 +145,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     time_limit: float | None = None
     max_tests: int | None = None
     max_rows: int | None = None
+    confirm: float | None = None
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
@@ -207,14 +215,15 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             raise DataError("y has only one class or value. Give rows of at least two.")
         seed = seed_of(self.random_state)
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
+        is_searched = searched_rows(target.values, self.confirm, seed, together, name)
+        parts = [(fold, rows[is_searched[rows]]) for fold, rows in parts]
         limits, self.ci_test_reason_ = Limits(self.time_limit, self.max_tests), ""
         if test == AUTO:
             n_rows = min(len(rows) for _, rows in parts)
-            of = OF_FOLD if self.n_folds else ""
-            choice = choose_test(described(features, target), n_rows, of, are_weighted)
+            choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "", are_weighted)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        check_rows(name, method, test, are_weighted, groups is not None)
+        check_rows(name, method, test, are_weighted, groups is not None, self.confirm is not None)
         check_max_rows(name, method, test, self.max_rows, are_weighted)
         self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
         parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]
@@ -239,6 +248,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         )
         say_once(name, *(warned for _, warned in found))
         fitted = self._collect([outcome for outcome, _ in found], [fold for fold, _ in parts])
+        fitted.confirmed_ = confirmed(fitted, features, target, np.flatnonzero(~is_searched), seed, together)
         return with_own_names(fitted, self._own_names)
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
@@ -254,8 +264,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         method = self.method_class.from_options(where, options)
         if method.default_test is None:
             return method, None
-        shorthands = {name: getattr(self, name) for name in method.test_shorthands}
-        given = {name: value for name, value in shorthands.items() if value is not None}
+        given = {name: value for name in method.test_shorthands if (value := getattr(self, name)) is not None}
         asked = method.default_test if self.ci_test is None else self.ci_test
         if isinstance(asked, CITest):
             test = type(asked)(**{**asked.options(), **given})
@@ -322,8 +331,6 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
-        import pandas as pd
-
         sets = [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
         combined = aggregate(sets, self.aggregate)
         chosen = [feature for feature in combined.features if feature["chosen"]]
@@ -345,14 +352,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         if self.status_ == "unreliable":
             said = f"{type(self).__name__}: the answer is unreliable: {self.reason_}."
             warnings.warn(said, UnreliableWarning, stacklevel=3)
-        rows = [
-            (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
-            for fold, outcome in zip(folds, outcomes, strict=True)
-            for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
-            for i, s in enumerate(steps)
-        ]
-        names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
-        self.trace_ = pd.DataFrame(rows, columns=names)
+        self.trace_ = trace(folds, outcomes)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -37,6 +37,7 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
     trace = selector.trace_
     given = [None if names is None else [own[name] for name in names] for names in trace["given"]]
     selector.trace_ = trace.assign(feature=[own[name] for name in trace["feature"]], given=given)
+    selector.confirmed_ = selector.confirmed_.assign(feature=[own[name] for name in selector.confirmed_["feature"]])
     return selector
 
 

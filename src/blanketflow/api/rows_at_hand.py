@@ -51,9 +51,11 @@ def rows_at_hand(
     return _used(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
-def check_rows(name: str, method: Method, test: CITest | None, are_weighted: bool, are_grouped: bool) -> None:
-    """Raise `UnsupportedError` if rows have weights and method or test draws rows; warn if a test ignores groups."""
-    if are_weighted and (reason := why_no_weights(method, test)):
+def check_rows(
+    name: str, method: Method, test: CITest | None, are_weighted: bool, are_grouped: bool, confirm: bool
+) -> None:
+    """Raise `UnsupportedError` if rows have weights and anything draws rows; warn if a test ignores groups."""
+    if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
     if are_grouped and test is not None:
         said = "rows of one group stay together, but p-values take all rows as independent: they may be too small"

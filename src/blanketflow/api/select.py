@@ -164,6 +164,8 @@ def select(
     }
     config = read_config(raw)
     source = read_source("table", config.datasets["table"], seed)
+    if config.selectors["selector"].confirm is not None:
+        raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
     config = with_chosen_tests(config, {"table": facts_of(source)})
     chosen, test = config.selectors["selector"], config.test("table", "selector")
     begin = time.perf_counter()

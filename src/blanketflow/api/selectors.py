@@ -15,11 +15,12 @@ from ..ci.base import CITest
 from ..core.registry import discover
 from .estimator import MarkovBlanketSelector
 
-__all__ = ["BAHSIC", "CIFE", "CMIM", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB", "JMI",
-    "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI", "SIHITONPC",
-    "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments", "InterIAMB",
-    "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple", "PermutationImportance",
-    "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar", "TrueBlanket"]
+__all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITONMB", "HITONPC", "HSMB", "IAMB", "IPCMB",
+    "JMI", "KIAMB", "MIFS", "MIM", "MIMR", "MMMB", "MMPC", "MRI", "MRMR", "PCMB", "PPFS", "RES", "RGSMK", "SGAI",
+    "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
+    "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MixedMB", "NoFeatures", "PCSimple",
+    "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
+    "TrueBlanket"]
 
 _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
@@ -64,6 +65,15 @@ class CMIM(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+
+
+class DCRT(MarkovBlanketSelector):
+    """Keep the features whose distilled conditional randomisation test rejects independence given all others."""
+
+    method_class = _METHODS["dcrt"]
+    alpha: float = 0.05
+    correction: Literal["bh", "by", "none"] = "bh"
+    covariance: Any = None
 
 
 class DISR(MarkovBlanketSelector):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, shown
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
 #: Characters of an id: names of files, with what is appended to them, have at most 255.
 LONGEST_ID = 100
-#: Suffix of a test's id in artefacts where folds are the parts themselves.
-PART = "-part"
+#: Suffixes of a test's id in artefacts: where folds are the parts themselves, and before the share of the rows that
+#: searches leave out.
+PART, CONFIRM = "-part", "-confirm-"
+_ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[0-9-]+))?")
 
 
 def entries(section: str, raw: Any) -> list[tuple[str, Any]]:
@@ -47,3 +49,39 @@ def entries(section: str, raw: Any) -> list[tuple[str, Any]]:
             raise ConfigError(f"config: {section} has the id {name} twice, as a number and as text. Rename one.")
         found[str(name)] = spec
     return list(found.items())
+
+
+class TestOnRows(NamedTuple):
+    """A CI test and on which rows of a fold it is made; its id is that of its artefacts.
+
+    Attributes
+    ----------
+    test : str
+        Id of the configured test.
+    is_part : bool
+        Whether folds are the parts themselves.
+    confirm : float or None
+        The share of the rows that is left out.
+
+    Examples
+    --------
+    >>> TestOnRows("g2", True, 0.25).id, TestOnRows.of("g2-part-confirm-0-25")
+    ('g2-part-confirm-0-25', TestOnRows(test='g2', is_part=True, confirm=0.25))
+    """
+
+    test: str
+    is_part: bool = False
+    confirm: float | None = None
+
+    @property
+    def id(self) -> str:
+        """The id in artefacts."""
+        confirm = "" if self.confirm is None else CONFIRM + str(self.confirm).replace(".", "-")
+        return self.test + (PART if self.is_part else "") + confirm
+
+    @classmethod
+    def of(cls, identifier: str) -> TestOnRows:
+        """Return what the id of an artefact stands for."""
+        found = _ON_ROWS.fullmatch(identifier)
+        test, part, confirm = found.groups() if found else (identifier, None, None)
+        return cls(test, part is not None, None if confirm is None else float(confirm.replace("-", ".")))

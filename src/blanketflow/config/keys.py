@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
+from ..core.confirm import CONFIRM
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
@@ -191,6 +192,7 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
     ),
     "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
     "min_effect": (None, MIN_EFFECT),
+    "confirm": (None, CONFIRM),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "folds": (
         None,

@@ -31,7 +31,7 @@ from .checks import (
     checked_printed,
     checked_supplied,
 )
-from .identifiers import PART, entries
+from .identifiers import CONFIRM, PART, TestOnRows, entries
 from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
 from .typed import Config, Selector
 
@@ -74,6 +74,11 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         if not any(s.method.card.id == "all" for s in selectors.values()):
             selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
     for name, stage in checked_supplied(top["supplied"], selectors).items():
+        if selectors[name].confirm is not None:
+            raise ConfigError(
+                f"config: selector {name!r}: {stage} comes from outside, and may have seen the rows that confirm "
+                "leaves out. Remove confirm."
+            )
         selectors[name] = replace(selectors[name], supplied=stage)
     types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}
     read = {
@@ -146,8 +151,10 @@ def _ci_test(name: str, raw: Any) -> CITest:
         raise ConfigError(f"{where} needs a type, such as {{type: g2}}, but is {shown(raw)}.")
     if not isinstance(raw.get("type"), str):
         raise ConfigError(f"{where} needs a type{_found(raw, 'type')}. {did_you_mean(name, known)}")
-    if name.endswith(PART):
-        raise ConfigError(f"{where}: ids of CI tests do not end in {PART}, which results append. Rename it.")
+    if TestOnRows.of(name).test != name:
+        raise ConfigError(
+            f"{where}: ids of CI tests do not end in {PART} or {CONFIRM} and a number, which results append. Rename it."
+        )
     if name == AUTO:
         raise ConfigError(
             f"{where}: ci_test: auto asks for the test that suits each data set. Give yours another name."

@@ -54,6 +54,7 @@ class Selector:
     tiers: list[list[str]] | None = None
     feature_groups: dict[str, list[str]] | None = None
     min_effect: float | None = None
+    confirm: float | None = None
     supplied: str | None = None
 
 

@@ -90,6 +90,14 @@ COLUMNS = {
         "double", "score on the same rows of the majority class or the mean, without any feature", "the metric's"
     ),
     "n_features": Column("int64", "features that the model saw"),
+    "effect": Column(
+        "double",
+        "correlation of what the other members leave of the feature and of the target, -1 to 1; Cramér's V, 0 to 1, if "
+        "one of them has more than two levels",
+    ),
+    "low": Column("double", "lower end of the effect's 95 % interval"),
+    "high": Column("double", "upper end of it"),
+    "confirmed": Column("bool", "whether p is at most 0.05 after Holm's correction for all members"),
     "status": Column("string", "one of " + ", ".join(STATUSES)),
     "reason": Column("string", "why the status is not ok"),
 }
@@ -143,6 +151,12 @@ ARTEFACTS = {
         chosen=Column("bool", "whether its set became the blanket"),
     ),
     "blankets": rows_of("member of each Markov blanket that was found", "blanket feature rank count"),
+    "confirm": rows_of(
+        "member of the final blanket, tested given the others on rows that the search never saw",
+        "feature statistic p_value effect low high confirmed",
+        statistic=Column("double", "of the generalised covariance measure; Hotelling's T² if there are several levels"),
+        p_value=Column("double", "of independence given the other members, 0 to 1, not corrected"),
+    ),
     "evaluate": rows_of(
         "split, model and metric",
         "split model metric value prior n_features seconds status reason",

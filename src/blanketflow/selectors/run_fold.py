@@ -62,8 +62,10 @@ def check_pair(method: Method, test: CITest | None) -> None:
         )
 
 
-def why_no_weights(method: Method | type[Method], test: CITest | None) -> str | None:
+def why_no_weights(method: Method | type[Method], test: CITest | None, confirm: bool = False) -> str | None:
     """Return why rows cannot have weights, or None if they can."""
+    if confirm:
+        return "confirm leaves single rows out, so that rows cannot have weights"
     for one in (method, test):
         if one is not None and one.draws_rows:
             return f"{one.card.id} draws, permutes or compares single rows, so that rows cannot have weights"

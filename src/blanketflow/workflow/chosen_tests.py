@@ -43,6 +43,7 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
 def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
     """Return about how many rows the smallest fold of a selector has."""
     n_rows, evaluation, n_folds = facts.n_rows, config.splits["evaluation"], selector.folds
+    n_rows -= ceil(n_rows * (selector.confirm or 0.0))
     if evaluation:
         n_rows -= facts.n_test if evaluation == 1 else ceil(n_rows / evaluation)
     if n_folds:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..config.identifiers import PART
+from ..config.identifiers import TestOnRows
 from ..core.printable import as_cell
 from ..core.results import CIResults
 from ..data.artefact_columns import ARTEFACTS
@@ -40,7 +40,7 @@ def _select(paths: Sequence[Path]) -> pd.DataFrame:
     for path in paths:
         columns, provenance = read_columns(path)
         rows = pd.DataFrame(columns)[: None if provenance.usable else 0]
-        frames.append(rows.assign(**parse(path, ("blanket", "folds")).ids))
+        frames.append(rows.assign(**parse(path, ("blanket", "folds", "confirm")).ids))
     return _joined(frames, ["dataset", "split", "selector"])
 
 
@@ -67,9 +67,14 @@ def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
     found: dict[tuple[str, str], CIResults] = {}
     for path in paths:
         ids = parse(path, ["ci_test"]).ids
-        if (key := (ids["dataset"], ids["test"].removesuffix(PART))) not in found:
+        if (key := (ids["dataset"], TestOnRows.of(ids["test"]).test)) not in found:
             found[key] = read_marginal(path)[1]
     return found
+
+
+def confirmed(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable confirm.parquet with dataset and selector."""
+    return _select(paths)
 
 
 def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
@@ -101,8 +106,11 @@ def both_selections(honest: Sequence[Path], optimistic: Sequence[Path]) -> pd.Da
     return pd.concat([*folded, *seen], ignore_index=True)
 
 
-def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
-    """Return one row a search on a split, and one a model there, with status and reason; none without a blanket."""
+def outcomes(select: Sequence[Path], evaluate: Sequence[Path], confirmed: Sequence[Path] = ()) -> pd.DataFrame:
+    """Return one row a search on a split, a confirmation or a model there, with status and reason.
+
+    There is none of a model or a confirmation without a blanket.
+    """
     rows, failed = [], set()
     for path in select:
         provenance = read_provenance(path)
@@ -112,6 +120,12 @@ def outcomes(select: Sequence[Path], evaluate: Sequence[Path]) -> pd.DataFrame:
         rows.append((dataset, selector, split, "select", provenance.status, provenance.reason, verdict))
         if not provenance.usable:
             failed.add((dataset, selector, split))
+    for path in confirmed:
+        provenance, ids = read_provenance(path), parse(path, ["confirm"]).ids
+        key = ids["dataset"], ids["selector"], ids["split"]
+        if key not in failed:
+            ended = ("ok", "") if provenance.usable else (provenance.status, provenance.reason)
+            rows.append((*key, "confirm", *ended, ""))
     for path in evaluate:
         columns, _ = read_columns(path)
         ids = parse(path, ["evaluate"]).ids

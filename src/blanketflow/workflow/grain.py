@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..config.identifiers import PART
+from ..config.identifiers import TestOnRows
 from ..config.typed import Config
 from .estimates.cost import grow_shrink_seconds, marginal_seconds
 from .peek import Facts
@@ -75,7 +75,7 @@ class Grains:
         return self._auto(dataset, seconds, max(self.folds_of_tests[dataset, test]))
 
     def _marginal_seconds(self, dataset: str, test: str) -> float:
-        configured = self.config.ci_tests[test.removesuffix(PART)]
+        configured = self.config.ci_tests[TestOnRows.of(test).test]
         return marginal_seconds(configured, self.facts[dataset].at_most(self.config.max_rows(dataset, configured)))
 
     def _auto(self, dataset: str, seconds: float, n_folds: int) -> str:
@@ -89,7 +89,7 @@ class Grains:
 
     def n_chunks(self, dataset: str, test: str) -> int:
         """Return into how many chunks of features the ci_test stage of one fold is scattered."""
-        facts, configured = self.facts[dataset], self.config.ci_tests[test.removesuffix(PART)]
+        facts, configured = self.facts[dataset], self.config.ci_tests[TestOnRows.of(test).test]
         if not configured.card.column_by_column:
             return 1
         if self.config.chunks is not None:
@@ -154,8 +154,8 @@ class Grains:
 def id_of_test(config: Config, dataset: str, selector: str) -> str | None:
     """Return the id of a selector's ci_test artefact on a data set."""
     chosen, test = config.selectors[selector], config.test_id(dataset, selector)
-    is_part = chosen.fold_rows == "part" and chosen.folds
-    return test and test + (PART if is_part else "")
+    is_part = chosen.fold_rows == "part" and chosen.folds > 0
+    return test and TestOnRows(test, is_part, chosen.confirm).id
 
 
 def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..ci.base import CITest
-from ..config.identifiers import PART
+from ..config.identifiers import TestOnRows
 from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
 from ..data.raw import RawTable
@@ -21,8 +21,10 @@ from .finished_run import finished_run
 from .grain import fold_ids
 from .job_files import JobFiles
 from .jobs import fewer_collections
+from .layout import parse
 from .specs import Plan
 from .stages.aggregation import aggregate_splits
+from .stages.confirmation import confirm_blanket
 from .stages.decisions import grow_shrink
 from .stages.evaluation import evaluate_blankets
 from .stages.fold import Fold
@@ -80,6 +82,7 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     stages = {
         "testing": [partial(_test, files, *one, split) for one in tests for split in plan.splits],
         "selecting": [partial(_select, files, *pair, split) for pair in plan.pairs for split in plan.splits],
+        "confirming": [partial(_confirm, files, path) for path in files.confirmed()],
         "evaluating": [partial(_evaluate, files, *pair, scores) for pair in plan.pairs for scores in plan.scores],
     }
     warned: list[Counts] = []
@@ -144,7 +147,7 @@ def _test(files: JobFiles, dataset: str, test: str, n_folds: int, split: str) ->
         test,
         plan.test_spec(dataset, test),
         code="",
-        make_fold=partial(FoldOfObjects, chosen_test=_object(plan.config.ci_tests[test.removesuffix(PART)])),
+        make_fold=partial(FoldOfObjects, chosen_test=_object(plan.config.ci_tests[TestOnRows.of(test).test])),
     )
 
 
@@ -166,6 +169,12 @@ def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
     )
     to = [[files.at(name, **ids)] for name in ("blanket", "folds", "blankets")]
     aggregate_splits(marginal, grow, shrink, *to, plan.folds(selector), plan.aggregate_spec(dataset, selector))
+
+
+def _confirm(files: JobFiles, path: Path) -> None:
+    ids = parse(path, ["confirm"]).ids
+    spec, table = files.plan.confirm_spec(ids["selector"]), files.at("table", dataset=ids["dataset"])
+    confirm_blanket(table, files.splits(ids), files.at("blanket", **ids), path, ids["dataset"], spec)
 
 
 def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None:
@@ -193,5 +202,5 @@ def _object(configured: Any) -> Any:
 def _gather(files: JobFiles) -> Run:
     spec, cards, by_fold = files.plan.report_spec(), files.cards(), files.of_pairs("folds")
     scores = files.scores("evaluate"), files.scores("evaluate_optimistic")
-    tables = tabulate(spec, cards, files.of_pairs("blanket"), by_fold, *scores)
+    tables = tabulate(spec, cards, files.of_pairs("blanket"), by_fold, *scores, files.confirmed())
     return finished_run(spec, tables, cards, by_fold, files.final_shrink(), files.final_marginals())

@@ -65,6 +65,12 @@ class JobFiles:
         found_on = [FINAL if scores == "evaluate_optimistic" else split for split in self.plan.evaluation_splits]
         return [self.at("blanket", **own, split=split) for split in found_on]
 
+    def confirmed(self) -> list[Path]:
+        """Return the confirmation of each final blanket for which it is asked."""
+        final = [split for split in self.plan.splits if split == FINAL]
+        asked = [(d, s) for d, s in self.plan.pairs if self.plan.selector(s).confirm is not None]
+        return [self.at("confirm", dataset=d, selector=s, split=split) for d, s in asked for split in final]
+
     # --- what the tables and the report gather -----------------------------------------------------------------------
 
     def cards(self) -> list[Path]:

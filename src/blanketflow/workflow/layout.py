@@ -27,6 +27,7 @@ PATHS = {
     "blanket": f"{_SEARCH}/blanket.parquet",
     "folds": f"{_SEARCH}/folds.parquet",
     "blankets": f"{_SEARCH}/blankets.parquet",
+    "confirm": f"{_SEARCH}/confirm.parquet",  # of the final blanket, where it is asked for
     "evaluate": "evaluate/{dataset}/{selector}.parquet",
     "evaluate_optimistic": "evaluate/{dataset}/all-rows/{selector}.parquet",  # scores of the final blanket
     "result_table": "tables/{table}.parquet",

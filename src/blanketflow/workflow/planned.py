@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..data.splits import FINAL
 from ..reporting.tables import TABLES
 from .grain import fold_ids
 from .identity import digest_of_file, without_places
@@ -107,6 +108,10 @@ class Artefacts:
                     self._code("aggregate"),
                     [*marginals, *grown, *shrunk],
                 )
+        final = {**pair, "split": FINAL}
+        if (confirmed := self.files.at("confirm", **final)) in self.files.confirmed():
+            spec, inputs = plan.confirm_spec(selector), [*made_of, self.files.at("blanket", **final)]
+            yield Planned("confirm", confirmed, spec, self._code("confirm"), inputs)
         for scores in plan.scores:
             inputs = [*made_of, *self.files.evaluated(scores, pair)]
             yield Planned(scores, self.files.at(scores, **pair), plan.evaluate_spec(), self._code("evaluate"), inputs)
@@ -115,7 +120,7 @@ class Artefacts:
         plan, files = self.files.plan, self.files
         cards, by_fold, evaluations = files.cards(), files.of_pairs("folds"), files.scores("evaluate")
         optimistic = files.scores("evaluate_optimistic")
-        inputs = [*cards, *files.of_pairs("blanket"), *by_fold, *evaluations, *optimistic]
+        inputs = [*cards, *files.of_pairs("blanket"), *by_fold, *evaluations, *optimistic, *files.confirmed()]
         tables = [files.at("result_table", table=table) for table in TABLES]
         for path in tables:
             yield Planned("result_table", path, plan.report_spec(), self._code("tables"), inputs)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..config.identifiers import PART
+from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
 from ..core.prior import KEYS
@@ -184,15 +184,16 @@ class Plan:
         return canonical_json(self._test(dataset, test))
 
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
-        configured = test.removesuffix(PART)
+        configured, is_part, confirm = TestOnRows.of(test)
         options = self.config.ci_tests[configured].options()
         if wants_network(options):
             options["network"] = self.config.datasets[dataset]["source"]
         return {
             "type": self.config.test_types[configured],
             "options": options,
-            "fold_rows": "part" if test.endswith(PART) else "train",
+            "fold_rows": "part" if is_part else "train",
             "seed": self.config.seed,
+            **_confirm(confirm),
             **self._max_rows(dataset, self.config.ci_tests[configured]),
         }
 
@@ -213,6 +214,7 @@ class Plan:
                 "seed": self.config.seed,
                 **self._prior(dataset, selector),
                 **_min_effect(chosen),
+                **_confirm(chosen.confirm),
                 **self._max_rows(dataset, self.config.test(dataset, selector) or chosen.method),
                 **_supplied(chosen),
             }
@@ -245,6 +247,10 @@ class Plan:
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
         return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
+    def confirm_spec(self, selector: str) -> str:
+        """Return the spec of the confirmation of a final blanket."""
+        return canonical_json({"seed": self.config.seed, **_confirm(self.selector(selector).confirm)})
+
     def evaluate_spec(self) -> str:
         """Return the spec of the evaluation."""
         return canonical_json(
@@ -274,6 +280,7 @@ class Plan:
                 "max_tests": s.max_tests,
                 **{key: names for key in KEYS if (names := getattr(s, key))},
                 **_min_effect(s),
+                **_confirm(s.confirm),
                 **_supplied(s),
             }
             for name, s in self.config.selectors.items()
@@ -305,7 +312,7 @@ class Plan:
             files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
             test = self.test_id(dataset, selector)
         if test is not None:
-            files += _files_of(self.config.ci_tests[test.removesuffix(PART)])
+            files += _files_of(self.config.ci_tests[TestOnRows.of(test).test])
         if stage == "report":
             files += sorted(PAGE.iterdir())
         if stage == "evaluate":
@@ -345,6 +352,11 @@ def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
 def _min_effect(selector: Selector) -> dict[str, float]:
     """Return the smallest effect, nothing if there is none: then specs are as they were before."""
     return {"min_effect": selector.min_effect} if selector.min_effect else {}
+
+
+def _confirm(share: float | None) -> dict[str, float]:
+    """Return the share of the rows that searches leave out, nothing if it is none: then specs are as before."""
+    return {} if share is None else {"confirm": share}
 
 
 def _supplied(selector: Selector) -> dict[str, str]:

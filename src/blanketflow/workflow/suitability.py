@@ -34,7 +34,9 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         if missing:
             return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
     test = config.test(dataset, selector.id)
-    if config.datasets[dataset].get("weights") is not None and (reason := why_no_weights(method, test)):
+    if config.datasets[dataset].get("weights") is not None and (
+        reason := why_no_weights(method, test, selector.confirm is not None)
+    ):
         return reason
     if config.prior(dataset, selector.id).feature_groups and method.obeys_prior:
         reason = why_no_feature_groups(method, test, selector.min_effect)

@@ -19,6 +19,7 @@ def tabulate(
     by_fold: Sequence[Path],
     evaluations: Sequence[Path],
     optimistic: Sequence[Path] = (),
+    confirmed: Sequence[Path] = (),
 ) -> dict[str, pd.DataFrame]:
     """Return every table of `reporting.tables.TABLES` by name.
 
@@ -26,9 +27,9 @@ def tabulate(
     ----------
     spec : str
         `Plan.report_spec`.
-    cards, blankets, by_fold, evaluations, optimistic : sequences of paths
+    cards, blankets, by_fold, evaluations, optimistic, confirmed : sequences of paths
         card.json of each data set; blanket.parquet and folds.parquet of each pair and split; the scores of each pair,
-        and those of its final blanket.
+        and those of its final blanket; confirm.parquet where it is asked for.
     """
     asked = json.loads(spec)
     scored, n_parts = collect.evaluations(evaluations), asked["splits"]["evaluation"]
@@ -38,7 +39,8 @@ def tabulate(
         folds=collect.folds(by_fold),
         evaluations=scored,
         both_selections=collect.both_selections(evaluations, optimistic),
-        ended=collect.outcomes(blankets, evaluations),
+        confirmed=collect.confirmed(confirmed),
+        ended=collect.outcomes(blankets, evaluations, confirmed),
         skipped=asked["skipped"],
         selectors=asked["selectors"],
         n_parts=n_parts,

@@ -26,6 +26,7 @@ _OWN = {
     "aggregate": "aggregate",
     "time_limit": "time_limit",
     "max_tests": "max_tests",
+    "confirm": "confirm",
     "include": "include",
     "exclude": "exclude",
     "tiers": "tiers",

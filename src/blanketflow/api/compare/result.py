@@ -67,6 +67,11 @@ class Comparison:
         return self.run.tables["blankets"]
 
     @property
+    def confirmed(self) -> pd.DataFrame:
+        """The members of final blankets, tested on rows that the search left out; empty without ``confirm``."""
+        return self.run.tables["confirmed"]
+
+    @property
     def stability(self) -> pd.DataFrame:
         """How much the sets of a selector vary over the splits: Nogueira's index with its interval."""
         return self.run.tables["stability"]

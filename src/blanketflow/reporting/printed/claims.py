@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import ConfigError, shown
-from ..tables.holm import holm
+from ...core.holm import holm
 from ..tables.result_table import typed_frame
 from .comparison import NOT_COMPARABLE
 from .tables import MEASURES, entries_of, measure_of, place_of, values_of

@@ -118,8 +118,12 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         columns["folds"] = [_folds(share, n_folds) for share in found["frequency"].tolist()]
     if set(found["role"]) & set(ROLES):
         columns["role"] = [Cell(ROLES.get(role, role)) for role in found["role"]]
+    tested = run.confirmed(dataset, selector).set_index("feature")
+    if len(tested):
+        columns["effect on rows left out"] = [_effect(tested.loc[name]) for name in names]
+        columns["confirmed"] = [Cell("yes" if tested.loc[name, "confirmed"] else "no") for name in names]
     rows = list(zip(*columns.values(), strict=True))[:MAX_FEATURES]
-    texts = tuple(at for at, name in enumerate(columns) if name in ("role", "feature group"))
+    texts = tuple(at for at, name in enumerate(columns) if name in ("role", "feature group", "confirmed"))
     table = Table(list(columns), rows, text_columns=texts)
     return BlanketSection(
         selector,
@@ -140,6 +144,12 @@ def _importance(run: Run, selector: str, n_folds: int) -> str:
         return ""
     over = "; the mean over the folds that chose it" if n_folds > 1 else ""
     return f"Importance: {card.means_by_importance}{over}."
+
+
+def _effect(tested: pd.Series) -> Cell:
+    """Return the effect of a member on the rows that the search left out, its interval and p-value."""
+    detail = f"({signed(tested['low'])} to {signed(tested['high'])}), p = {tested['p_value']:.2g}"
+    return Cell(signed(tested["effect"]), detail, value=tested["effect"])
 
 
 def _bar(value: float | None, top: float) -> float | None:

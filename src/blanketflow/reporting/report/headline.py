@@ -9,6 +9,7 @@ from typing import Any
 from ...data.findings.finding import SERIOUS
 from ...data.splits import FINAL
 from ..tables.answers import YES
+from ..tables.confirmed import in_words
 from ..text import count
 from .run import Run
 
@@ -31,7 +32,8 @@ class Headline:
     """What the report says first of a data set.
 
     `features` are the names of the answer's set, each with its role or an empty text, and `n_more` are not named;
-    `roles_by` are the searches that gave the roles. `learned` says whether models do better than without any feature,
+    `roles_by` are the searches that gave the roles, and `confirmed` says of how many held-out rows confirm that they
+    matter. `learned` says whether models do better than without any feature,
     `warnings` which searches did not end well, and why. `serious` and `other` are the findings about the table.
     """
 
@@ -39,6 +41,7 @@ class Headline:
     answer: str
     scores: str = ""
     evidence: str = ""
+    confirmed: str = ""
     learned: bool = False
     features: list[tuple[str, str]] = field(default_factory=list)
     n_more: int = 0
@@ -74,6 +77,7 @@ def headline(run: Run, dataset: str) -> Headline:
         answer.answer,
         answer.scores,
         answer.evidence,
+        in_words(run.confirmed(dataset, answer.selector)),
         answer.learned == YES and not any(finding["kind"] == "leakage" for finding in findings),
         shown,
         max(0, len(listed) - MOST_NAMED),

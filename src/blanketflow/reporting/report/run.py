@@ -103,6 +103,10 @@ class Run:
         """Return the rows of the final blanket, most important feature first."""
         return self.rows(self.tables["blankets"], dataset=dataset, selector=selector)
 
+    def confirmed(self, dataset: str, selector: str) -> pd.DataFrame:
+        """Return what is confirmed of the final blanket; no rows if that was not asked for."""
+        return self.rows(self.tables["confirmed"], dataset=dataset, selector=selector)
+
     def main_metrics(self, dataset: str) -> list[str]:
         """Return the metrics that are shown first for a data set: two if it is imbalanced, none without scores."""
         return leading_metrics(self.scores(dataset), self.cards[dataset])

@@ -2,6 +2,7 @@
 
 from .answers import ANSWERS, answers
 from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
+from .confirmed import CONFIRMED, confirmed_table
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
 from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable
@@ -20,6 +21,11 @@ TABLES = {
         "features of the final blankets, with importance and role",
         BLANKETS,
         lambda found: blankets_table(found.blankets, found.folds),
+    ),
+    "confirmed": ResultTable(
+        "members of the final blankets, tested on rows that the search never saw",
+        CONFIRMED,
+        lambda found: confirmed_table(found.confirmed),
     ),
     "stability": ResultTable(
         "how much the chosen sets vary over the splits",

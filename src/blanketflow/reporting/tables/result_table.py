@@ -18,10 +18,10 @@ class Found:
     """What a run found, as the functions of the result tables take it.
 
     `blankets`, `folds` and `evaluations` are the rows of these artefacts, with their data set, selector and split;
-    `both_selections` adds those of evaluate_optimistic, with `selected_on`. `ended` says how each search and each model
-    ended. `skipped` has (data set, selector, reason) of pairs that were not run, `cards` and `selectors` hold cards and
-    specs by id. `n_parts` is the number of outer folds. `scores` is the result table of that name, from which others
-    are made.
+    `both_selections` adds those of evaluate_optimistic, with `selected_on`; `confirmed` are those of confirm. `ended`
+    says how each search and each model ended. `skipped` has (data set, selector, reason) of pairs that were not run,
+    `cards` and `selectors` hold cards and specs by id. `n_parts` is the number of outer folds. `scores` is the result
+    table of that name, from which others are made.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -29,6 +29,7 @@ class Found:
     folds: pd.DataFrame
     evaluations: pd.DataFrame
     both_selections: pd.DataFrame
+    confirmed: pd.DataFrame
     ended: pd.DataFrame
     skipped: Sequence[Sequence[str]]
     selectors: Mapping[str, Mapping[str, Any]]

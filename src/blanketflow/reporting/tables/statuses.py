@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 STATUSES = rows_of(
     "search on a split, and model there: how it ended; and pair that was skipped",
     "dataset selector split stage status reason verdict",
-    stage=Column("string", "`select`, `evaluate` with the id of a model, or `plan` for pairs that were skipped"),
+    stage=Column(
+        "string", "`select`, `confirm`, `evaluate` with the id of a model, or `plan` for pairs that were skipped"
+    ),
     status=Column(
         "string",
         f"one of {', '.join(provenance.STATUSES)}; undefined: the metric has no value; skipped: the pair was not run",

@@ -36,39 +36,39 @@ def columns_of(features: Table) -> tuple[np.ndarray, np.ndarray]:
     return whole.T * np.sqrt(features.n_rows), np.array(owners, dtype=np.int64)
 
 
-def known_columns(features: Table, covariance: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def known_columns(features: Table, covariance: Any, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return columns and owners as `columns_of` does, by a known covariance, and the correlations that it means.
 
-    Columns are centred on the rows at hand: a shift changes no importance. Raises `ParameterError` unless each feature
-    is one column, and the matrix is one of covariances of these features.
+    Columns are centred on the rows at hand: a shift changes no importance. Raises `ParameterError`, beginning with
+    `where`, unless each feature is one column, and the matrix is one of covariances of these features.
     """
     if wide := [column.name for column in features.columns if len(column.levels) > 2]:
         raise ParameterError(
-            f"knockoffs: covariance cannot say how the levels of {wide[0]!r} vary. Exclude it, or leave covariance out."
+            f"{where}: covariance cannot say how the levels of {wide[0]!r} vary. Exclude it, or leave covariance out."
         )
-    known = _matrix(covariance, features.names)
+    known = _matrix(covariance, features.names, where)
     deviations = np.sqrt(np.diag(known))
     columns = design(features).matrix
     columns = (columns - columns.mean(axis=0)) / deviations
     return columns, np.arange(len(features.names)), known / np.outer(deviations, deviations)
 
 
-def _matrix(covariance: Any, names: list[str]) -> np.ndarray:
+def _matrix(covariance: Any, names: list[str], where: str) -> np.ndarray:
     """Return the covariance of some features as an array; a mapping or a frame is read by its names."""
     d = len(names)
     if hasattr(covariance, "keys"):
         missing = [name for name in names if name not in covariance]
         if missing:
-            raise ParameterError(f"knockoffs: covariance does not name the feature {missing[0]!r}. Add it.")
+            raise ParameterError(f"{where}: covariance does not name the feature {missing[0]!r}. Add it.")
         covariance = [[covariance[one][other] for other in names] for one in names]
     known = np.asarray(covariance, dtype=np.float64)
     if known.shape != (d, d):
         raise ParameterError(
-            f"knockoffs: covariance has the shape {known.shape}, but {d} features are searched. Give one row and one "
+            f"{where}: covariance has the shape {known.shape}, but {d} features are searched. Give one row and one "
             "column for each in table order, or name them: {a: {a: 1.0, b: 0.5}, b: ...}."
         )
     if not np.isfinite(known).all() or not np.allclose(known, known.T):
-        raise ParameterError("knockoffs: covariance must be finite and symmetric. Correct it.")
+        raise ParameterError(f"{where}: covariance must be finite and symmetric. Correct it.")
     if np.linalg.eigvalsh(known)[0] <= 0:
-        raise ParameterError("knockoffs: covariance must be positive definite, and has an eigenvalue of 0 or less.")
+        raise ParameterError(f"{where}: covariance must be positive definite, and has an eigenvalue of 0 or less.")
     return known

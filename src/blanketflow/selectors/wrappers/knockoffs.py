@@ -123,7 +123,7 @@ class Knockoffs(Method):
         if self.covariance is None:
             columns, owners = columns_of(features)
         else:
-            columns, owners, correlations = known_columns(features, self.options()["covariance"])
+            columns, owners, correlations = known_columns(features, self.options()["covariance"], self.card.id)
         problem.check_time()
         values, weights = np.zeros(len(features)), np.zeros(len(features))
         law = law_of(columns, self.construction, correlations)

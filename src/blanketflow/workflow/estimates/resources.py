@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from ...ci import CITest
-from ...config.identifiers import PART
+from ...config.identifiers import TestOnRows
 from ...config.typed import Config
 from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..grain import Grains
@@ -95,7 +95,7 @@ class Estimates:
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
         """Return about how many CPU seconds a job takes, with what it loads, or so many times as much."""
-        loading = LOADING_MODELS if stage in ("evaluate", "tables", "report") else LOADING
+        loading = LOADING_MODELS if stage in ("confirm", "evaluate", "tables", "report") else LOADING
         return margin * (loading + self.work_seconds(stage, ids, n_parts, margin))
 
     def work_seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
@@ -142,7 +142,7 @@ class Estimates:
 
     def _test(self, test: str) -> CITest:
         """Return the configured test of a ci_test artefact."""
-        return self.config.ci_tests[test.removesuffix(PART)]
+        return self.config.ci_tests[TestOnRows.of(test).test]
 
     def _n_chosen(self, selector: str, facts: Facts, otherwise: int) -> int:
         """Return how many features models are trained on: all where nothing is selected."""

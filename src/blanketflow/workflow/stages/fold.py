@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from ...ci import CITest, get_ci_test
+from ...core.confirm import searched_rows
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
 from ...core.row_sample import sampled
+from ...core.seeds import derive_seed
 from ...core.table import Table
 from ...data.arrow import array_from_arrow
 from ...data.artefacts import read_arrow
 from ...data.impute import impute
 from ...data.provenance import Provenance
-from ...data.splits import fold_rows
+from ...data.splits import fold_rows, train_rows
 from ...data.storage import WHOLE, Part, StoredTable, read_features, read_table
 from ...selectors import get_method
 from ...selectors.base import Method
@@ -68,7 +70,16 @@ class Fold:
         return sampled(rows, read_table(self.table, []).target.values, max_rows, self.seed)
 
     def _all_rows(self) -> np.ndarray:
-        return fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
+        rows = fold_rows(read_splits(self.splits), self.split, self.fold, self.asked["fold_rows"])
+        return rows if self.asked.get("confirm") is None else np.setdiff1d(rows, self.left_out_rows())
+
+    def left_out_rows(self) -> np.ndarray:
+        """Return which training rows of the split no search with `confirm` sees: the same on all its folds."""
+        rows, stored, asked = train_rows(read_splits(self.splits), self.split), read_table(self.table, []), self.asked
+        groups = None if stored.groups is None else stored.groups[rows]
+        seed = derive_seed(asked["seed"], self.dataset, self.split)
+        where = f"{self.dataset}, split {self.split}"
+        return rows[~searched_rows(stored.target.values[rows], asked["confirm"], seed, groups, where)]
 
     def sample(self) -> dict[str, list[int]]:
         """Return what metadata say of a sample: how many rows of how many; nothing where the work is on all."""

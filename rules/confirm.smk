@@ -1,0 +1,28 @@
+# The members of a final blanket, tested on rows that its search never saw.
+#
+# inputs:  table, splits
+#          blanket   of the split full
+# outputs: confirm   only of selectors with the key confirm
+
+
+rule confirm:
+    """Test each member given the others on the rows that the search left out."""
+    input:
+        table=TABLE,
+        splits=splits,
+        blanket=at("blanket", split=FINAL),
+    output:
+        confirmed=at("confirm", split=FINAL),
+    log:
+        "<logs>/confirm/{dataset}/{selector}.log",
+    benchmark:
+        "<benchmarks>/confirm/{dataset}/{selector}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        **resources("confirm", n_folds=1),
+    params:
+        spec=lambda w: plan.confirm_spec(w.selector),
+        code=plan.code("confirm"),
+    script:
+        "../scripts/confirm.py"

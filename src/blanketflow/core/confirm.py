@@ -1,0 +1,81 @@
+"""`confirm`: which rows a search leaves out, so that its features can be tested on rows that it never saw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import DataError
+from .parameters import Parameter
+from .row_sample import sampled
+from .seeds import derive_seed
+
+#: The key of a selector, and the argument of a selector class.
+CONFIRM = Parameter(
+    "number",
+    "Share of the rows that the search leaves out, on which each selected feature is then tested given the others; "
+    "null for none.",
+    at_least=0.1,
+    at_most=0.9,
+    nullable=True,
+)
+#: Fewest rows to search on, and to confirm on; with groups, fewest groups.
+FEWEST = 10
+#: So many rows with neighbouring numbers of the target are divided at random among themselves.
+STRATUM = 20
+
+
+def searched_rows(
+    target: np.ndarray, share: float | None, seed: int, groups: np.ndarray | None = None, where: str = "data"
+) -> np.ndarray:
+    """Return which rows a search may see: all, or all but a share, drawn at random and stratified by the target.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n,)
+        Numbers, or codes of labels. Each class, or each range of numbers, keeps its share to within one row.
+    share : float or None
+        `confirm`, 0.1 to 0.9; None leaves no row out.
+    seed : int
+        One seed draws one division.
+    groups : ndarray of shape (n,), optional
+        Numbers of rows that stay together: then it is a share of the groups, stratified by their mean target.
+    where : str
+        What the message of an error begins with.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If fewer than 10 rows, or groups, are left on either side.
+
+    Examples
+    --------
+    >>> target = np.repeat([0, 1], [60, 20])
+    >>> np.bincount(target[searched_rows(target, 0.5, seed=0)]).tolist()
+    [30, 10]
+    """
+    if share is None:
+        return np.ones(len(target), dtype=bool)
+    if groups is not None:
+        numbers = np.unique(groups, return_inverse=True)[1]
+        means = np.round(np.bincount(numbers, weights=target) / np.bincount(numbers), 12)
+        return _drawn(means, share, seed, where, "groups")[numbers]
+    return _drawn(target, share, seed, where, "rows")
+
+
+def _drawn(target: np.ndarray, share: float, seed: int, where: str, what: str) -> np.ndarray:
+    n = len(target)
+    n_searched = n - round(share * n)
+    if min(n_searched, n - n_searched) < FEWEST:
+        raise DataError(
+            f"{where}: confirm: {share:g} divides {n} {what} into {n_searched} to search on and {n - n_searched} to "
+            f"confirm on, but both need {FEWEST}. Give more {what}, or remove confirm."
+        )
+    if len(np.unique(target)) > n / STRATUM:
+        target = np.argsort(np.argsort(target, kind="stable")) // STRATUM
+    is_searched = np.zeros(n, dtype=bool)
+    is_searched[sampled(np.arange(n), target, n_searched, derive_seed(seed, "confirm"))] = True
+    return is_searched

@@ -1,0 +1,1 @@
+"""Tests of what a search selected on rows that it never saw."""

@@ -1,0 +1,118 @@
+"""Distilled conditional randomisation tests: a p-value for each feature given all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...ci.multiple_testing import BH, BY, NONE, rejected
+from ...core.cards import Card
+from ...core.parameters import anything, choice, number
+from ...search.steps import Step
+from ..base import Method, Problem
+from ..filters.linear_similarity import target_columns
+from .distillation import dcrt_p_values
+from .knockoff_columns import columns_of, known_columns
+
+
+@dataclass
+class DCRT(Method):
+    """Keep the features whose distilled conditional randomisation test rejects independence given all others.
+
+    A linear law says what all other features leave of a feature, and a lasso what they leave of the target. If the
+    feature says nothing about the target given all others, the product of the two has a known law, which gives the
+    p-value: no feature is drawn anew. A feature that is kept is in the Markov boundary, up to false rejections.
+
+    Grow admits features with p at most alpha, the smallest first; shrink keeps those that the correction for all
+    features rejects.
+
+    Notes
+    -----
+    P-values are exact if features are Gaussian with the covariance given and rows are independent: nothing need be
+    known about the target. Here the covariance is estimated unless `covariance` is given. `by` then keeps the false
+    discovery rate at alpha, under any dependence of the p-values; that `bh` does is unproved, since p-values of
+    dependent features are dependent. docs/error-control.md has the measured rates.
+
+    The target is distilled by least squares on what a lasso keeps of the other features; classes are regressed as
+    indicators. A poor distillation costs power, never validity.
+
+    Unlike knockoffs, it needs no smallest number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import blanketflow as bf
+    >>> X = np.random.default_rng(0).normal(size=(300, 20))
+    >>> y = X[:, 3] + 0.5 * X[:, 7] + np.random.default_rng(1).normal(size=300)
+    >>> bf.DCRT(alpha=0.01).fit(X, y).selected_features_
+    ['x3', 'x7']
+    """
+
+    card: ClassVar[Card] = Card(
+        id="dcrt",
+        name="distilled conditional randomisation test (dCRT)",
+        family="wrapper",
+        summary="Tests what a linear law leaves of each feature against what a lasso leaves of the target.",
+        reference="Liu, Katsevich, Janson, Ramdas (2022) Fast and powerful conditional randomization testing via "
+        "distillation, Biometrika 109(2), 277-293, doi:10.1093/biomet/asab039.",
+        guarantee="exact p-values if the features are Gaussian with the covariance given and rows are independent, "
+        "and then a false discovery rate of at most alpha with correction: by; with bh that is unproved, since the "
+        "p-values are dependent; nothing is proved for an estimated covariance or other laws",
+        work="knockoffs",
+        cost="no tests; d^3 for the law, one lasso of d columns, and one more for each feature that it keeps",
+        importance="minus the natural logarithm of its p-value",
+    )
+    default_test: ClassVar[str | None] = None
+
+    alpha: float = number(0.05, "Level of the correction; without one, of each p-value.", above=0, below=1)
+    correction: str = choice(
+        BH,
+        "How p-values of all features are corrected: by the false discovery rate at alpha (bh, Benjamini and Hochberg, "
+        "unproved where features are dependent; by, Benjamini and Yekutieli, under any dependence), or not (none).",
+        (BH, BY, NONE),
+    )
+    covariance: Any = anything(
+        None,
+        "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
+        "shrunken as Ledoit and Wolf have it.",
+    )
+
+    def options(self) -> dict[str, Any]:
+        """Return the value of every parameter, the covariance as plain lists or mappings."""
+        known = self.covariance
+        if hasattr(known, "to_dict"):
+            known = known.to_dict()
+        return {**super().options(), "covariance": known.tolist() if isinstance(known, np.ndarray) else known}
+
+    def proves_one_search(self) -> bool:
+        """Whether what is proved holds for one search only: it does."""
+        return True
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Admit features with p at most alpha, the smallest first."""
+        features, target = problem.table.select(problem.features), problem.table[problem.target]
+        outcomes = target_columns(target) * np.sqrt(target.n_rows)
+        outcomes = outcomes[:, : max(1, outcomes.shape[1] - 1)]  # the last class is what no other is
+        correlations = None
+        if self.covariance is None:
+            columns, owners = columns_of(features)
+        else:
+            columns, owners, correlations = known_columns(features, self.options()["covariance"], self.card.id)
+        if not len(owners):
+            return []
+        found = dcrt_p_values(columns, owners, outcomes, len(features), correlations, problem.check_time)
+        return [
+            Step(problem.features[j], float(found[0][j]), float(found[1][j]), importance=float(-found[2][j]))
+            for j in np.argsort(found[2], kind="stable")
+            if found[1][j] <= self.alpha
+        ]
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
+        """Keep the features that the correction for all of them rejects."""
+        log_p = np.zeros(len(problem.features))  # those above alpha are rejected by no correction
+        log_p[: len(candidates)] = [-candidate.importance for candidate in candidates]
+        kept = rejected(log_p, self.alpha, self.correction)
+        return [replace(candidate, kept=bool(kept[at])) for at, candidate in enumerate(candidates)]

@@ -1,0 +1,152 @@
+"""Distilled conditional randomisation: what all others leave of a feature, against what they leave of the target.
+
+Liu, Katsevich, Janson and Ramdas (2022), Fast and powerful conditional randomization testing via distillation,
+Biometrika 109(2), 277-293, doi:10.1093/biomet/asab039; here d0CRT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...ci.tails import chi2_tail
+from .gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
+
+#: Rounds in which the scaled lasso finds the level of the noise, and the change of it that ends them.
+ROUNDS, CLOSE = 30, 1e-4
+#: A column of which the others leave less than this share of its variance is a copy of them.
+SMALLEST_SHARE = 1e-8
+
+
+def left_of_features(
+    columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the linear law of all other features leaves of each column, (n, m), and its covariances.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, m)
+        Centred columns of variance 1.
+    owners : ndarray of shape (m,)
+        The position of the feature that each belongs to: columns of one feature do not explain each other.
+    correlations : ndarray of shape (m, m), optional
+        The known law. Without it correlations are estimated, shrunken as Ledoit and Wolf have it.
+
+    Returns
+    -------
+    left : ndarray of shape (n, m)
+    covariances : ndarray of shape (m, m)
+        Blocks of one feature's columns given all others, 0 elsewhere: those of the law if it is known, else those of
+        the rows.
+    """
+    precision, products = _precision(columns, correlations)
+    left, covariances = np.empty_like(columns), np.zeros((len(owners), len(owners)))
+    for owner in np.unique(owners):
+        own = np.flatnonzero(owners == owner)
+        inverse = np.linalg.inv(precision(own))
+        left[:, own] = products[:, own] @ inverse
+        rows = left[:, own]
+        covariances[np.ix_(own, own)] = rows.T @ rows / len(rows) if correlations is None else inverse
+    return left, covariances
+
+
+def _precision(
+    columns: np.ndarray, correlations: np.ndarray | None
+) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
+    """Return a function of blocks of the inverse of the correlations, and the columns times that inverse."""
+    if correlations is not None:
+        inverse = np.linalg.inv(correlations)
+        return lambda own: inverse[np.ix_(own, own)], columns @ inverse
+    # By the singular values of the rows, so that more columns than rows cost n^2 m, and not m^3.
+    left, singular, axes = np.linalg.svd(columns, full_matrices=False)
+    share = shrinkage(columns)
+    outside = 1.0 / max(share, SMALLEST_EIGENVALUE)
+    along = 1.0 / np.maximum((1.0 - share) * singular**2 / len(columns) + share, SMALLEST_EIGENVALUE)
+
+    def block(own: np.ndarray) -> np.ndarray:
+        return (axes[:, own].T * (along - outside)) @ axes[:, own] + outside * np.eye(len(own))
+
+    return block, (left * (singular * along)) @ axes
+
+
+def kept_by_lasso(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return which columns a scaled lasso keeps, as positions.
+
+    The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043). It
+    depends on no column, and without a column that is not kept the others are the same: so one lasso serves all
+    features that it does not keep.
+    """
+    from sklearn.linear_model import Lasso
+
+    n, m = columns.shape
+    noise, lasso = float(y.std()), Lasso(fit_intercept=False, warm_start=True, max_iter=10_000)
+    for _ in range(ROUNDS):
+        if noise <= 0 or not m:
+            return np.empty(0, dtype=np.int64)
+        lasso.set_params(alpha=noise * np.sqrt(2.0 * np.log(max(m, 2)) / n)).fit(columns, y)
+        before, noise = noise, float(np.sqrt(np.mean((y - columns @ lasso.coef_) ** 2)))
+        if abs(noise - before) <= CLOSE * before:
+            break
+    return np.flatnonzero(lasso.coef_)
+
+
+def left_of_target(columns: np.ndarray, y: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return what least squares on the columns that a lasso keeps leave of the target, shape (n,)."""
+    if not len(kept):
+        return y
+    return y - columns[:, kept] @ np.linalg.lstsq(columns[:, kept], y, rcond=None)[0]
+
+
+def dcrt_p_values(
+    columns: np.ndarray,
+    owners: np.ndarray,
+    outcomes: np.ndarray,
+    n_features: int,
+    correlations: np.ndarray | None = None,
+    check_time: Callable[[], None] = lambda: None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
+
+    If the columns are Gaussian with the known `correlations`, then given all others and the target the products of what
+    is left are Gaussian with a known variance: p-values are exact, whatever the target is and however well it is
+    distilled. The statistic is chi-square, with a degree of freedom for each column and outcome. A feature without
+    columns has p = 1.
+
+    Parameters
+    ----------
+    columns, owners, correlations
+        As for `left_of_features`.
+    outcomes : ndarray of shape (n, c)
+        Centred columns of the target: itself, or an indicator for each class but one.
+    n_features : int
+    check_time : function
+        Called before each lasso.
+    """
+    n = len(columns)
+    left, covariances = left_of_features(columns, owners, correlations)
+    check_time()
+    kept = [kept_by_lasso(columns, y) for y in outcomes.T]
+    of_all = [left_of_target(columns, y, k) for y, k in zip(outcomes.T, kept, strict=True)]
+    statistics, dof = np.zeros(n_features), np.zeros(n_features)
+    for feature in np.unique(owners):
+        own = np.flatnonzero(owners == feature)
+        others = np.flatnonzero(owners != feature)
+        distilled, n_kept = [], 0
+        for y, k, whole in zip(outcomes.T, kept, of_all, strict=True):
+            if np.isin(k, own).any():
+                check_time()
+                k = others[kept_by_lasso(columns[:, others], y)]
+                whole = left_of_target(columns, y, k)
+            distilled.append(whole)
+            n_kept = max(n_kept, len(k))
+        r = np.column_stack(distilled)
+        covariance, of_target = covariances[np.ix_(own, own)], r.T @ r
+        if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
+            continue
+        products = left[:, own].T @ r
+        found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
+        # The residuals of a fit are smaller than the noise; this matters to nothing where the law is known.
+        statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
+        dof[feature] = products.size
+    return statistics, *chi2_tail(statistics, dof)

@@ -1,0 +1,113 @@
+"""dCRT against a literal conditional randomisation test, and against one lasso for each feature."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import blanketflow as bf
+from blanketflow.core.errors import ParameterError
+from blanketflow.selectors.wrappers.distillation import (
+    dcrt_p_values,
+    kept_by_lasso,
+    left_of_features,
+    left_of_target,
+)
+from blanketflow.selectors.wrappers.gaussian_knockoffs import shrinkage
+
+CORRELATIONS = 0.6 ** np.abs(np.subtract.outer(range(6), range(6)))
+
+
+def made(seed, n=120, effects=(0.4, 0, 0, 0.3, 0, 0)):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) @ np.linalg.cholesky(CORRELATIONS).T
+    y = X @ np.array(effects) + rng.normal(size=n)
+    return X, y - y.mean()
+
+
+def test_p_values_are_those_of_drawing_the_feature_anew():
+    X, y = made(0)
+    found = dcrt_p_values(X, np.arange(6), y[:, np.newaxis], 6, CORRELATIONS)[1]
+    for j in range(6):
+        others = np.delete(np.arange(6), j)
+        weights = np.linalg.solve(CORRELATIONS[np.ix_(others, others)], CORRELATIONS[others, j])
+        expected = X[:, others] @ weights
+        spread = np.sqrt(1 - CORRELATIONS[j, others] @ weights)
+        left = left_of_target(X, y, others[kept_by_lasso(X[:, others], y)])
+        drawn = expected + spread * np.random.default_rng(j).normal(size=(5_000, len(X)))
+        larger = np.abs((drawn - expected) @ left) >= abs((X[:, j] - expected) @ left)
+        assert larger.mean() == pytest.approx(found[j], abs=4 * np.sqrt(found[j] / 5_000) + 1e-4)
+
+
+def test_one_lasso_serves_all_features_that_it_does_not_keep():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 30))
+    X[:, 1:] += 0.5 * X[:, :-1]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = X[:, [2, 9, 20]].sum(axis=1) + rng.normal(size=100)
+    y -= y.mean()
+    kept = kept_by_lasso(X, y)
+    assert 3 <= len(kept) < 30
+    for j in np.setdiff1d(np.arange(30), kept):
+        others = np.delete(np.arange(30), j)
+        assert others[kept_by_lasso(X[:, others], y)].tolist() == kept.tolist()
+
+
+@pytest.mark.parametrize("n", [40, 10], ids=["more rows", "more columns"])
+def test_the_linear_law_is_that_of_the_shrunken_correlations(n):
+    X = np.random.default_rng(2).normal(size=(n, 15))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    share = shrinkage(X)
+    correlations = (1 - share) * X.T @ X / n + share * np.eye(15)
+    owners = np.array([0, 0, 0, *range(1, 13)])
+    left, covariances = left_of_features(X, owners)
+    for owner in range(13):
+        own, others = np.flatnonzero(owners == owner), np.flatnonzero(owners != owner)
+        weights = np.linalg.solve(correlations[np.ix_(others, others)], correlations[np.ix_(others, own)])
+        assert left[:, own] == pytest.approx(X[:, own] - X[:, others] @ weights)
+        block = covariances[np.ix_(own, own)]
+        assert block == pytest.approx(left[:, own].T @ left[:, own] / n)
+
+
+def test_p_values_are_uniform_under_the_known_law_whatever_the_target_is():
+    found = []
+    for seed in range(100):
+        X, y = made(seed, n=40, effects=(2, 0, 0, 0, 0, 0))
+        classes = np.stack([y > 1, np.abs(y) <= 1], axis=1) - [np.mean(y > 1), np.mean(np.abs(y) <= 1)]
+        found.append(dcrt_p_values(X, np.arange(6), classes, 6, CORRELATIONS)[1][2])
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+def test_labels_and_classes():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    X["site"] = rng.choice(["north", "south", "west"], 300)
+    score = X["a"] + 1.5 * (X["site"] == "west") + 0.5 * rng.normal(size=300)
+    y = np.digitize(score, [-0.3, 1.0])
+    found = bf.DCRT(alpha=0.01).fit(X, y)
+    assert set(found.selected_features_) == {"a", "site"}
+    assert found.trace_.loc[found.trace_["feature"] == "site", "p_value"].max() < 1e-6
+
+
+def test_corrections_are_nested_and_admissions_are_those_of_none():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(200, 40))
+    y = X[:, :12] @ np.linspace(0.02, 0.3, 12) + rng.normal(size=200)
+    kept = {how: set(bf.DCRT(correction=how, alpha=0.1).fit(X, y).selected_features_) for how in ("by", "bh", "none")}
+    assert kept["by"] <= kept["bh"] <= kept["none"]
+    assert len(kept["by"]) < len(kept["none"])
+    assert set(bf.DCRT(correction="by", alpha=0.1).fit(X, y).candidates_) == kept["none"]
+
+
+def test_a_constant_target_feature_or_copy_says_nothing():
+    X, y = made(3)
+    X = np.column_stack([X, np.ones(120), X[:, 0]])
+    found = bf.DCRT(correction="none").fit(X, y)
+    assert not {"x6"} & set(found.selected_features_)
+    assert np.isfinite(found.trace_["p_value"]).all()
+
+
+def test_a_covariance_that_is_none_is_refused():
+    X, y = made(4)
+    with pytest.raises(ParameterError, match="dcrt: covariance must be positive definite"):
+        bf.DCRT(covariance=np.ones((6, 6))).fit(X, y)
