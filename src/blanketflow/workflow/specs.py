@@ -15,6 +15,7 @@ from ..ci.choice import AUTO
 from ..config.identifiers import PART
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
+from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
@@ -71,20 +72,18 @@ class Plan:
     skipped: list[Skip] = field(default_factory=list)
     copies: Mapping[tuple[str, str], Path] = field(default_factory=dict)
 
-    @cached_property
-    def splits(self) -> list[str]:
-        """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
-        return split_ids(self.config.splits)
+    def splits(self, dataset: str) -> list[str]:
+        """Return the outer splits of a data set: ``full`` and ``cv-1`` .. ``cv-R``."""
+        return split_ids(self.config.splits, self.facts[dataset].n_groups)
 
-    @cached_property
-    def evaluation_splits(self) -> list[str]:
-        """The splits that have test rows."""
-        return [split for split in self.splits if split != FINAL]
+    def evaluation_splits(self, dataset: str) -> list[str]:
+        """Return those that have test rows."""
+        return [split for split in self.splits(dataset) if split != FINAL]
 
     @cached_property
     def scores(self) -> list[str]:
         """The artefacts of scores that are asked for: of each split's own blanket, and of the final one."""
-        honest = ["evaluate"] if self.evaluation_splits else []
+        honest = ["evaluate"] if self.config.splits["evaluation"] else []
         return [*honest, "evaluate_optimistic"] if self.config.splits["optimistic"] else honest
 
     def selector(self, selector: str) -> Selector:
@@ -102,7 +101,7 @@ class Plan:
     @cached_property
     def grains(self) -> Grains:
         """How much work one job does."""
-        return Grains(self.config, self.facts, self.pairs, len(self.splits))
+        return Grains(self.config, self.facts, self.pairs, {name: len(self.splits(name)) for name in self.facts})
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -168,7 +167,11 @@ class Plan:
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
         return canonical_json(
-            {**without_prior(redacted_spec(self.config.datasets[dataset])), "seed": table_seed(self.config, dataset)}
+            {
+                **without_prior(redacted_spec(self.config.datasets[dataset])),
+                "seed": table_seed(self.config, dataset),
+                **({"group_labels": True} if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else {}),
+            }
         )
 
     def numbers_of_folds(self, dataset: str) -> list[int]:
@@ -245,13 +248,13 @@ class Plan:
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
         return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
-    def evaluate_spec(self) -> str:
+    def evaluate_spec(self, dataset: str) -> str:
         """Return the spec of the evaluation."""
         return canonical_json(
             {
                 "models": self.config.models,
                 "metrics": self.config.metrics,
-                "splits": self.evaluation_splits,
+                "splits": self.evaluation_splits(dataset),
                 "seed": self.config.seed,
             }
         )

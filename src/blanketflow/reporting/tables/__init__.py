@@ -3,6 +3,7 @@
 from .answers import ANSWERS, answers
 from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
+from .held_out_groups import HELD_OUT_GROUPS, held_out_groups
 from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable
 from .runtime import RUNTIME, runtime
@@ -37,6 +38,11 @@ TABLES = {
         "scores of blankets that have seen the test rows, compared with honest ones",
         OPTIMISM,
         lambda found: optimism(found.both_selections),
+    ),
+    "held_out_groups": ResultTable(
+        "scores at groups, such as sites, that neither the search nor the model has seen",
+        HELD_OUT_GROUPS,
+        lambda found: held_out_groups(found.evaluations),
     ),
     "friedman": ResultTable(
         "whether the selectors differ over the data sets",
@@ -74,6 +80,7 @@ __all__ = [
     "comparable",
     "friedman",
     "friedman_ranks",
+    "held_out_groups",
     "nogueira",
     "optimism",
     "ranks",
