@@ -16,6 +16,7 @@ from ..core.results import CIResults
 from ..core.table import Column, Table
 from .bound import BoundTest
 from .engines import Engine
+from .exchange import ROWS
 from .resolution import why_nothing_is_admitted
 
 __all__ = ["BoundTest", "CITest", "constant_results"]
@@ -31,6 +32,8 @@ class CITest(Configurable):
         Describes the test, the columns that it accepts and the guarantee of its p-values.
     own_models : tuple of str
         Values of its option `model` that are not ids of models, but the test's own.
+    later_options : tuple of str
+        Options that a spec names only if they are set: they came later, and must not change what stands.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class CITest(Configurable):
     """
 
     own_models: ClassVar[tuple[str, ...]] = ()
+    later_options: ClassVar[tuple[str, ...]] = ("permute",)
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
@@ -85,6 +89,11 @@ class CITest(Configurable):
     def draws_rows(self) -> bool:
         """Whether rows are drawn or permuted, so that equal rows would not stay together: then they have no weights."""
         return self.card.p_values not in (ASYMPTOTIC, EXACT)
+
+    @property
+    def knows_clusters(self) -> bool:
+        """Whether p-values take into account which rows are of one group; then there must be groups."""
+        return getattr(self, "permute", ROWS) != ROWS
 
     def why_not(self, method: Configurable, n_features: int) -> str | None:
         """Return why a method can never admit a feature because no p-value is small enough; None if it can."""

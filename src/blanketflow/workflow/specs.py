@@ -188,7 +188,7 @@ class Plan:
 
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured = test.removesuffix(PART)
-        options = self.config.ci_tests[configured].options()
+        options = _written_options(self.config.ci_tests[configured])
         if wants_network(options):
             options["network"] = self.config.datasets[dataset]["source"]
         return {
@@ -202,7 +202,7 @@ class Plan:
     def method_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of grow and shrink: the method, its options and its CI test."""
         chosen = self.selector(selector)
-        options = _written_options(chosen)
+        options = _written_options(chosen.method)
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
         test = self.test_id(dataset, selector)
@@ -281,7 +281,7 @@ class Plan:
             }
             for name, s in self.config.selectors.items()
         }
-        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
+        tests = {name: {"type": t.card.id, "options": _written_options(t)} for name, t in self.config.ci_tests.items()}
         return canonical_json(
             {
                 "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
@@ -354,15 +354,15 @@ def _supplied(selector: Selector) -> dict[str, str]:
     return {"supplied": selector.supplied} if selector.supplied else {}
 
 
-def _written_options(selector: Selector) -> dict[str, Any]:
-    """Return a method's options without later ones at their defaults: then specs are as they were before."""
-    method, defaults = selector.method, selector.method.defaults()
-    return {k: v for k, v in method.options().items() if k not in method.later_options or v != defaults[k]}
+def _written_options(configured: Method | CITest) -> dict[str, Any]:
+    """Return the options of a method or test without later ones at their defaults: then specs are as before."""
+    defaults, later = configured.defaults(), configured.later_options
+    return {k: v for k, v in configured.options().items() if k not in later or v != defaults[k]}
 
 
 def _stated_options(selector: Selector) -> dict[str, Any]:
     """Return a method's options; the true blanket is left out, since it is another one on each data set."""
-    options = _written_options(selector)
+    options = _written_options(selector.method)
     return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
 
 
