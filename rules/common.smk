@@ -65,8 +65,10 @@ def resources(stage, n_folds=None):
     """What the jobs of a rule ask a scheduler for, given the number of folds of a split unless the selector tells."""
 
     def asked(wildcards, attempt):
-        n_parts = len(files.folds(dict(wildcards), n_folds and list(range(n_folds))))
-        return plan.estimates.resources(stage, dict(wildcards), n_parts, attempt)
+        ids = dict(wildcards)
+        folds = n_folds and list(range(n_folds))
+        n_parts = len(files.folds(ids, folds)) if "dataset" in ids else 1
+        return plan.estimates.resources(stage, ids, n_parts, attempt)
 
     return {
         "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
@@ -76,7 +78,7 @@ def resources(stage, n_folds=None):
 
 def joined(pattern, grain, **folds):
     """The paths of what one job does: all folds of a split, or of all splits."""
-    ids = {"split": plan.splits} if grain == "dataset" else {}
+    ids = {"split": plan.splits(next(iter(plan.facts)))} if grain == "dataset" else {}
     return expand(pattern, **ids, **folds, allow_missing=True)
 
 

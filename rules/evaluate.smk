@@ -23,7 +23,7 @@ rule evaluate:
     resources:
         **resources("evaluate", n_folds=1),
     params:
-        spec=plan.evaluate_spec(),
+        spec=lambda w: plan.evaluate_spec(w.dataset),
         code=plan.code("evaluate"),
     script:
         "../scripts/evaluate.py"
@@ -46,7 +46,7 @@ rule evaluate_optimistic:
     resources:
         **resources("evaluate", n_folds=1),
     params:
-        spec=plan.evaluate_spec(),
+        spec=lambda w: plan.evaluate_spec(w.dataset),
         code=plan.code("evaluate"),
     script:
         "../scripts/evaluate.py"

@@ -80,11 +80,16 @@ def _loaded(data: bytes) -> object:
 
 def _ask(made: plan.Plan) -> None:
     """Ask the plan for what the rules ask of it; each spec must be canonical JSON."""
-    assert made.pairs and made.splits
+    assert made.pairs
     grains = made.grains
-    specs = [made.evaluate_spec(), made.report_spec()]
+    specs = [made.report_spec()]
     for dataset in made.config.datasets:
-        specs += [made.table_spec(dataset), made.splits_spec(made.numbers_of_folds(dataset))]
+        assert made.splits(dataset)
+        specs += [
+            made.evaluate_spec(dataset),
+            made.table_spec(dataset),
+            made.splits_spec(made.numbers_of_folds(dataset)),
+        ]
     for dataset, selector in made.pairs:
         specs += [made.method_spec(dataset, selector), made.aggregate_spec(dataset, selector)]
         assert made.folds(selector) and grains.of_selector(dataset, selector)

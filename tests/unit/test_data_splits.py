@@ -128,6 +128,31 @@ def test_grouped_splits():
         assert not set(groups[inside]) & set(groups[outside])
 
 
+def test_each_group_is_held_out_once():
+    groups, spec = np.array([2, 0, 2, 1, 0, 1] * 5), SPEC | {"evaluation": "leave-group-out", "repeats": 1}
+    columns = sp.make_splits(classes(15, 15), spec, [2], 7, "demo", groups)
+    assert list(dict.fromkeys(columns["split"])) == sp.split_ids(spec, 3) == ["full", "cv-1", "cv-2", "cv-3"]
+    for group, split in enumerate(sp.split_ids(spec, 3)[1:]):
+        assert sp.test_rows(columns, split).tolist() == np.flatnonzero(groups == group).tolist()
+        inside, outside = (set(groups[sp.fold_rows(columns, split, "1of2", how)]) for how in ("train", "part"))
+        assert inside | outside == {0, 1, 2} - {group} and not inside & outside
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "message"),
+    [(1, "at least 2 groups, but there is 1 group"), (101, "101 groups.*at most 100.*coarser column")],
+)
+def test_groups_that_cannot_be_held_out_one_by_one(n_groups, message):
+    y, groups = classes(120, 120), np.arange(240) % n_groups
+    spec = {"evaluation": "leave-group-out", "repeats": 1, "final": True}
+    for attempt in (
+        lambda: sp.make_splits(y, spec, [0], 7, "demo", groups),
+        lambda: sp.check_folds(facts(y, groups), spec, [0], "demo"),
+    ):
+        with pytest.raises(DataError, match=message):
+            attempt()
+
+
 @pytest.mark.parametrize(
     ("split", "fold", "how", "message"),
     [

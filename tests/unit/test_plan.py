@@ -55,7 +55,7 @@ TEST_ROWS = {"splits": {"evaluation": 1}, "folds": 0, "selectors": {"g": {"metho
 def test_samples_of_one_network_differ_by_the_id_of_the_data_set():
     source = {"source": "simulate:clinic", "rows": 100, "test_rows": 30}
     plan = make_plan({"datasets": {"a": source, "b": source}, **TEST_ROWS}, SCRIPTS)
-    assert plan.evaluation_splits == ["cv-1"] and plan.splits == ["full", "cv-1"]
+    assert plan.evaluation_splits("a") == ["cv-1"] and plan.splits("a") == ["full", "cv-1"]
     drawn = {name: read_source(name, source, json.loads(plan.table_spec(name))["seed"]) for name in "ab"}
     assert [raw.n_test for raw in drawn.values()] == [30, 30]
     values = [raw.features["smoking"].numbers() for raw in drawn.values()]

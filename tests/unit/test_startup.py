@@ -103,7 +103,7 @@ def jobs(tmp_path_factory):
     params = {"spec": plan.aggregate_spec("wine", "ppfs"), "folds": folds}
     jobs.run("aggregate", "aggregate", found, outputs, params, selector="ppfs")
     inputs = data | {"blankets": [at("ppfs/blanket.parquet")] * 2}
-    params = {"spec": plan.evaluate_spec()}
+    params = {"spec": plan.evaluate_spec("wine")}
     jobs.run("evaluate", "evaluate", inputs, {"scores": at("scores.parquet")}, params, selector="ppfs")
     return jobs
 

@@ -57,7 +57,9 @@ def check_rows(
     """Raise `UnsupportedError` if rows have weights and anything draws rows; warn if a test ignores groups."""
     if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
-    if are_grouped and test is not None:
+    if test is not None and test.knows_clusters and not are_grouped:
+        raise UnsupportedError(f"{name}: permute of {test.card.id} needs groups. Give fit groups, or remove permute.")
+    if are_grouped and test is not None and not test.knows_clusters:
         said = "rows of one group stay together, but p-values take all rows as independent: they may be too small"
         warnings.warn(f"{name}: {said}.", DependentRowsWarning, stacklevel=3)
 

@@ -17,6 +17,7 @@ from ..core.results import CIResults
 from ..core.table import Column, Table
 from .bound import BoundTest
 from .engines import Engine
+from .exchange import ROWS
 from .resolution import why_nothing_is_admitted
 
 __all__ = ["BoundTest", "CITest", "constant_results"]
@@ -34,6 +35,8 @@ class CITest(Configurable):
         Values of its option `model` that are not ids of models, but the test's own.
     joins_columns : bool
         Whether a group of columns is one column to it, by `bind_joined`.
+    later_options : tuple of str
+        Options that a spec names only if they are set: they came later, and must not change what stands.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class CITest(Configurable):
 
     own_models: ClassVar[tuple[str, ...]] = ()
     joins_columns: ClassVar[bool] = False
+    later_options: ClassVar[tuple[str, ...]] = ("permute",)
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
@@ -89,6 +93,11 @@ class CITest(Configurable):
     def draws_rows(self) -> bool:
         """Whether rows are drawn or permuted, so that equal rows would not stay together: then they have no weights."""
         return self.card.p_values not in (ASYMPTOTIC, EXACT)
+
+    @property
+    def knows_clusters(self) -> bool:
+        """Whether p-values take into account which rows are of one group; then there must be groups."""
+        return getattr(self, "permute", ROWS) != ROWS
 
     def why_not(self, method: Configurable, n_features: int) -> str | None:
         """Return why a method can never admit a feature because no p-value is small enough; None if it can."""

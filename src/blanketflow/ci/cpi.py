@@ -18,6 +18,7 @@ from ..core.seeds import derive_rng, seed_32
 from ..core.spread import standardised
 from ..core.table import Column, Table
 from .base import CITest, constant_results
+from .exchange import Exchange, clusters_of, permute_option
 from .least_squares import COLLINEAR, orthonormal_basis
 from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
@@ -46,6 +47,9 @@ class CPI(CITest):
     Two things are not in the paper. A boolean or categorical X is drawn from P(level | Z), the least-squares regression
     of each level's indicator on Z. With an empty conditioning set the knockoff is a permutation of X, which is valid
     for columns of any distribution. Categorical members of Z enter as indicators.
+
+    With `permute` whole clusters are held out, the copy keeps how X hangs together within them, and the mean
+    difference of each cluster is compared.
 
     Notes
     -----
@@ -87,6 +91,7 @@ class CPI(CITest):
     model: Any = anything("svm", "The model: a model id, 'module:Class', or a scikit-learn estimator.")
     significance: str = choice("t", "t (paired t-test) or fisher (signs flipped at random).", ("t", "fisher"))
     n_permutations: int = integer(1999, "Sign flips of significance: fisher.", at_least=1)
+    permute: str = permute_option()
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _CPIEngine:
         """Return the engine; `seed` fixes parts, knockoffs, models and sign flips."""
@@ -104,20 +109,29 @@ class CPI(CITest):
 class _CPIEngine:
     def __init__(self, test: CPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
+        self._clusters = clusters_of(test.card.id, table, test.permute)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate; all candidates share the held-out parts."""
         from .learner import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]
-        if n < self.test.n_splits or column.is_constant():
+        n_units = n if self._clusters is None else int(self._clusters.max()) + 1
+        if n_units < self.test.n_splits or column.is_constant():
             return replace(constant_results(m, n), reliable=np.zeros(m, dtype=bool))
         learner = Learner(column, self.test.model)
-        parts = draw_parts(column, self.test.n_splits, derive_rng(self.seed, "parts", column.name))
+        rng = derive_rng(self.seed, "parts", column.name)
+        if self._clusters is None:
+            parts = draw_parts(column, self.test.n_splits, rng)
+        else:
+            parts = (rng.permutation(n_units) % self.test.n_splits)[self._clusters]
         differences = np.array([self.differences(x, column.name, given, learner, parts) for x in candidates])
+        if self._clusters is not None:
+            sums = np.array([np.bincount(self._clusters, weights=one) for one in differences])
+            differences = sums / np.bincount(self._clusters)
         if self.test.significance == "t":
             p_value, log_p = corrected_t(differences, test_share=0.0)  # no correction: no row is held out twice
-            dof = n - 1.0
+            dof = n_units - 1.0
         else:
             rng = derive_rng(self.seed, "signs", column.name)
             p_value, dof = sign_flip_test(differences, self.test.n_permutations, rng), 1.0
@@ -141,7 +155,12 @@ class _CPIEngine:
         block = encoded.blocks[members.index(column.name)]
         rng = derive_rng(self.seed, "knockoff", target, column.name, *names)
         replaced = encoded.matrix.copy()
-        replaced[:, block] = design(Table([knockoff(column, np.delete(encoded.matrix, block, axis=1), rng)])).matrix
+        Z = np.delete(encoded.matrix, block, axis=1)
+        if self._clusters is None:
+            copy = knockoff(column, Z, rng)
+        else:
+            copy = exchanged(column, Z, Exchange.of(self.test.permute, len(Z), self._clusters), rng)
+        replaced[:, block] = design(Table([copy])).matrix
         for part in range(self.test.n_splits):
             rows = np.flatnonzero(parts == part)
             fitted = learner.fit(encoded.matrix, parts != part, seed_32(self.seed, "part", part, "model"))
@@ -197,6 +216,28 @@ def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
         n_levels = max(len(column.levels), 2)
         return replace(column, values=sampled_levels(column.numbers().astype(np.int64), n_levels, Z, rng))
     return replace(column, kind=NUMERIC, values=gaussian_knockoff(column.numbers(), Z, rng))
+
+
+def exchanged(column: Column, Z: np.ndarray, exchange: Exchange, rng: np.random.Generator) -> Column:
+    """Return a copy of a column with the same relation to Z, shape (n, q), and among the rows of a cluster.
+
+    What Z does not explain changes places: the residuals of the regression of a number on Z; of a level its place in
+    P(level | Z), drawn uniformly within the level.
+    """
+    moved = exchange.permutation(rng)
+    if not Z.shape[1]:
+        return column.take(moved)
+    if not column.is_discrete:
+        x = column.numbers()
+        expected = regression(x, Z)[0]
+        return replace(column, kind=NUMERIC, values=expected + (x - expected)[moved])
+    codes = column.numbers().astype(np.int64)
+    probability = np.maximum(regression(np.eye(max(len(column.levels), 2))[codes], Z)[0], 0.0)
+    upper = np.cumsum(probability, axis=1) / probability.sum(axis=1, keepdims=True)
+    at = np.arange(len(codes))
+    below = np.where(codes > 0, upper[at, codes - 1], 0.0)
+    places = (below + rng.random(len(codes)) * (upper[at, codes] - below))[moved]
+    return replace(column, values=np.sum(places[:, np.newaxis] >= upper[:, :-1], axis=1))
 
 
 def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.cards import ASYMPTOTIC, Card
-from ..core.errors import ParameterError
+from ..core.errors import ParameterError, UnsupportedError
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.seeds import derive_rng
@@ -18,6 +18,7 @@ from ..core.table import Column, Table
 from . import hsic_null as null
 from .base import BoundTest, CITest
 from .engines import Candidate, Columns
+from .exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
 from .kernel_features import cross_of_joint, kernel_features, residual_of
 from .kernel_without_each import cross_without_each
 from .resolution import more_permutations
@@ -95,12 +96,22 @@ class HSIC(CITest):
         ("gamma", "permutation"),
     )
     n_permutations: int = integer(999, "Draws of null: permutation.", at_least=1)
+    permute: str = permute_option()
     ridge: float = number(0.03, "Ridge of the kernel regression on Z (the paper's epsilon).", above=0)
     n_landmarks: int = integer(1000, "Kernels of up to this many different rows are exact.", at_least=2)
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _HSICEngine:
         """Return the engine; `seed` fixes landmarks and permutations."""
         return _HSICEngine(self, table, seed)
+
+    def check(self, where: str | None = None) -> None:
+        """Raise `ParameterError` if an option is out of range, or `permute` is set where nothing is permuted."""
+        super().check(where)
+        if self.permute != ROWS and self.null != "permutation":
+            raise ParameterError(
+                f"{where or self.card.id}: permute is {self.permute}, but null: {self.null} permutes nothing. Set null "
+                "to permutation."
+            )
 
     def smallest_p(self) -> float:
         """Return the smallest p-value of `n_permutations` draws; 0 for ``gamma``."""
@@ -190,6 +201,9 @@ class _HSICEngine:
     def __init__(self, test: HSIC, table: Table, seed: int, members: Sequence[tuple[str, ...]] | None = None) -> None:
         self.test, self.table, self.seed, self._members = test, table, seed, members
         self._order = derive_rng(seed, "rows").permutation(table.n_rows)
+        found = clusters_of(test.card.id, table, test.permute)
+        self._clusters = None if found is None else found[self._order]
+        self._exchange = None if found is None else Exchange.of(test.permute, table.n_rows, self._clusters)
         self._sides: dict[tuple[int, ...], _Side] = {}
 
     def side(self, columns: tuple[int, ...]) -> _Side:
@@ -275,9 +289,14 @@ class _HSICEngine:
         return null.gamma_tail(cross, *null.residual_moments(a.features, b.features, pairs))
 
     def _drawn_tail(self, a: _Side, b: _Side, cross: float, is_given: bool) -> tuple[float, float]:
-        draw = null.multiplied if is_given else null.permuted
         rng = derive_rng(self.seed, "permutations")  # the same for every pair
-        drawn = draw(a.features, b.features, self.test.n_permutations, rng)
+        asked = a.features, b.features, self.test.n_permutations, rng
+        if is_given and self.test.permute == WITHIN_CLUSTERS:
+            raise UnsupportedError(
+                f"hsic: permute: {WITHIN_CLUSTERS} is for tests given nothing: residuals are not permuted. Set permute "
+                f"to {CLUSTERS}, or choose mi-permutation."
+            )
+        drawn = null.multiplied(*asked, self._clusters) if is_given else null.permuted(*asked, self._exchange)
         exceeding = np.count_nonzero(drawn >= cross * (1.0 - SAME))
         p_value = (1.0 + exceeding) / (1.0 + len(drawn))
         return p_value, float(np.log(p_value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .exchange import Exchange
 from .tails import chi2_tail
 
 #: A variance below this share of the squared mean is rounding: the order of the rows does not change the statistic.
@@ -63,18 +64,25 @@ def residual_moments(a: np.ndarray, b: np.ndarray, pairs: np.ndarray) -> tuple[f
     return float(diagonal.sum()), 2.0 * squares
 
 
-def permuted(a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Return ||A' P B||^2 for random permutations P of the rows, shape (n_draws,)."""
-    return np.array([cross(a, b[rng.permutation(len(b))]) for _ in range(n_draws)])
+def permuted(
+    a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator, exchange: Exchange | None = None
+) -> np.ndarray:
+    """Return ||A' P B||^2 for random permutations P of the rows, or of what is exchanged, shape (n_draws,)."""
+    moved = (rng.permutation(len(b)) if exchange is None else exchange.permutation(rng) for _ in range(n_draws))
+    return np.array([cross(a, b[rows]) for rows in moved])
 
 
-def multiplied(a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+def multiplied(
+    a: np.ndarray, b: np.ndarray, n_draws: int, rng: np.random.Generator, clusters: np.ndarray | None = None
+) -> np.ndarray:
     """Return ||A' G B||^2 for random diagonal matrices G of standard normal numbers (a wild bootstrap), (n_draws,).
 
-    Its mean and variance are the `residual_moments`. Random signs would leave out the variance of the diagonal.
+    Rows of one cluster, by numbers of shape (n,), have one number in common (a wild cluster bootstrap). Else its mean
+    and variance are the `residual_moments`. Random signs would leave out the variance of the diagonal.
     """
     n = len(a)
-    multipliers = rng.normal(size=(n_draws, n))
+    multipliers = rng.normal(size=(n_draws, n if clusters is None else clusters.max() + 1))
+    multipliers = multipliers if clusters is None else multipliers[:, clusters]
     statistics = np.zeros(n_draws)
     part = max(1, BLOCK // n)
     for start in range(0, n, part):

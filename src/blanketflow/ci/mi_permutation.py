@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.cards import RESAMPLED, Card
-from ..core.errors import DataError
+from ..core.errors import DataError, ParameterError
 from ..core.parameters import integer, number
 from ..core.results import CIResults
 from ..core.seeds import derive_rng
@@ -19,6 +19,7 @@ from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
 from .effect import NATS, nats_per_row
 from .engines import Candidate
+from .exchange import ROWS, Exchange, clusters_of, permute_option
 from .g2 import G2
 from .resolution import more_permutations
 
@@ -31,6 +32,9 @@ ROWS_PER_STRATUM = 2
 @dataclass
 class MIPermutation(DiscreteTest):
     """Permutation test of the plug-in mutual information, for samples too small for the chi-square distribution.
+
+    With `permute` whole clusters of rows, or rows within their cluster, change places; given Z they must have equally
+    many rows in each stratum. Where half of them have no other to change places with, the test is not reliable.
 
     The target is permuted within each stratum of the conditioning set. This keeps its relation to Z and breaks its
     relation to X. Under independence the p-value is exact for any sample size: (1 + b) / (1 + B) with b exceedances
@@ -81,10 +85,20 @@ class MIPermutation(DiscreteTest):
         at_least=0,
         nullable=True,
     )
+    permute: str = permute_option()
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _MIPermutationEngine:
         """Return the engine; `seed` fixes the permutations of each target and conditioning set."""
         return _MIPermutationEngine(self, table, seed, target)
+
+    def check(self, where: str | None = None) -> None:
+        """Raise `ParameterError` if an option is out of range, or two do not go together."""
+        super().check(where)
+        if self.permute != ROWS and self.asymptotic_from is not None:
+            raise ParameterError(
+                f"{where or self.card.id}: asymptotic_from takes rows as independent, and permute is {self.permute}. "
+                "Remove one of the two."
+            )
 
     def smallest_p(self) -> float:
         """Return the p-value if no permutation is as dependent as the data; 0 if some p-values take no permutations."""
@@ -113,6 +127,7 @@ class _MIPermutationEngine:
 
         self._exceedances = permutation_exceedances
         self.test, self.table, self.seed = test, table, seed
+        self._clusters = clusters_of(test.card.id, table, test.permute)
         options = {"bins": test.bins, "binning": test.binning, "unreliable": "use"}
         rows_per_cell = math.inf if test.asymptotic_from is None else test.asymptotic_from
         self.statistics = ContingencyEngine(G2(**options, min_samples_per_cell=rows_per_cell), table, target)
@@ -136,8 +151,10 @@ class _MIPermutationEngine:
         """Return H(X, Z) of each candidate in nats."""
         return self.statistics.entropy(candidates, given)
 
-    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
-        """Return how many rows are enough if all combinations of the given columns' levels occur."""
+    def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
+        """Return how many rows are enough if all combinations of the given columns' levels occur; None of clusters."""
+        if self._clusters is not None:
+            return None
         return math.ceil(ROWS_PER_STRATUM * self.statistics.n_cells(given))
 
     def _with_p(
@@ -166,11 +183,15 @@ class _MIPermutationEngine:
             )
         identity = (self.seed, "mi-permutation", names[target], *sorted(names[z] for z in given))
         seeds = derive_rng(*identity).integers(2**63, size=self.test.n_permutations, dtype=np.uint64)
+        strata = (cells // np.uint32(n_y)).astype(np.int64)
+        exchange = Exchange.of(self.test.permute, len(cells), self._clusters, strata)
         self._exceedances(
-            *columns.arrays[:4], candidates, cells, n_strata, n_y, *self.statistics.fixed_point, seeds,
-            self.test.enough_exceedances, exceedances, n_drawn,
+            *columns.arrays[:4], candidates, cells, n_strata, n_y, *self.statistics.fixed_point, exchange.members,
+            exchange.blocks, seeds, self.test.enough_exceedances, exceedances, n_drawn,
         )  # fmt: skip
         stopped = exceedances == self.test.enough_exceedances
         n_occurring = np.count_nonzero(np.bincount(cells // np.uint32(n_y), minlength=n_strata))
         is_reliable = not given or len(cells) >= ROWS_PER_STRATUM * n_occurring
+        if self._clusters is not None:
+            is_reliable = exchange.has_some
         return np.where(stopped, exceedances / n_drawn, (1.0 + exceedances) / (1.0 + n_drawn)), is_reliable

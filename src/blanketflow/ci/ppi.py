@@ -14,6 +14,7 @@ from ..core.parameters import anything, choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
+from .exchange import clusters_of, permute_option
 from .repeats import Repeats, draw_repeats
 from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
 from .single_column_risks import SingleColumnRisks
@@ -25,6 +26,8 @@ class PPI(CITest):
 
     In each of `n_repeats` random splits a model learns the target from X and the conditioning set. Then X is permuted
     among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test.
+
+    With `permute` the test part has whole clusters, which change places or whose rows do.
 
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
     the target's variance, so neither the statistic nor ties depend on units.
@@ -79,6 +82,7 @@ class PPI(CITest):
     significance: str = choice(
         "wilcoxon", "wilcoxon (the paper) or corrected-t (calibrated).", ("wilcoxon", "corrected-t")
     )
+    permute: str = permute_option()
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _PPIEngine:
         """Return the engine; `seed` fixes splits and permutations."""
@@ -110,7 +114,8 @@ class _PPIEngine:
 
     def __init__(self, test: PPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
-        self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed)
+        clusters = clusters_of(test.card.id, table, test.permute)
+        self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed, test.permute, clusters)
         self._risks: dict[int, Any] = {}
         self._single: dict[tuple[int, int], Any] = {}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.errors import DataError
 from ..core.seeds import derive_rng
+from .exchange import ROWS, Exchange
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,55 @@ class Repeats:
         return n_test / (self.is_train.shape[1] - n_test)
 
 
-def draw_repeats(n_rows: int, n_repeats: int, test_size: float, seed: int) -> Repeats:
+def draw_repeats(
+    n_rows: int,
+    n_repeats: int,
+    test_size: float,
+    seed: int,
+    permute: str = ROWS,
+    clusters: np.ndarray | None = None,
+) -> Repeats:
     """Draw the repeats of a fold.
 
-    Repeat b depends only on the seed and b, so more repeats only append to fewer.
+    Repeat b depends only on the seed and b, so more repeats only append to fewer. With `clusters`, numbers of shape
+    (n_rows,), the test part has whole ones, but for the last where they differ in size, and its rows change places as
+    `permute` says.
 
     Raises `DataError` if the training or test part would be empty.
     """
     n_test = math.ceil(test_size * n_rows)
     if not 0 < n_test < n_rows:
         raise DataError(f"{n_rows} rows cannot be split with test_size {test_size}. Use fewer folds or more rows.")
+    if clusters is not None:
+        return _by_clusters(n_repeats, test_size, seed, permute, clusters)
     is_train = np.ones((n_repeats, n_rows), dtype=bool)
     test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
     permuted_rows = np.empty_like(test_rows)
     for b in range(n_repeats):
         test_rows[b] = np.sort(derive_rng(seed, "repeat", b, "split").permutation(n_rows)[:n_test])
         permuted_rows[b] = derive_rng(seed, "repeat", b, "permutation").permutation(test_rows[b])
+        is_train[b, test_rows[b]] = False
+    return Repeats(is_train, test_rows, permuted_rows)
+
+
+def _by_clusters(n_repeats: int, test_size: float, seed: int, permute: str, clusters: np.ndarray) -> Repeats:
+    """Return repeats whose test part is made of whole clusters."""
+    n_rows, sizes = len(clusters), np.bincount(clusters)
+    n_clusters, n_test = len(sizes), math.ceil(test_size * n_rows)
+    if sizes.min() == sizes.max():
+        n_test = max(math.ceil(test_size * n_clusters), 2) * sizes[0]
+    if n_test >= n_rows:
+        raise DataError(
+            f"{n_clusters} groups cannot be split with test_size {test_size}: at least 2 are to be test rows, and one "
+            "is to learn from. Use fewer folds or more groups."
+        )
+    test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
+    permuted_rows, is_train = np.empty_like(test_rows), np.ones((n_repeats, n_rows), dtype=bool)
+    for b in range(n_repeats):
+        place = derive_rng(seed, "repeat", b, "split").permutation(n_clusters)[clusters]
+        test_rows[b] = np.sort(np.argsort(place, kind="stable")[:n_test])
+        own = np.unique(clusters[test_rows[b]], return_inverse=True)[1]
+        moved = Exchange.of(permute, n_test, own).permutation(derive_rng(seed, "repeat", b, "permutation"))
+        permuted_rows[b] = test_rows[b, moved]
         is_train[b, test_rows[b]] = False
     return Repeats(is_train, test_rows, permuted_rows)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
+from ..core.parts import LEAVE_GROUP_OUT
 from ..models import get_model
 from ..models.metrics import METRICS
 from ..search.aggregate import check_rule
@@ -74,7 +75,8 @@ def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, 
     """Refuse splits that ask for nothing, and test rows that do not go with them."""
     if not splits["final"] and not splits["evaluation"]:
         raise ConfigError("config: splits asks for nothing. Set final: true or evaluation: 5.")
-    if splits["evaluation"] * splits["repeats"] > MOST_PARTS:
+    by_group = splits["evaluation"] == LEAVE_GROUP_OUT
+    if not by_group and splits["evaluation"] * splits["repeats"] > MOST_PARTS:
         raise ConfigError(f"config: splits.evaluation times splits.repeats is more than {MOST_PARTS:,}. Use fewer.")
     if splits["optimistic"] and not (splits["final"] and splits["evaluation"]):
         raise ConfigError(
@@ -82,10 +84,16 @@ def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, 
             "evaluation: 5, or remove it."
         )
     by_test_rows = splits["evaluation"] == 1
-    if by_test_rows and splits["repeats"] > 1:
-        raise ConfigError("config: splits.evaluation: 1 has the same test rows each time. Remove splits.repeats.")
+    if (by_test_rows or by_group) and splits["repeats"] > 1:
+        where = f"config: splits.evaluation: {splits['evaluation']}"
+        raise ConfigError(f"{where} has the same test rows each time. Remove splits.repeats.")
     for name, spec in datasets.items():
         where = f"config: data set {name!r}"
+        if by_group and spec["groups"] is None:
+            raise ConfigError(
+                f"{where} has no groups, of which splits.evaluation: {LEAVE_GROUP_OUT} holds out one after the other. "
+                "Set groups to the column that names the site or patient, or evaluation: 5."
+            )
         if by_test_rows and not spec["test_rows"]:
             raise ConfigError(
                 f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "

@@ -8,7 +8,7 @@ from ..ci.effect import MIN_EFFECT
 from ..core.confirm import CONFIRM
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
-from ..core.parts import FOLD_ROWS
+from ..core.parts import FOLD_ROWS, LEAVE_GROUP_OUT
 from ..core.prior import KEYS as PRIOR
 from ..core.row_sample import MAX_ROWS
 from ..core.seeds import DEFAULT_SEED
@@ -166,9 +166,11 @@ SPLITS: dict[str, tuple[Any, Parameter]] = {
         5,
         Parameter(
             "integer",
-            "Outer folds for the honest estimate; 0: none; 1: test on the test_rows.",
+            "Outer folds for the honest estimate; 0: none; 1: test on the test_rows; leave-group-out: each group of "
+            "the data set's groups is held out once.",
             at_least=0,
             at_most=MOST_PARTS,
+            choices=(LEAVE_GROUP_OUT,),
         ),
     ),
     "repeats": (1, Parameter("integer", "Repetitions of the outer folds.", at_least=1, at_most=1000)),

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from .cards import Card
@@ -32,7 +32,7 @@ class Parameter:
     above, below : float, optional
         Open bounds.
     choices : tuple of str
-        Allowed texts of a ``choice``.
+        Allowed texts of a ``choice``, and of an ``integer`` beside its numbers.
     nullable : bool
         Whether None is allowed.
     """
@@ -60,7 +60,8 @@ class Parameter:
             is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
             return is_number and (isinstance(value, numbers.Integral) or math.isfinite(value))
         if self.kind == "integer":
-            return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            return is_whole or (isinstance(value, str) and value in self.choices)
         if self.kind == "choice":
             return isinstance(value, str) and value in self.choices
         if self.kind == "flag":
@@ -85,7 +86,7 @@ class Parameter:
         return True
 
     def _within_bounds(self, value: Any) -> bool:
-        return (
+        return isinstance(value, str) or (
             (self.at_least is None or value >= self.at_least)
             and (self.at_most is None or value <= self.at_most)
             and (self.above is None or value > self.above)
@@ -115,6 +116,7 @@ class Parameter:
         }
         names["choice"] = "one of " + ", ".join(self.choices)
         text = f"{names.get(self.kind, 'a valid value')} {self.bounds()}".strip()
+        text += f", or {' or '.join(self.choices)}" if self.kind == "integer" and self.choices else ""
         return text + (" or null" if self.nullable else "")
 
     def bounds(self) -> str:
@@ -142,6 +144,9 @@ class Parameter:
         fragment: dict[str, Any] = {"description": self.doc}
         if self.kind in types:
             fragment["type"] = [types[self.kind], "null"] if self.nullable else types[self.kind]
+        if self.kind == "integer" and self.choices:
+            whole = replace(self, choices=()).schema()
+            return {"description": whole.pop("description"), "anyOf": [whole, {"enum": [*self.choices]}]}
         if self.kind == "size":
             fragment["type"] = ["string", "integer", *(["null"] if self.nullable else [])]
         if self.kind == "feature-counts":

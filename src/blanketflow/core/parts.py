@@ -8,6 +8,11 @@ from .errors import DataError
 
 #: What an inner fold works on: all rows but its part, or its part.
 FOLD_ROWS = ("train", "part")
+#: Outer splits of which each holds out one group, and the most groups: each has a whole search.
+LEAVE_GROUP_OUT = "leave-group-out"
+MOST_GROUPS = 100
+#: Parts of the training rows for the score at the groups that were not held out.
+SEEN_PARTS = 5
 
 
 def balanced_parts(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from .design import Design
 from .errors import DataError, UnknownNameError, did_you_mean
 from .mapped_file import kept_like
 from .repeated_rows import are_repeated, places_of
@@ -122,6 +123,8 @@ class Table:
     ----------
     columns : sequence of Column
         At least one; names must differ. `WideColumns` are taken as they are, all others as a tuple.
+    design : Design, optional
+        Sampling weights and clusters of the rows; rows and columns that are taken keep it.
 
     Raises
     ------
@@ -135,7 +138,8 @@ class Table:
     (['a', 'b'], 2)
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], design: Design | None = None) -> None:
+        self.design = design
         self.columns: Sequence[Column] = columns if isinstance(columns, WideColumns) else tuple(columns)
         if isinstance(columns, WideColumns):
             self.names = [*columns.names, *(column.name for column in columns.more)]
@@ -186,7 +190,7 @@ class Table:
     def with_column(self, column: Column) -> Table:
         """Return the table with one more column at the end."""
         if not isinstance(self.columns, WideColumns):
-            return Table([*self.columns, column])
+            return Table([*self.columns, column], self.design)
         if column.name in self.names:
             raise DataError(f"the table has a column {column.name!r} already. Rename one of the two.")
         longer = copy(self)
@@ -203,15 +207,22 @@ class Table:
         rows = np.asarray(rows)
         if len(rows) == self.n_rows and np.array_equal(rows, np.arange(self.n_rows)):
             return self
+        design = None if self.design is None else self.design.take(rows)
         if isinstance(self.columns, WideColumns):
             shorter = copy(self)  # the names are known to differ, which takes a while to see of a million
-            shorter.columns, shorter.n_rows = self.columns.take(rows), len(rows)
+            shorter.columns, shorter.n_rows, shorter.design = self.columns.take(rows), len(rows), design
             return shorter
-        return Table(kept_like(self.columns, (column.take(rows) for column in self.columns), len(rows)))
+        return Table(kept_like(self.columns, (column.take(rows) for column in self.columns), len(rows)), design)
 
     def select(self, keys: Iterable[str | int]) -> Table:
         """Return the table of the given columns."""
-        return Table([self[key] for key in keys])
+        return Table([self[key] for key in keys], self.design)
+
+    def with_design(self, design: Design | None) -> Table:
+        """Return the table with a design of its rows, in place of the one that it has."""
+        designed = copy(self)
+        designed.design = design
+        return designed
 
     def matrix(self, keys: Iterable[str | int] | None = None) -> np.ndarray:
         """Return columns as float64, shape (n, number of columns), Fortran order."""

@@ -89,6 +89,11 @@ COLUMNS = {
     "prior": Column(
         "double", "score on the same rows of the majority class or the mean, without any feature", "the metric's"
     ),
+    "seen": Column(
+        "double",
+        "`leave-group-out`: score at the groups that the search has seen, by cross-validation that mixes them",
+        "the metric's",
+    ),
     "n_features": Column("int64", "features that the model saw"),
     "effect": Column(
         "double",
@@ -160,6 +165,7 @@ ARTEFACTS = {
     "evaluate": rows_of(
         "split, model and metric",
         "split model metric value prior n_features seconds status reason",
+        sometimes="seen",
         status=Column(
             "string",
             "ok; undefined: the metric has no value on these rows; error: the model failed; else that of the search, "

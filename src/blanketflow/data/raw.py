@@ -12,6 +12,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.mapped_file import kept_like
+from ..core.parts import MOST_GROUPS
 from ..core.sizes import size_in_bytes
 from ..core.table import Column, Table, labelled, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
@@ -51,6 +52,8 @@ class RawTable:
     task: Task
     #: Shape (n,). Rows with equal numbers stay in one part of every split.
     groups: np.ndarray | None = None
+    #: What the column of the groups holds, by these numbers; empty for more groups than can be held out one by one.
+    group_labels: tuple[str, ...] = ()
     #: The target's true neighbourhood, where the generating network is known.
     truth: dict[str, Any] | None = None
     #: One of `MISSING_POLICIES`.
@@ -194,9 +197,9 @@ def assemble(
     if not isinstance(features.columns, WideColumns):
         used = (used_levels(column) for column in features.columns)
         features = Table(kept_like(features.columns, used, features.n_rows))
-    groups = spec.get("groups")
+    groups, labels = spec.get("groups"), tuple[str, ...]()
     if groups is not None:
-        numbers = _group_numbers(name, columns[names.index(groups)].take(rows))
+        numbers, labels = _numbered_groups(name, columns[names.index(groups)].take(rows))
         notes.append(f"rows of one {groups!r} stay together in all splits; p-values take them as independent")
     else:
         numbers = rows if spec.get("weights") is not None else None  # the copies of a row stay together
@@ -207,7 +210,7 @@ def assemble(
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
     most = max_memory(name, spec)
     return RawTable(
-        features, y, task, numbers, truth, policy, notes=notes, n_test=n_test, markers=markers, max_memory=most
+        features, y, task, numbers, labels, truth, policy, notes=notes, n_test=n_test, markers=markers, max_memory=most
     )
 
 
@@ -341,12 +344,17 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
     return rows[complete]
 
 
-def _group_numbers(name: str, column: Column) -> np.ndarray:
+def _numbered_groups(name: str, column: Column) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the number of each row's group, from 0, and what the groups are called."""
     n_missing = int(np.count_nonzero(missing_cells(column)))
     if n_missing:
         raise DataError(f"{name}: the groups column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
     check_told_apart(name, column)
-    return np.unique(column.cells(), return_inverse=True)[1].astype(np.int64)
+    found, numbers = np.unique(column.cells(), return_inverse=True)
+    if len(found) > MOST_GROUPS:
+        return numbers.astype(np.int64), ()
+    one_of_each = as_categorical(column.take(np.unique(numbers, return_index=True)[1]))
+    return numbers.astype(np.int64), tuple(one_of_each.levels[code] for code in one_of_each.values)
 
 
 def _listed(names: Iterable[str], most: int = 5) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.errors import DataError, did_you_mean
-from ..core.parts import FOLD_ROWS
+from ..core.parts import FOLD_ROWS, LEAVE_GROUP_OUT, MOST_GROUPS
 from ..core.seeds import seed_32
 from ..core.table import Column
 
@@ -104,8 +104,9 @@ def make_splits(
     """Make the outer splits of a data set and the inner folds of each: the columns of ``splits.parquet``.
 
     The spec has `evaluation` (the number of outer folds, 0 for none, 1 for one split whose test part is the last
-    `n_test` rows), `repeats`, `final` (whether there is a split ``full``) and `stratify`. `folds` lists the numbers of
-    inner folds; 0 is one fold of all training rows.
+    `n_test` rows, ``leave-group-out`` for one split per group, in the order of their numbers), `repeats`, `final`
+    (whether there is a split ``full``) and `stratify`. `folds` lists the numbers of inner folds; 0 is one fold of all
+    training rows.
 
     The columns are `row`, `split`, `part`, `folds` and `fold`, with one block of n rows for each split and number of
     folds. `fold` is 0 for test rows and where `folds` is 0. Raises `DataError` if there are too few rows, groups or
@@ -136,13 +137,16 @@ def make_splits(
     return {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
 
 
-def split_ids(spec: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the outer splits.
+def split_ids(spec: Mapping[str, Any], n_groups: int | None = None) -> list[str]:
+    """Return the ids of the outer splits; where each group is held out they depend on the number of groups.
 
     >>> split_ids({"evaluation": 2, "repeats": 2, "final": True})
     ['full', 'cv-1', 'cv-2', 'cv-3', 'cv-4']
+    >>> split_ids({"evaluation": "leave-group-out", "final": False}, n_groups=3)
+    ['cv-1', 'cv-2', 'cv-3']
     """
-    evaluated = [f"cv-{i + 1}" for i in range(spec["evaluation"] * spec.get("repeats", 1))]
+    parts = (n_groups or 0) if spec["evaluation"] == LEAVE_GROUP_OUT else spec["evaluation"]
+    evaluated = [f"cv-{i + 1}" for i in range(parts * spec.get("repeats", 1))]
     return ([FINAL] if spec.get("final", True) else []) + evaluated
 
 
@@ -152,6 +156,10 @@ def _outer(
     """Return the id and training mask of each outer split, in the order of `split_ids`."""
     n_rows, n_parts = len(np.asarray(y.values)), spec["evaluation"]
     masks = [np.ones(n_rows, dtype=bool)] if spec.get("final", True) else []
+    if n_parts == LEAVE_GROUP_OUT:
+        numbers = np.unique([] if groups is None else groups)
+        _check_groups(dataset, len(numbers))
+        return list(zip(split_ids(spec, len(numbers)), [*masks, *(groups != g for g in numbers)], strict=True))
     if n_parts == 1:
         _check_test_rows(dataset, n_test, n_rows)
         return list(zip(split_ids(spec), [*masks, np.arange(n_rows) < n_rows - n_test], strict=True))
@@ -175,7 +183,10 @@ def check_folds(facts: Any, spec: Mapping[str, Any], folds: Sequence[int], datas
         _check_test_rows(dataset, facts.n_test, n_rows)
         where, n_rows = f"{dataset}, training rows of split cv-1", n_rows - facts.n_test
     elif parts:
-        _check_size(dataset, parts, n_rows, counts, n_groups)
+        if parts == LEAVE_GROUP_OUT:
+            _check_groups(dataset, parts := n_groups or 0)
+        else:
+            _check_size(dataset, parts, n_rows, counts, n_groups)
         where = f"{dataset}, training rows of a split"
         n_rows, n_groups = _left(n_rows, parts), None if n_groups is None else _left(n_groups, parts)
         counts = {label: _left(count, parts) for label, count in counts.items()}
@@ -245,6 +256,21 @@ def _check_test_rows(where: str, n_test: int, n_rows: int) -> None:
         raise DataError(
             f"{where}: of {n_rows} rows the last {n_test} are test rows, but there must be at least one of them, and "
             "one to learn from. Change test_rows, or set splits: evaluation to 5 or 0."
+        )
+
+
+def _check_groups(where: str, n_groups: int) -> None:
+    """Raise `DataError` unless there are groups to hold out, and not too many."""
+    what = f"splits.evaluation: {LEAVE_GROUP_OUT}"
+    if n_groups < 2:
+        raise DataError(
+            f"{where}: {what} needs at least 2 groups, but there is {_of(n_groups, 'group')}. Choose another column "
+            "for groups, or set evaluation to 5."
+        )
+    if n_groups > MOST_GROUPS:
+        raise DataError(
+            f"{where}: {n_groups:,} groups, but {what}, one search for each, takes at most {MOST_GROUPS}: "
+            "set evaluation to 10, which keeps groups together, or name a coarser column."
         )
 
 

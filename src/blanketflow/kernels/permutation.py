@@ -44,23 +44,24 @@ def _joint_term(counts, totals, n_cells, r, terms, scale):
 
 @njit(
     "void(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], uint32[::1], int64, int64, int64[::1], float64,"
-    "uint64[::1], int64, int64[::1], int64[::1])",
+    "int64[:, ::1], int64[::1], uint64[::1], int64, int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
 def permutation_exceedances(
-    rows, level_start, first_level, n_levels, candidates, cells, n_strata, n_y, terms, scale, seeds, enough,
-    exceedances, n_drawn,
+    rows, level_start, first_level, n_levels, candidates, cells, n_strata, n_y, terms, scale, members, blocks, seeds,
+    enough, exceedances, n_drawn,
 ):  # fmt: skip
-    """Count permutations of the target within strata whose G2 with a candidate is at least the one observed.
+    """Count permutations of the target within blocks whose G2 with a candidate is at least the one observed.
 
     Counting ends for a candidate with `enough` exceedances. All candidates see the same permutations, whichever of them
     are still counted; integer sums make equal tables tie.
 
     Columns are coded as kernels/strata.py describes, and `terms` and `scale` are as in kernels/contingency.py.
     `candidates`, (m,), are the columns to test; `cells`, (n,), is ``stratum * n_y + code of the target`` of each row;
-    `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the number of
-    exceedances, and of permutations in which they were counted.
+    `members`, (u, s), are the rows of each unit that is exchanged, and `blocks`, (u,), where it may go, as in
+    ci/exchange.py; `seeds`, (B,), has one for each permutation. `exceedances` and `n_drawn`, (m,), are written: the
+    number of exceedances, and of permutations in which they were counted.
     """
     n, n_cells = len(cells), n_strata * n_y
     totals = _totals(cells, n_cells)
@@ -75,33 +76,33 @@ def permutation_exceedances(
         observed[i] = _joint_term(counts, totals, n_cells, r, terms, scale)
         exceedances[i] = n_drawn[i] = 0
 
-    # Strata are shuffled in order of appearance, so that names of columns and levels do not matter.
-    place, n_found = np.full(n_strata, -1, dtype=np.int64), 0
-    starts = np.zeros(n_strata + 1, dtype=np.int64)
-    for i in range(n):
-        s = cells[i] // np.uint32(n_y)
-        if place[s] < 0:
-            place[s] = n_found
+    # Blocks are shuffled in order of appearance, so that names of columns and levels do not matter.
+    n_units, size = members.shape
+    place, n_found = np.full(blocks.max() + 1, -1, dtype=np.int64), 0
+    starts = np.zeros(len(place) + 1, dtype=np.int64)
+    for u in range(n_units):
+        if place[blocks[u]] < 0:
+            place[blocks[u]] = n_found
             n_found += 1
-        starts[place[s] + 1] += 1
+        starts[place[blocks[u]] + 1] += 1
     for s in range(n_found):
         starts[s + 1] += starts[s]
     stops = starts.copy()
-    order, values, permuted = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.uint32), np.empty(n, dtype=np.uint32)
-    for i in range(n):
-        s = place[cells[i] // np.uint32(n_y)]
-        order[stops[s]] = i
-        values[stops[s]] = cells[i]
+    order, permuted = np.empty(n_units, dtype=np.int64), np.empty(n, dtype=np.uint32)
+    for u in range(n_units):
+        s = place[blocks[u]]
+        order[stops[s]] = u
         stops[s] += 1
     n_active = len(candidates)
     for seed in seeds:
         if not n_active:
             break
-        drawn, state = values.copy(), seed
+        drawn, state = order.copy(), seed
         for s in range(n_found):
             state = _shuffle(drawn, starts[s], starts[s + 1], state)
-        for i in range(n):
-            permuted[order[i]] = drawn[i]
+        for u in range(n_units):
+            for k in range(size):
+                permuted[members[order[u], k]] = cells[members[drawn[u], k]]
         for i in range(len(candidates)):
             if exceedances[i] < enough:
                 first, r = first_level[candidates[i]], n_levels[candidates[i]]

@@ -9,6 +9,7 @@ from math import ceil
 from ..ci import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test
 from ..config.typed import ChosenTest, Config, Selector
+from ..core.parts import LEAVE_GROUP_OUT
 from .peek import Facts
 
 
@@ -45,7 +46,8 @@ def smallest_fold(facts: Facts, config: Config, selector: Selector) -> int:
     n_rows, evaluation, n_folds = facts.n_rows, config.splits["evaluation"], selector.folds
     n_rows -= ceil(n_rows * (selector.confirm or 0.0))
     if evaluation:
-        n_rows -= facts.n_test if evaluation == 1 else ceil(n_rows / evaluation)
+        n_parts = (facts.n_groups or 2) if evaluation == LEAVE_GROUP_OUT else evaluation
+        n_rows -= facts.n_test if evaluation == 1 else ceil(n_rows / n_parts)
     if n_folds:
         n_rows = n_rows // n_folds if selector.fold_rows == "part" else n_rows - ceil(n_rows / n_folds)
     return n_rows

@@ -91,9 +91,17 @@ def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:
 
 
 def evaluations(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted."""
-    among = ("evaluate", "evaluate_optimistic")
-    frames = [pd.DataFrame(read_columns(path)[0]).assign(**parse(path, among).ids) for path in paths]
+    """Return the rows of every evaluation with dataset and selector; without model and metric where none was fitted.
+
+    Where each split holds out a group, they have its name and rows, too: `group` and `n_rows`.
+    """
+    among, frames = ("evaluate", "evaluate_optimistic"), []
+    for path in paths:
+        columns, provenance = read_columns(path)
+        if groups := provenance.extra.get("held_out"):
+            for name in ("group", "n_rows"):
+                columns = {**columns, name: [groups[split][name] for split in columns["split"]]}
+        frames.append(pd.DataFrame(columns).assign(**parse(path, among).ids))
     return _joined(frames, [*ARTEFACTS["evaluate"].columns, "dataset", "selector"]).replace(
         {"model": {"": None}, "metric": {"": None}}
     )

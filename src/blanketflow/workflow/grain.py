@@ -43,14 +43,14 @@ class Grains:
     facts : dict of str to Facts
         What a cheap look at each data set found.
     pairs : list of (dataset, selector) ids
-    n_splits : int
-        Number of outer splits.
+    n_splits : dict of str to int
+        Number of outer splits of each data set.
     """
 
     config: Config
     facts: Mapping[str, Facts]
     pairs: list[tuple[str, str]]
-    n_splits: int
+    n_splits: Mapping[str, int]
 
     def of_selector(self, dataset: str, selector: str) -> str:
         """Return the grain of growing and shrinking: ``fold``, ``split`` or ``dataset``."""
@@ -83,7 +83,9 @@ class Grains:
         if self.facts[dataset].n_cells > SMALL_FOLD:
             return FOLD
         seconds *= max(n_folds, 1)
-        if seconds * self.n_splits <= self.config.job_seconds:
+        # One rule serves all data sets, and lists the files of all splits: they must have the same ones.
+        are_alike = len(set(self.n_splits.values())) == 1
+        if are_alike and seconds * self.n_splits[dataset] <= self.config.job_seconds:
             return DATASET
         return SPLIT if seconds <= self.config.job_seconds else FOLD
 

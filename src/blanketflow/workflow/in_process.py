@@ -80,8 +80,8 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
         _store(files, dataset, raw)
     tests = [(*key, n_folds) for key, numbers in plan.grains.folds_of_tests.items() for n_folds in sorted(numbers)]
     stages = {
-        "testing": [partial(_test, files, *one, split) for one in tests for split in plan.splits],
-        "selecting": [partial(_select, files, *pair, split) for pair in plan.pairs for split in plan.splits],
+        "testing": [partial(_test, files, *one, split) for one in tests for split in plan.splits(one[0])],
+        "selecting": [partial(_select, files, *pair, split) for pair in plan.pairs for split in plan.splits(pair[0])],
         "confirming": [partial(_confirm, files, path) for path in files.confirmed()],
         "evaluating": [partial(_evaluate, files, *pair, scores) for pair in plan.pairs for scores in plan.scores],
     }
@@ -185,7 +185,7 @@ def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None
         files.evaluated(scores, ids),
         files.at(scores, **ids),
         dataset,
-        files.plan.evaluate_spec(),
+        files.plan.evaluate_spec(dataset),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,7 @@ class JobFiles:
 
     def folds(self, ids: Ids, folds: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return (split, fold) of each fold that a job works on: those of its ids, or else all; or the given folds."""
-        splits = [ids["split"]] if "split" in ids else self.plan.splits
+        splits = [ids["split"]] if "split" in ids else self.plan.splits(ids["dataset"])
         folds = folds or ([ids["fold"]] if "fold" in ids else self.plan.folds(ids["selector"]))
         return [(split, fold) for split in splits for fold in folds]
 
@@ -62,12 +62,13 @@ class JobFiles:
     def evaluated(self, scores: str, ids: Ids) -> list[Path]:
         """Return the blanket that is judged on each evaluation split: the split's own, or always the final one."""
         own = {"dataset": ids["dataset"], "selector": ids["selector"]}
-        found_on = [FINAL if scores == "evaluate_optimistic" else split for split in self.plan.evaluation_splits]
+        splits = self.plan.evaluation_splits(ids["dataset"])
+        found_on = [FINAL if scores == "evaluate_optimistic" else split for split in splits]
         return [self.at("blanket", **own, split=split) for split in found_on]
 
     def confirmed(self) -> list[Path]:
         """Return the confirmation of each final blanket for which it is asked."""
-        final = [split for split in self.plan.splits if split == FINAL]
+        final = [FINAL] if self.plan.config.splits["final"] else []
         asked = [(d, s) for d, s in self.plan.pairs if self.plan.selector(s).confirm is not None]
         return [self.at("confirm", dataset=d, selector=s, split=split) for d, s in asked for split in final]
 
@@ -83,11 +84,11 @@ class JobFiles:
 
     def scores(self, artefact: str) -> list[Path]:
         """Return evaluate or evaluate_optimistic of every pair; none if the plan does not ask for them."""
-        return self._of_pairs(artefact, [""]) if artefact in self.plan.scores else []
+        return self._of_pairs(artefact, lambda dataset: [""]) if artefact in self.plan.scores else []
 
     def final_shrink(self) -> list[Path]:
         """Return shrink of every pair on each fold of the final split."""
-        final = [split for split in self.plan.splits if split == FINAL]
+        final = [FINAL] if self.plan.config.splits["final"] else []
         return [
             path
             for dataset, selector in self.plan.pairs
@@ -100,7 +101,7 @@ class JobFiles:
         found = [
             path
             for dataset, selector in self.plan.pairs
-            if FINAL in self.plan.splits and self._is_by_p_values(dataset, selector)
+            if self.plan.config.splits["final"] and self._is_by_p_values(dataset, selector)
             for path in self.marginals({"dataset": dataset, "selector": selector, "split": FINAL})[:1]
         ]
         return list(dict.fromkeys(found))
@@ -110,5 +111,5 @@ class JobFiles:
         is_ours = chosen.supplied != "shrink"
         return is_ours and decides_by_p_values_alone(chosen.method, test, chosen.min_effect)
 
-    def _of_pairs(self, artefact: str, splits: Iterable[str]) -> list[Path]:
-        return [self.at(artefact, dataset=d, selector=s, split=split) for d, s in self.plan.pairs for split in splits]
+    def _of_pairs(self, artefact: str, splits: Callable[[str], list[str]]) -> list[Path]:
+        return [self.at(artefact, dataset=d, selector=s, split=one) for d, s in self.plan.pairs for one in splits(d)]

@@ -47,7 +47,7 @@ from ..data.suspected_markers import suspects_line
 from ..data.text import HEAD_BYTES, read_head
 from .digest import code_digest
 
-__all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek"]
+__all__ = ["HEAD_BYTES", "Facts", "facts_of", "peek", "peek_whole"]
 
 #: Simulated sources with more rows, or more cells, are looked at through a smaller sample.
 HEAD_ROWS = 20_000
@@ -187,6 +187,13 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     target = target_name(name, spec, columns, None)
     raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
     return _facts(noted(raw, spec, markers.suspected, head.found), head.rows_per_row)
+
+
+def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
+    """Return exact facts, such as the number of groups, as `peek` would; the first look at a file reads it whole."""
+    source = locate(name, spec)
+    is_file = source.network is None and source.kind != "sklearn"
+    return _remembered(name, source, spec, seed) if is_file else facts_of(read_source(name, spec, seed))
 
 
 def _remembered(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:

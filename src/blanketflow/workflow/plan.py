@@ -12,13 +12,15 @@ from ..config.checks import READ_BY_SNAKEMAKE
 from ..config.reading import read_config
 from ..config.typed import Config
 from ..core.errors import ConfigError, ParameterError, shown
+from ..core.parts import LEAVE_GROUP_OUT
 from ..data.download import with_copies
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
 from ..selectors.feature_groups import why_a_group_is_never_admitted
 from .chosen_tests import with_chosen_tests
+from .grain import DATASET
 from .output_folder import check_apart, check_not_of_sources
-from .peek import Facts, peek
+from .peek import Facts, peek, peek_whole
 from .specs import Plan, Skip, table_seed
 from .suitability import why_no_evaluation, why_not
 
@@ -53,10 +55,12 @@ def make_plan(
             copies[name, url] = fetch(name, url)
         return copies.get((name, url), url)
 
-    facts = {
-        name: peek(name, with_copies(spec, partial(copy_of, name)), table_seed(config, name))
-        for name, spec in config.datasets.items()
-    }
+    facts = {}
+    for name, spec in config.datasets.items():
+        looked_at = name, with_copies(spec, partial(copy_of, name)), table_seed(config, name)
+        facts[name] = peek(*looked_at)
+        if config.splits["evaluation"] == LEAVE_GROUP_OUT and facts[name].n_groups is None:
+            facts[name] = peek_whole(*looked_at)
     plan = plan_of(config, facts, scripts)
     plan.copies = copies
     return plan
@@ -75,6 +79,11 @@ def _check_files(config: Config) -> None:
         if not Path(path).is_file():
             raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
         read_printed(path)
+        if config.splits["evaluation"] == LEAVE_GROUP_OUT:
+            raise ConfigError(
+                f"config: printed.{name} sets partitions of some folds beside printed ones, and splits.evaluation: "
+                f"{LEAVE_GROUP_OUT} has none. Set it to 5 or 10, or remove printed."
+            )
         if not config.splits["evaluation"] and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
             why = f"config: printed.{name} sets scores beside others, and there are none"
             raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
@@ -107,6 +116,16 @@ def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
     return None
 
 
+def _check_joined_splits(plan: Plan) -> None:
+    """Refuse to join the splits of data sets that have different ones: one rule lists the files of all of them."""
+    asking = [name for name, selector in plan.config.selectors.items() if selector.grain == DATASET]
+    if asking and len(set(plan.grains.n_splits.values())) > 1:
+        raise ConfigError(
+            f"config: selector {asking[0]!r} has grain: {DATASET}, but with splits.evaluation: {LEAVE_GROUP_OUT} the "
+            "data sets have different numbers of splits. Set grain to auto or split."
+        )
+
+
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
     """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
     config = with_chosen_tests(config, facts)
@@ -128,4 +147,5 @@ def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Pa
         if reason:
             raise ConfigError(f"config: data set {dataset!r}: {reason}.")
         check_folds(facts[dataset], config.splits, folds, dataset)
+    _check_joined_splits(plan)
     return plan

@@ -79,7 +79,7 @@ class Artefacts:
             self.files.at("splits", dataset=dataset, folds=str(n_folds)),
         ]
         ids = {"dataset": dataset, "test": test}
-        for split in plan.splits:
+        for split in plan.splits(dataset):
             for fold in fold_ids(n_folds):
                 path = self.files.at("ci_test", **ids, split=split, fold=fold)
                 yield Planned("ci_test", path, spec, code, made_of)
@@ -89,7 +89,7 @@ class Artefacts:
         asked, code = plan.method_spec(dataset, selector), self._code("grow_shrink", dataset=dataset, selector=selector)
         made_of = [self.files.at("table", dataset=dataset), self.files.splits(pair)]
         supplied = plan.selector(selector).supplied
-        for split in plan.splits:
+        for split in plan.splits(dataset):
             ids = {**pair, "split": split}
             marginals, grown, shrunk = (
                 self.files.marginals(ids),
@@ -114,7 +114,8 @@ class Artefacts:
             yield Planned("confirm", confirmed, spec, self._code("confirm"), inputs)
         for scores in plan.scores:
             inputs = [*made_of, *self.files.evaluated(scores, pair)]
-            yield Planned(scores, self.files.at(scores, **pair), plan.evaluate_spec(), self._code("evaluate"), inputs)
+            spec, code = plan.evaluate_spec(dataset), self._code("evaluate")
+            yield Planned(scores, self.files.at(scores, **pair), spec, code, inputs)
 
     def _tables(self) -> Iterator[Planned]:
         plan, files = self.files.plan, self.files

@@ -15,6 +15,7 @@ from ..ci.choice import AUTO
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.parameters import Configurable
+from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
 from ..core.seeds import derive_seed
@@ -71,20 +72,18 @@ class Plan:
     skipped: list[Skip] = field(default_factory=list)
     copies: Mapping[tuple[str, str], Path] = field(default_factory=dict)
 
-    @cached_property
-    def splits(self) -> list[str]:
-        """Outer splits: ``full`` and ``cv-1`` .. ``cv-R``."""
-        return split_ids(self.config.splits)
+    def splits(self, dataset: str) -> list[str]:
+        """Return the outer splits of a data set: ``full`` and ``cv-1`` .. ``cv-R``."""
+        return split_ids(self.config.splits, self.facts[dataset].n_groups)
 
-    @cached_property
-    def evaluation_splits(self) -> list[str]:
-        """The splits that have test rows."""
-        return [split for split in self.splits if split != FINAL]
+    def evaluation_splits(self, dataset: str) -> list[str]:
+        """Return those that have test rows."""
+        return [split for split in self.splits(dataset) if split != FINAL]
 
     @cached_property
     def scores(self) -> list[str]:
         """The artefacts of scores that are asked for: of each split's own blanket, and of the final one."""
-        honest = ["evaluate"] if self.evaluation_splits else []
+        honest = ["evaluate"] if self.config.splits["evaluation"] else []
         return [*honest, "evaluate_optimistic"] if self.config.splits["optimistic"] else honest
 
     def selector(self, selector: str) -> Selector:
@@ -102,7 +101,7 @@ class Plan:
     @cached_property
     def grains(self) -> Grains:
         """How much work one job does."""
-        return Grains(self.config, self.facts, self.pairs, len(self.splits))
+        return Grains(self.config, self.facts, self.pairs, {name: len(self.splits(name)) for name in self.facts})
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -168,7 +167,11 @@ class Plan:
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""
         return canonical_json(
-            {**without_prior(redacted_spec(self.config.datasets[dataset])), "seed": table_seed(self.config, dataset)}
+            {
+                **without_prior(redacted_spec(self.config.datasets[dataset])),
+                "seed": table_seed(self.config, dataset),
+                **({"group_labels": True} if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else {}),
+            }
         )
 
     def numbers_of_folds(self, dataset: str) -> list[int]:
@@ -185,7 +188,7 @@ class Plan:
 
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured, is_part, confirm = TestOnRows.of(test)
-        options = self.config.ci_tests[configured].options()
+        options = _written_options(self.config.ci_tests[configured])
         if wants_network(options):
             options["network"] = self.config.datasets[dataset]["source"]
         return {
@@ -200,7 +203,7 @@ class Plan:
     def method_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of grow and shrink: the method, its options and its CI test."""
         chosen = self.selector(selector)
-        options = _written_options(chosen)
+        options = _written_options(chosen.method)
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
         test = self.test_id(dataset, selector)
@@ -251,13 +254,13 @@ class Plan:
         """Return the spec of the confirmation of a final blanket."""
         return canonical_json({"seed": self.config.seed, **_confirm(self.selector(selector).confirm)})
 
-    def evaluate_spec(self) -> str:
+    def evaluate_spec(self, dataset: str) -> str:
         """Return the spec of the evaluation."""
         return canonical_json(
             {
                 "models": self.config.models,
                 "metrics": self.config.metrics,
-                "splits": self.evaluation_splits,
+                "splits": self.evaluation_splits(dataset),
                 "seed": self.config.seed,
             }
         )
@@ -285,7 +288,7 @@ class Plan:
             }
             for name, s in self.config.selectors.items()
         }
-        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
+        tests = {name: {"type": t.card.id, "options": _written_options(t)} for name, t in self.config.ci_tests.items()}
         return canonical_json(
             {
                 "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
@@ -363,15 +366,15 @@ def _supplied(selector: Selector) -> dict[str, str]:
     return {"supplied": selector.supplied} if selector.supplied else {}
 
 
-def _written_options(selector: Selector) -> dict[str, Any]:
-    """Return a method's options without later ones at their defaults: then specs are as they were before."""
-    method, defaults = selector.method, selector.method.defaults()
-    return {k: v for k, v in method.options().items() if k not in method.later_options or v != defaults[k]}
+def _written_options(configured: Method | CITest) -> dict[str, Any]:
+    """Return the options of a method or test without later ones at their defaults: then specs are as before."""
+    defaults, later = configured.defaults(), configured.later_options
+    return {k: v for k, v in configured.options().items() if k not in later or v != defaults[k]}
 
 
 def _stated_options(selector: Selector) -> dict[str, Any]:
     """Return a method's options; the true blanket is left out, since it is another one on each data set."""
-    options = _written_options(selector)
+    options = _written_options(selector.method)
     return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
 
 

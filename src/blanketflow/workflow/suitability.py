@@ -44,6 +44,8 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
             return reason
     if test is None:
         return None
+    if test.knows_clusters and config.datasets[dataset]["groups"] is None:
+        return f"permute of {test.card.id} needs groups, and the data set has none"
     reason = why_not_test(facts, test, config.test_id(dataset, selector.id) or "")
     if reason and set(test.card.kinds) < set(KINDS):
         others = [name for name in INSTEAD if method.needs in get_ci_test(name).card.measures]

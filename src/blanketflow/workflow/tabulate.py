@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..core.parts import LEAVE_GROUP_OUT
 from ..reporting.tables import TABLES, Found, scores
 from . import collect
 
@@ -33,6 +34,7 @@ def tabulate(
     """
     asked = json.loads(spec)
     scored, n_parts = collect.evaluations(evaluations), asked["splits"]["evaluation"]
+    n_parts = 0 if n_parts == LEAVE_GROUP_OUT else n_parts
     found = Found(
         cards=collect.cards(cards),
         blankets=collect.blankets(blankets),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ...config.reading import read_config
 from ...core.seeds import DEFAULT_SEED
@@ -29,7 +29,7 @@ def compare(
     *,
     models: Sequence[str] = ("tree", "svm"),
     metrics: str | Sequence[str] = "auto",
-    evaluation: int = 5,
+    evaluation: int | Literal["leave-group-out"] = 5,
     repeats: int = 1,
     final: bool = True,
     stratify: bool = True,
@@ -67,8 +67,9 @@ def compare(
         Models that score the blankets on the test rows.
     metrics : "auto" or sequence of str
         Metrics of the models.
-    evaluation : int
-        Outer folds of the evaluation, at least 2; 0 for none.
+    evaluation : int or "leave-group-out"
+        Outer folds of the evaluation, at least 2; 0 for none. With ``leave-group-out`` each of the `groups` is held out
+        once, and ``found.held_out_groups`` says how well the set does at a group that it has not seen.
     repeats : int
         Repetitions of the outer folds.
     final : bool

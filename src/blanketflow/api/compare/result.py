@@ -97,6 +97,11 @@ class Comparison:
         return self.run.tables["optimism"]
 
     @property
+    def held_out_groups(self) -> pd.DataFrame:
+        """How well each set does at a group that it has not seen; empty without ``evaluation="leave-group-out"``."""
+        return self.run.tables["held_out_groups"]
+
+    @property
     def friedman(self) -> pd.DataFrame:
         """Whether the ranks of the selectors differ over the data sets."""
         return self.run.tables["friedman"]

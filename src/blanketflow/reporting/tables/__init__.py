@@ -4,6 +4,7 @@ from .answers import ANSWERS, answers
 from .blankets import AGREEMENT, BLANKETS, TRUTH, agreement, blankets_table, truth
 from .confirmed import CONFIRMED, confirmed_table
 from .friedman import FRIEDMAN, comparable, friedman, friedman_ranks
+from .held_out_groups import HELD_OUT_GROUPS, held_out_groups
 from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable
 from .runtime import RUNTIME, runtime
@@ -44,6 +45,11 @@ TABLES = {
         OPTIMISM,
         lambda found: optimism(found.both_selections),
     ),
+    "held_out_groups": ResultTable(
+        "scores at groups, such as sites, that neither the search nor the model has seen",
+        HELD_OUT_GROUPS,
+        lambda found: held_out_groups(found.evaluations),
+    ),
     "friedman": ResultTable(
         "whether the selectors differ over the data sets",
         FRIEDMAN,
@@ -80,6 +86,7 @@ __all__ = [
     "comparable",
     "friedman",
     "friedman_ranks",
+    "held_out_groups",
     "nogueira",
     "optimism",
     "ranks",

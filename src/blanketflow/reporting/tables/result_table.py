@@ -20,8 +20,8 @@ class Found:
     `blankets`, `folds` and `evaluations` are the rows of these artefacts, with their data set, selector and split;
     `both_selections` adds those of evaluate_optimistic, with `selected_on`; `confirmed` are those of confirm. `ended`
     says how each search and each model ended. `skipped` has (data set, selector, reason) of pairs that were not run,
-    `cards` and `selectors` hold cards and specs by id. `n_parts` is the number of outer folds. `scores` is the result
-    table of that name, from which others are made.
+    `cards` and `selectors` hold cards and specs by id. `n_parts` is the number of outer folds, 0 where it differs: one
+    per group. `scores` is the result table of that name, from which others are made.
     """
 
     cards: Mapping[str, Mapping[str, Any]]

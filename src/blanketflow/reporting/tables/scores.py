@@ -77,7 +77,7 @@ def scores(
     selectors : mapping of str to mapping
         Their specs, which tell the references.
     n_parts : int
-        Outer folds of a repetition, on which the intervals depend; 0: as many as there are splits.
+        Outer folds of a repetition, on which the intervals depend; 0: as many as a data set has splits.
 
     Raises
     ------
@@ -90,18 +90,19 @@ def scores(
     for metric in evaluations["metric"].unique():
         is_higher_better(metric)
     evaluations = with_nothing(evaluations.assign(value=pd.to_numeric(evaluations["value"])), selectors)
-    n_parts = n_parts or evaluations["split"].nunique()
+    n_splits = evaluations.groupby("dataset")["split"].nunique()
+    parts_of = {name: n_parts or n for name, n in n_splits.items()}
     paired = evaluations
     for method, column in ((ALL, "of_all"), (NOTHING, "of_none")):
         reference = evaluations.loc[evaluations["selector"] == selector_of(method, selectors), [*_KEYS, "value"]]
         paired = paired.merge(reference.rename(columns={"value": column}), on=_KEYS, how="left")
     group = ["dataset", "selector", "model", "metric"]
     rows = [
-        dict(zip(group, key, strict=True)) | _summary(part, key[-1], n_parts) | _status(part)
+        dict(zip(group, key, strict=True)) | _summary(part, key[-1], parts_of[key[0]]) | _status(part)
         for key, part in paired.groupby(group, sort=False, observed=True)
     ]
     table = frame(SCORES, rows)
-    return table.assign(best=_best(evaluations, table, selectors, n_parts))
+    return table.assign(best=_best(evaluations, table, selectors, parts_of))
 
 
 def with_nothing(evaluations: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -165,7 +166,10 @@ def is_higher_better(metric: str) -> bool:
 
 
 def _best(
-    evaluations: pd.DataFrame, table: pd.DataFrame, selectors: Mapping[str, Mapping[str, Any]], n_parts: int
+    evaluations: pd.DataFrame,
+    table: pd.DataFrame,
+    selectors: Mapping[str, Mapping[str, Any]],
+    parts_of: Mapping[str, int],
 ) -> pd.Series:
     """Return which rows of the table are clearly better than all others of their data set, model and metric."""
     best = table["best"].copy()
@@ -177,7 +181,7 @@ def _best(
         if compared.empty:
             continue
         values = by_split[key].pivot(index="split", columns="selector", values="value")[list(compared["selector"])]
-        behind = behind_the_best(values, is_higher_better(key[-1]), n_parts)
+        behind = behind_the_best(values, is_higher_better(key[-1]), parts_of[key[0]])
         first = [round(behind[name].value, DECIMALS) == 0 for name in compared["selector"]]
         apart = [behind[name].low > 0 for name in compared["selector"]]
         if all(is_first or is_apart for is_first, is_apart in zip(first, apart, strict=True)):

@@ -9,6 +9,7 @@ from typing import Any
 from ...ci import CITest
 from ...config.identifiers import TestOnRows
 from ...config.typed import Config
+from ...core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
 from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..grain import Grains
 from ..peek import Facts
@@ -104,7 +105,7 @@ class Estimates:
         A time limit of the selector holds whatever the margin is: `margin` times the result never exceeds the limit.
         """
         if "dataset" not in ids:
-            return MOVED * len(self.grains.pairs) * self.grains.n_splits
+            return MOVED * sum(self.grains.n_splits[dataset] for dataset, _ in self.grains.pairs)
         facts = self.facts[ids["dataset"]]
         if stage == "table":
             return table_seconds(facts)
@@ -120,7 +121,8 @@ class Estimates:
             return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
         if stage == "evaluate":
             n_chosen = self._n_chosen(ids["selector"], facts, MODEL_FEATURES)
-            return evaluate_seconds(self.config.models, facts, n_chosen) * n_parts
+            n_times = 1 + SEEN_PARTS if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else 1
+            return evaluate_seconds(self.config.models, facts, n_chosen) * n_parts * n_times
         return MOVED * n_parts
 
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:

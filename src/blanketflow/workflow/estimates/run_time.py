@@ -15,9 +15,10 @@ def run_seconds(plan: Plan) -> float:
     seconds = sum(LOADING + plan.estimates.work_seconds("table", {"dataset": dataset}) for dataset in plan.facts)
     tested = {(d, test, plan.selector(s).folds) for d, s in plan.pairs if (test := plan.test_id(d, s))}
     for dataset, test, folds in tested:
-        n_parts = max(folds, 1) * len(plan.splits)
+        n_splits = len(plan.splits(dataset))
+        n_parts = max(folds, 1) * n_splits
         seconds += plan.estimates.work_seconds("ci_test", {"dataset": dataset, "test": test}, n_parts)
-        n_jobs = {DATASET: 1, SPLIT: len(plan.splits), FOLD: n_parts}
+        n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}
         seconds += LOADING * n_jobs.get(plan.grains.of_test(dataset, test), n_parts)
     return seconds + sum(pair_seconds(plan, *pair) for pair in plan.pairs) + 2 * LOADING_MODELS
 
@@ -25,7 +26,9 @@ def run_seconds(plan: Plan) -> float:
 def cost_of(plan: Plan, cores: int) -> str:
     """Return a line that says about how much a run will take, before it starts."""
     seconds = run_seconds(plan)
-    n_pairs = f"{len(plan.pairs):,} searches of {len(plan.splits)} splits each" if plan.splits else "no search"
+    numbers = sorted(set(plan.grains.n_splits.values()))
+    n_splits = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    n_pairs = f"{len(plan.pairs):,} searches of {n_splits} splits each" if numbers[-1] else "no search"
     said = f"{n_pairs}: about {duration(seconds)} {FROM_NOTHING}"
     return said if cores == 1 else f"{said}, {duration(seconds / cores)} on {cores} cores"
 
@@ -49,8 +52,9 @@ def duration(seconds: float) -> str:
 
 def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
     """Return about how many CPU seconds growing, shrinking and evaluating a selector on a data set takes."""
-    n_splits, n_parts = len(plan.splits), max(plan.selector(selector).folds, 1) * len(plan.splits)
+    n_splits = len(plan.splits(dataset))
+    n_parts = max(plan.selector(selector).folds, 1) * n_splits
     n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
-    ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits)
+    ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits(dataset))
     seconds = 2 * LOADING * n_jobs + plan.estimates.work_seconds("grow_shrink", ids, n_parts)
     return seconds + (plan.estimates.seconds("evaluate", ids, n_tested) if n_tested else 0.0)

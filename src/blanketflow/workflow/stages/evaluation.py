@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ...data.artefact_columns import ARTEFACTS
-from ...data.artefacts import read_columns, write_columns
+from ...data.artefacts import read_columns, read_provenance, write_columns
 from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
 from ...models.evaluation import evaluate_split, not_scored
 from ..identity import made, what_of
 from .fold import read_splits
+from .seen_groups import scores_at_seen_groups
 
 
 def evaluate_blankets(
@@ -28,6 +29,8 @@ def evaluate_blankets(
     threads: int = 1,
 ) -> None:
     """Write the scores of every split and model; those of a split without a blanket are rows with its reason.
+
+    Where each split holds out a group, the honest ones have the score at the groups that the search has seen, too.
 
     Parameters
     ----------
@@ -53,6 +56,8 @@ def evaluate_blankets(
     ever = set().union(*chosen)
     stored = read_table(table, [name for name in feature_names(table) if name in ever])
     drawn = read_splits(splits)
+    is_optimistic = "selector" in what_of("evaluate_optimistic", scores)
+    groups = {} if is_optimistic else read_provenance(splits).extra.get("held_out", {})
     rows: list[dict[str, Any]] = []
     for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
         if not provenance.usable:
@@ -76,10 +81,14 @@ def evaluate_blankets(
             (seed, dataset, split, "evaluate"),
             threads,
         )
+        if groups:
+            rest = asked["models"], asked["metrics"], stored.extra["task"], (seed, dataset, split, "seen"), threads
+            seen = scores_at_seen_groups(known, stored.target.take(train), *rest)
+            scored = [{**row, "seen": seen[row["model"], row["metric"]]} for row in scored]
         rows += [{"split": split, **row} for row in scored]
-    is_optimistic = "selector" in what_of("evaluate_optimistic", scores)
     artefact = "evaluate_optimistic" if is_optimistic else "evaluate"
     total = made(artefact, scores, [table, splits, *blankets], spec, code, seed)
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
-    types = ARTEFACTS["evaluate"].types()
-    write_columns(scores, {name: [row[name] for row in rows] for name in types}, types, total)
+    types = ARTEFACTS["evaluate"].types(bool(groups))
+    total.extra |= {"held_out": groups} if groups else {}
+    write_columns(scores, {name: [row.get(name) for row in rows] for name in types}, types, total)

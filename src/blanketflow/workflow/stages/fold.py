@@ -13,6 +13,7 @@ import numpy as np
 
 from ...ci import CITest, get_ci_test
 from ...core.confirm import searched_rows
+from ...core.design import Design
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
@@ -96,11 +97,13 @@ class Fold:
         numbers = read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
-    @staticmethod
-    def prepared(stored: StoredTable, rows: np.ndarray) -> Table:
-        """Return rows of a table as the stages work on them."""
+    def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
+        """Return rows of a table as the stages work on them, with the groups if the CI test exchanges by them."""
         features = stored.features.take(rows)
-        return impute(features, features).with_column(stored.target.take(rows))
+        table = impute(features, features).with_column(stored.target.take(rows))
+        test = self.asked.get("ci_test", self.asked) or {}
+        is_exchanged = "permute" in test.get("options", {}) and stored.groups is not None
+        return table.with_design(Design(clusters=stored.groups[rows])) if is_exchanged else table
 
     def prior(self) -> PriorKnowledge:
         """Return what the search knows of features."""

@@ -6,20 +6,30 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from ...core.parts import LEAVE_GROUP_OUT
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_arrow, write_arrow, write_columns
-from ...data.splits import make_splits
+from ...data.splits import make_splits, split_ids
 from ...data.storage import read_table
 from ..identity import made
 
 
 def draw_splits(table: Path, splits: Path, dataset: str, spec: str, code: str = "") -> None:
-    """Write the splits of a data set for the numbers of folds that the spec names."""
+    """Write the splits of a data set for the numbers of folds that the spec names.
+
+    Where each split holds out one group, the metadata has which one, and its rows, by split as ``held_out``.
+    """
     asked = json.loads(spec)
     provenance = made("splits", splits, [table], spec, code, asked["seed"])
     stored = read_table(table, columns=[])
     n_test = stored.extra["n_test"]
     columns = make_splits(stored.target, asked, asked["folds"], asked["seed"], dataset, stored.groups, n_test)
+    if asked["evaluation"] == LEAVE_GROUP_OUT:
+        sizes = np.unique(stored.groups, return_counts=True)[1].tolist()
+        groups = zip(split_ids(asked | {"final": False}, len(sizes)), stored.extra["group_labels"], sizes, strict=True)
+        provenance.extra["held_out"] = {split: {"group": group, "n_rows": n} for split, group, n in groups}
     write_columns(splits, columns, ARTEFACTS["splits"].types(), provenance)
 
 
@@ -27,5 +37,7 @@ def gather_splits(parts: Sequence[Path], splits: Path, spec: str, code: str) -> 
     """Write the splits for every number of folds into one file, for people."""
     import pyarrow as pa
 
-    table = pa.concat_tables([read_arrow(path)[0] for path in parts])
-    write_arrow(splits, table, made("all_splits", splits, parts, spec, code, json.loads(spec)["seed"]))
+    tables, described = zip(*map(read_arrow, parts), strict=True)
+    provenance = made("all_splits", splits, parts, spec, code, json.loads(spec)["seed"])
+    provenance.extra = described[0].extra
+    write_arrow(splits, pa.concat_tables(tables), provenance)

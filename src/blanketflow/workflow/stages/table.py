@@ -35,5 +35,7 @@ def store(
     write_json(card, described)
     provenance = made("table", table, sources, without_places(spec), code, asked["seed"])
     provenance.extra, provenance.beside = {"content_hash": described["content_hash"]}, contents_beside(table, [card])
+    if asked.get("group_labels"):
+        provenance.extra["group_labels"] = raw.group_labels
     write_table(table, raw, provenance)
     return described

@@ -1,0 +1,59 @@
+"""How often tests that permute reject a true null where rows form clusters: `python benchmarks/clusters.py`.
+
+Prints the tables of docs/clusters.md; four minutes of CPU time. Numeric X and Y have a part that the eight rows of a
+cluster share, with the given intraclass correlation. In the first table the parts are independent; in the second they
+are the same, as where a site shifts all that it measures: X and Y are then independent within clusters only.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from papers import row
+from scipy.stats import beta
+
+from blanketflow.ci import get_ci_test
+from blanketflow.core.convert import as_table
+from blanketflow.core.design import Design
+
+SIZE, ALPHA, COLUMNS = 8, 0.05, 10
+PERMUTE = ("rows", "clusters", "within-clusters")
+#: Options of each test, and its draws of a table.
+TESTS = {
+    "mi-permutation": ({"n_permutations": 200}, 4000),
+    "ppi": ({"significance": "corrected-t", "n_repeats": 10}, 1000),
+    "cpi": ({"model": "ridge"}, 600),
+}
+
+
+def rate(test: str, permute: str, n_clusters: int, icc: float, is_confounded: bool) -> str:
+    """Return the share of true nulls that a test rejects, and its upper 95 % bound."""
+    options, n_draws = TESTS[test]
+    rng = np.random.default_rng([n_clusters, int(100 * icc), is_confounded])
+    clusters = np.repeat(np.arange(n_clusters), SIZE)
+    rejected = 0
+    for seed in range(n_draws // COLUMNS):
+        shared = rng.normal(size=(n_clusters, COLUMNS + 1))
+        if is_confounded:
+            shared[:] = shared[:, :1]
+        cells = np.sqrt(icc) * shared[clusters] + np.sqrt(1 - icc) * rng.normal(size=(len(clusters), COLUMNS + 1))
+        table = as_table(cells).with_design(Design(clusters=clusters))
+        bound = get_ci_test(test, permute=permute, **options).bind(table, seed=seed)
+        rejected += int(np.sum(bound.test_many(np.arange(COLUMNS), COLUMNS).p_value <= ALPHA))
+    upper = beta.ppf(0.95, rejected + 1, n_draws - rejected) if rejected < n_draws else 1.0
+    return f"{rejected / n_draws:.3f} ({upper:.3f})"
+
+
+def main() -> None:
+    """Measure and print."""
+    for is_confounded, numbers in ((False, (20, 40)), (True, (40,))):
+        cases = [(n, icc) for n in numbers for icc in (0.1, 0.5)]
+        print(row("test", "permute", *(f"{n} clusters, {icc}" for n, icc in cases)))
+        print(row(*["---"] * (2 + len(cases))))
+        for test in TESTS:
+            for permute in PERMUTE:
+                print(row(test, permute, *(rate(test, permute, *case, is_confounded) for case in cases)), flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()
