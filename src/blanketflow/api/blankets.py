@@ -95,6 +95,22 @@ class Blankets:
         """
         return {target: self[target] for target in self.found}
 
+    def union(self) -> list[str]:
+        """Return the columns that are in the blanket of at least one target.
+
+        Returns
+        -------
+        list of str
+            Those of the first target first, and most important first within a target.
+
+        Examples
+        --------
+        >>> found = {"a": [Step("x"), Step("y")], "b": [Step("z"), Step("x")]}
+        >>> Blankets(found, {}, 2, ["a", "b", "x", "y", "z"]).union()
+        ['x', 'y', 'z']
+        """
+        return list(dict.fromkeys(step.feature for steps in self.found.values() for step in steps))
+
     def frame(self) -> pd.DataFrame:
         """Return the members of all blankets as a table.
 
@@ -167,6 +183,7 @@ def blankets(
     ci_test: str | CITest | None = None,
     *,
     targets: Iterable[str] | None = None,
+    exclude_targets: bool = False,
     random_state: int = 0,
     time_limit: float | None = None,
     max_tests: int | None = None,
@@ -191,6 +208,9 @@ def blankets(
         that is calibrated for the table's columns and rows, with each column as target.
     targets : iterable of str, optional
         Columns to find the blankets of; all by default.
+    exclude_targets : bool, default=False
+        Whether the searches for one of `targets` leave out the others, which then are latent: each blanket is that of a
+        table without them.
     random_state : int, default=0
         Seed of methods and tests that draw random numbers.
     time_limit, max_tests : optional
@@ -242,14 +262,19 @@ def blankets(
     check_min_effect("blankets", configured, test, min_effect)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
-    check_resolution(configured, test, len(table) - 1)
     own = own_names(X)
     wanted = list(table.names if targets is None else map(str, targets))
     for target in wanted:
         table.position(target)  # refused before anything is searched
+    latent = set(wanted) if exclude_targets else set()
+    n_features = len(table) - max(1, len(latent))
+    if not n_features:
+        raise ParameterError("blankets: exclude_targets leaves no column to search among. Name fewer targets.")
+    check_resolution(configured, test, n_features)
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
-    search = _Search(configured, test, table, random_state, limits, Teller(verbose, "blankets"), min_effect or 0.0)
+    tell = Teller(verbose, "blankets")
+    search = _Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent))
     parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
     say_once("blankets", *(warned for _, warned in parts))
     found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
@@ -279,6 +304,7 @@ class _Search:
     limits: Limits
     tell: Teller
     min_effect: float
+    latent: frozenset[str]
 
     def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
         """Return the blankets, the statuses and the number of tests."""
@@ -288,7 +314,8 @@ class _Search:
         statuses: dict[str, tuple[str, str]] = {}
         shared: dict[Any, Any] = {}
         for target in targets:
-            problem = _problem(bound, target, fold_seed(self.seed, "0"), self.limits, shared)
+            features = [name for name in self.table.names if name != target and name not in self.latent]
+            problem = _problem(bound, features, target, fold_seed(self.seed, "0"), self.limits, shared)
             problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
             try:
                 outcome = run_problem(self.method, problem)
@@ -301,8 +328,9 @@ class _Search:
         return found, statuses, bound.n_tests
 
 
-def _problem(bound: BoundTest, target: str, seed: int, limits: Limits, shared: dict[Any, Any]) -> Problem:
-    features = [name for name in bound.table.names if name != target]
+def _problem(
+    bound: BoundTest, features: list[str], target: str, seed: int, limits: Limits, shared: dict[Any, Any]
+) -> Problem:
     bound.allowance = None  # the marginal tests do not count as part of a search
     marginal = bound.test_many(features, target)
     problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)

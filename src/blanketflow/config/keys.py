@@ -81,7 +81,12 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     ),
     "query": (None, Parameter("text", "SQL whose rows are the table, of databases.", nullable=True)),
     "sha256": (None, Parameter("text", "SHA-256 that the file must have.", nullable=True)),
-    "target": (None, Parameter("text", "Column to predict.", nullable=True)),
+    "target": (
+        None,
+        Parameter(
+            "text-or-names", "Column to predict, or several, each without the others: docs/targets.md.", nullable=True
+        ),
+    ),
     "target_path": (None, Parameter("text", "File of an npz table's target.", nullable=True)),
     "task": ("auto", Parameter("choice", "What to predict.", choices=("auto", "classification", "regression"))),
     "drop": ([], Parameter("names", "Columns to leave out.")),

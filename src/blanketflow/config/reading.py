@@ -33,6 +33,7 @@ from .checks import (
 )
 from .identifiers import CONFIRM, PART, TestOnRows, entries
 from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
+from .targets import one_data_set_each
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -61,10 +62,15 @@ def read_config(raw: Mapping[str, Any]) -> Config:
             raise ConfigError(f"config: {key} must name at least one entry, as 'id: {{key: value}}'.")
     for key in ("splits", "ci_tests"):
         top[key] = {} if top[key] is None else top[key]  # a heading with nothing below it
-    datasets = {name: checked_dataset(name, spec) for name, spec in entries("datasets", top["datasets"])}
+    named, targets = one_data_set_each(entries("datasets", top["datasets"]))
+    datasets = {name: checked_dataset(name, spec) for name, spec in named}
     check_aggregate(top["aggregate"], "config")
     ci_tests = {name: _ci_test(name, spec) for name, spec in entries("ci_tests", top["ci_tests"])}
     selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in entries("selectors", top["selectors"])}
+    for name, selector in selectors.items():
+        if targets and selector.datasets is not None:
+            parts = [part for known in selector.datasets for part in targets.get(known, {known: known}).values()]
+            selectors[name] = replace(selector, datasets=parts)
     splits = _section("config: splits", top["splits"], SPLITS)
     check_splits(splits, datasets)
     check_names(selectors, datasets)
@@ -84,6 +90,7 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     read = {
         "output": checked_output(top["output"]),
         "datasets": datasets,
+        "targets": targets,
         "splits": splits,
         "ci_tests": ci_tests,
         "test_types": {name: types.get(name, test.card.id) for name, test in ci_tests.items()},
@@ -117,6 +124,10 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     spec = _section(where, raw, DATASET)
     if (spec["source"] is None) == (spec["path"] is None):
         raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
+    if spec["target"] is not None and not isinstance(spec["target"], str):
+        raise ConfigError(
+            f"{where}: target is {shown(spec['target'])}. Name one column here: only a run takes several."
+        )
     for key in ("source", "path", "target_path"):
         if spec[key] is not None and not spec[key].strip():
             raise ConfigError(

@@ -70,7 +70,8 @@ class ChosenTest:
 class Config:
     """The configuration, checked and with defaults filled in.
 
-    `chosen` has the test that ``auto`` stands for by data set, once the tables were looked at.
+    `chosen` has the test that ``auto`` stands for by data set, once the tables were looked at. `targets` has the data
+    set of each target, by the id of the data set that was given several.
     """
 
     output: str
@@ -91,6 +92,7 @@ class Config:
     aggregate: Any
     printed: dict[str, str]
     chosen: Mapping[str, ChosenTest] = field(default_factory=dict)
+    targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def test_id(self, dataset: str, selector: str) -> str | None:
         """Return the id of a selector's CI test on a data set; None if its method uses none."""

@@ -21,10 +21,10 @@ class Parameter:
     Parameters
     ----------
     kind : str
-        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``tiers`` (lists of names),
-        ``groups`` (a mapping of names to lists of names), ``size`` (of memory: bytes, or text such as 2GB),
-        ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a list
-        of these, or "auto") or ``any``.
+        ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``, ``tiers``
+        (lists of names), ``groups`` (a mapping of names to lists of names), ``size`` (of memory: bytes, or text such as
+        2GB), ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a
+        list of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
     at_least, at_most : float, optional
@@ -72,6 +72,8 @@ class Parameter:
             listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
             listed |= self.kind == "roles" and isinstance(value, Mapping)
             return listed and all(isinstance(name, str) for name in value)
+        if self.kind == "text-or-names":
+            return isinstance(value, str) or Parameter("names", "")._right_kind(value)
         if self.kind == "size":
             return size_in_bytes(value) is not None
         if self.kind == "tiers":
@@ -108,6 +110,7 @@ class Parameter:
             "text": "a text",
             "texts": "a list of texts",
             "names": "a list of names",
+            "text-or-names": "a text or a list of names",
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",
@@ -149,6 +152,8 @@ class Parameter:
             return {"description": whole.pop("description"), "anyOf": [whole, {"enum": [*self.choices]}]}
         if self.kind == "size":
             fragment["type"] = ["string", "integer", *(["null"] if self.nullable else [])]
+        if self.kind == "text-or-names":
+            fragment["type"] = ["string", "array", *(["null"] if self.nullable else [])]
         if self.kind == "feature-counts":
             count = {"type": "integer", "minimum": 1}
             counts = {"type": "array", "items": count, "minItems": 1, "uniqueItems": True}

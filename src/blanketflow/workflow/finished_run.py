@@ -75,6 +75,7 @@ def finished_run(
         chosen_tests={name: tuple(chosen) for name, chosen in asked["chosen_tests"].items()},
         unselective=_unselective(asked, marginals),
         sampled=_sampled(by_fold),
+        targets=asked.get("targets", {}),
     )
 
 

@@ -301,6 +301,7 @@ class Plan:
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
                 "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
+                **({"targets": self.config.targets} if self.config.targets else {}),
             }
         )
 

@@ -38,12 +38,15 @@ def neighbourhoods(
     problem: Problem, find: FindNeighbours, alpha: float, max_k: int | None, symmetry: str
 ) -> Neighbourhoods:
     """Return the neighbourhoods of a problem's columns by one search; kept for the stages and targets that share."""
-    key = (neighbourhoods, find, alpha, max_k, symmetry, problem.included, tuple(problem.tiers.items()))
     test = problem.test  # it now counts for this problem, also where another one's searches are shared
+    known = {*problem.features, problem.target}
+    columns = test.table.names if len(known) == len(test.table) else [n for n in test.table.names if n in known]
+    tiers = tuple(problem.tiers.items())
+    key = (neighbourhoods, find, alpha, max_k, symmetry, problem.included, tiers, tuple(columns))
     if key not in problem.shared:
         if problem.included or problem.tiers:
             find = partial(find, staying=problem.included, tiers=problem.tiers)
-        problem.shared[key] = Neighbourhoods(test, test.table.names, find, alpha, max_k, symmetry, problem.tiers)
+        problem.shared[key] = Neighbourhoods(test, columns, find, alpha, max_k, symmetry, problem.tiers)
     return problem.shared[key]
 
 
