@@ -10,6 +10,7 @@ from scipy.stats import f as f_distribution
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.core.convert import as_table
+from blanketflow.core.design import Design
 from literal_hsic import full_hsic
 
 GROUPS = {"site": ("site_a", "site_b"), "scale": ("q1", "q2", "q3")}
@@ -44,6 +45,16 @@ def test_a_group_is_a_column_of_its_joint_levels(name):
     assert ours.table.names == joint.table.names
     for x, y, given in QUERIES:
         assert ours.test(x, y, given) == joint.test(x, y, given)
+
+
+@pytest.mark.parametrize("name", ["mi-permutation", "hsic"])
+def test_whole_clusters_of_rows_change_places_with_groups_too(name):
+    X, clusters = discrete(60), Design(clusters=np.arange(60) // 6)
+    options = {"permute": "clusters", "n_permutations": 50, **({"null": "permutation"} if name == "hsic" else {})}
+    test, table = get_ci_test(name, **options), as_table(X).with_design(clusters)
+    ours, plain = bind_groups(test, table, GROUPS), test.bind(table)
+    assert ours.test("site", "y") == plain.test(["site_a", "site_b"], "y")
+    assert ours.test("age", "y") == plain.test("age", "y")
 
 
 def test_numbers_are_binned_before_they_are_joined():

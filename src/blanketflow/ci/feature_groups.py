@@ -63,7 +63,8 @@ def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Tab
 
     Nothing but the name of such a column is read: engines read the group's own columns.
     """
-    return Table([replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)])
+    columns = [replace(table[groups.get(name, (name,))[0]], name=name) for name in variables(table.names, groups)]
+    return Table(columns, table.design)
 
 
 def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
