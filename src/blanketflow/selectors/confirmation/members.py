@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ci.generalised_covariance import generalised_covariance
+from ...ci.generalised_covariance import GeneralisedCovariance, generalised_covariance
 from ...core.errors import DataError
 from ...core.holm import holm
 from ...core.seeds import derive_seed
@@ -88,14 +88,22 @@ def confirm_members(
             f"{where}: {len(members)} features cannot be confirmed on {target.n_rows} rows, which must be more. Select "
             "fewer, give more rows, or remove confirm."
         )
-    found = []
-    for member in members:
-        others = matrix_of(features, [name for name in members if name != member])
-        own = derive_seed(seed, member)
-        x, y = (cross_fitted_residuals(column, others, own, groups) for column in (features[member], target))
-        found.append(generalised_covariance(x, y, groups))
+    found = [test_member(features, target, member, members, seed, groups) for member in members]
     is_confirmed = np.array(holm([one.p_value for one in found])) <= LEVEL
     return [
         Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
         for member, one, confirmed in zip(members, found, is_confirmed, strict=True)
     ]
+
+
+def test_member(
+    features: Table, target: Column, member: str, members: Sequence[str], seed: int, groups: np.ndarray | None = None
+) -> GeneralisedCovariance:
+    """Test one member given the others; the arguments are as for `confirm_members`."""
+    others = matrix_of(features, [name for name in members if name != member])
+    own = derive_seed(seed, member)
+    x, y = (cross_fitted_residuals(column, others, own, groups) for column in (features[member], target))
+    return generalised_covariance(x, y, groups)
+
+
+test_member.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
