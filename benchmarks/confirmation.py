@@ -20,7 +20,7 @@ from blanketflow.core.errors import UnreliableWarning
 from blanketflow.core.holm import holm
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
-from blanketflow.selectors.confirmation.members import LEVEL, test_member
+from blanketflow.selectors.confirmation.members import LEVEL, given_the_others
 
 #: What the other four members do to both the feature and the target, which have noise of variance 1.
 CURVES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -46,7 +46,7 @@ def one_test(curve: str, kind: str, n: int, effect: float, number: int) -> float
         target = Column("y", "categorical", codes, tuple(map(str, range(n_levels))))
     columns = [Column("x", "numeric", x), *(Column(f"z{j}", "numeric", Z[:, j]) for j in range(4))]
     features = Table(columns)
-    return test_member(features, target, "x", features.names, number).p_value
+    return given_the_others(features, target, ["x"], features.names, number).p_value
 
 
 def one_search(n_signals: int, number: int) -> dict[str, object]:

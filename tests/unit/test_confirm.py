@@ -7,13 +7,14 @@ import pytest
 import blanketflow as bf
 from blanketflow.config.identifiers import TestOnRows as OnRows
 from blanketflow.core.confirm import searched_rows
+from blanketflow.core.convert import as_table
 from blanketflow.core.errors import BlanketflowError, DataError, ParameterError
 from blanketflow.core.holm import holm
 from blanketflow.core.table import Column, Table
 from blanketflow.reporting.report.dataset import blankets
 from blanketflow.reporting.report.headline import headline
 from blanketflow.reporting.report.render import render
-from blanketflow.selectors.confirmation.members import test_member as given_the_others
+from blanketflow.selectors.confirmation.members import given_the_others
 from blanketflow.selectors.confirmation.residuals import cross_fitted_residuals
 
 
@@ -143,6 +144,20 @@ def test_the_page_has_the_sentence(compared):
     assert "effect on rows left out" in page
 
 
+def test_a_group_of_features_is_tested_together_given_the_others(table):
+    X, y = table
+    asked = {"feature_groups": {"both": ["a", "c"], "rest": ["d", "e"]}}
+    found = bf.All(confirm=0.5, **asked).fit(X, y).confirmed_.set_index("feature")
+    assert (found.loc["a"] == found.loc["c"]).all() and (found.loc["d"] == found.loc["e"]).all()
+    assert set(found.index[found["confirmed"]]) == {"a", "b", "c", "group"}
+    rows = ~searched_rows(y.to_numpy(), 0.5, 0)
+    features, target = as_table(X[rows].reset_index(drop=True)), Column("y", "numeric", y[rows].to_numpy())
+    alone = given_the_others(features, target, ["a", "c"], list(found.index), 0)
+    assert alone.p_value == found.loc["a", "p_value"] and alone.effect > 0.3
+    compared = bf.compare(X, y, {"joint": {"method": "all", "confirm": 0.5, **asked}}, models=["tree"], evaluation=2)
+    assert compared.confirmed.set_index("feature").loc["c", "confirmed"]
+
+
 def test_ids_of_tests_on_fewer_rows():
     for asked in (OnRows("g2"), OnRows("g2-3", True), OnRows("my-test", False, 0.125)):
         assert OnRows.of(asked.id) == asked
@@ -155,6 +170,6 @@ def test_level_where_a_curve_of_another_explains_both():
         rng = np.random.default_rng(seed)
         z = rng.normal(size=200)
         x, y = (Column(name, "numeric", z**2 + rng.normal(size=200)) for name in "xy")
-        found = given_the_others(Table([x, Column("z", "numeric", z)]), y, "x", ["x", "z"], seed)
+        found = given_the_others(Table([x, Column("z", "numeric", z)]), y, ["x"], ["x", "z"], seed)
         rejected += found.p_value <= 0.05
     assert rejected <= 14  # of 100 at level 0.05, more than 13 have the probability 0.0005
