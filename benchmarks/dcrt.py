@@ -68,7 +68,7 @@ def table(results: pd.DataFrame) -> str:
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", type=int, default=100, help="tables of each design")
+    parser.add_argument("--tables", type=int, default=60, help="tables of each design")
     arguments = parser.parse_args()
     start = time.process_time()
     with threadpool_limits(1):

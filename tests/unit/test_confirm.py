@@ -1,14 +1,17 @@
 """`confirm`: the search sees only its rows, and what is true of the rest of the rows is found there."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import blanketflow as bf
 from blanketflow.config.identifiers import TestOnRows as OnRows
+from blanketflow.config.reading import read_config
 from blanketflow.core.confirm import searched_rows
 from blanketflow.core.convert import as_table
-from blanketflow.core.errors import BlanketflowError, DataError, ParameterError
+from blanketflow.core.errors import BlanketflowError, ConfigError, DataError, ParameterError
 from blanketflow.core.holm import holm
 from blanketflow.core.table import Column, Table
 from blanketflow.reporting.report.dataset import blankets
@@ -16,6 +19,7 @@ from blanketflow.reporting.report.headline import headline
 from blanketflow.reporting.report.render import render
 from blanketflow.selectors.confirmation.members import given_the_others
 from blanketflow.selectors.confirmation.residuals import cross_fitted_residuals
+from blanketflow.workflow.plan import make_plan
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +160,36 @@ def test_a_group_of_features_is_tested_together_given_the_others(table):
     assert alone.p_value == found.loc["a", "p_value"] and alone.effect > 0.3
     compared = bf.compare(X, y, {"joint": {"method": "all", "confirm": 0.5, **asked}}, models=["tree"], evaluation=2)
     assert compared.confirmed.set_index("feature").loc["c", "confirmed"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"splits": {"final": False}}, "confirm tests the final blanket"),
+        ({"supplied": {"selector": "gs", "stage": "grow"}}, "grow comes from outside"),
+        ({"ci_tests": {"g2-confirm-0-5": {"type": "g2"}}}, "do not end in"),
+    ],
+)
+def test_configurations_that_could_not_confirm_are_refused(more, said):
+    raw = {"datasets": {"wine": {"source": "sklearn:wine"}}, "selectors": {"gs": {"method": "gs", "confirm": 0.5}}}
+    read_config(raw)
+    with pytest.raises(ConfigError, match=said):
+        read_config(raw | more)
+
+
+def test_specs_are_as_before_without_confirm():
+    def specs(**keys):
+        raw = {
+            "datasets": {"wine": {"source": "sklearn:wine"}},
+            "selectors": {"gs": {"method": "gs", "ci_test": "g2", **keys}},
+        }
+        plan = make_plan(raw, Path)
+        test = plan.test_id("wine", "gs")
+        return test, plan.test_spec("wine", test), plan.method_spec("wine", "gs"), plan.report_spec()
+
+    without, with_half = specs(), specs(confirm=0.5)
+    assert without[0] == "g2" and not any("confirm" in text for text in without)
+    assert with_half[0] == "g2-confirm-0-5" and all("confirm" in text for text in with_half)
 
 
 def test_ids_of_tests_on_fewer_rows():
