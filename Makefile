@@ -115,9 +115,11 @@ benchmark-answer: setup-bench ## measure auto beside what people use, hours; goe
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
 	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
 
-error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then stability selection
+error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then the rest of its page
 	$(BIN)/python benchmarks/error_control.py --budget-minutes $(MINUTES)
 	$(BIN)/python benchmarks/stability_selection.py
+	$(BIN)/python benchmarks/dcrt.py
+	$(BIN)/python benchmarks/confirmation.py
 
 clean: ## remove results and caches, keep .venv
 	rm -rf results .snakemake

@@ -21,7 +21,8 @@ of every method; "refused" comes in words, before any job starts: a run skips a 
 `feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the
 config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others
 refuse it. Groups of rows stay together in every split and fold, with any method. Missing cells are imputed, or their
-rows dropped, before a method sees them.
+rows dropped, before a method sees them. Every method takes
+[`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows.
 
 ## Methods
 

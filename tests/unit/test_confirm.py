@@ -1,18 +1,25 @@
 """`confirm`: the search sees only its rows, and what is true of the rest of the rows is found there."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import blanketflow as bf
 from blanketflow.config.identifiers import TestOnRows as OnRows
+from blanketflow.config.reading import read_config
 from blanketflow.core.confirm import searched_rows
-from blanketflow.core.errors import BlanketflowError, DataError, ParameterError
+from blanketflow.core.convert import as_table
+from blanketflow.core.errors import BlanketflowError, ConfigError, DataError, ParameterError
 from blanketflow.core.holm import holm
 from blanketflow.core.table import Column, Table
+from blanketflow.reporting.report.dataset import blankets
+from blanketflow.reporting.report.headline import headline
 from blanketflow.reporting.report.render import render
-from blanketflow.selectors.confirmation.members import confirm_members
+from blanketflow.selectors.confirmation.members import given_the_others
 from blanketflow.selectors.confirmation.residuals import cross_fitted_residuals
+from blanketflow.workflow.plan import make_plan
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +133,63 @@ def test_a_run_confirms_the_members_of_the_final_blanket(compared):
 
 
 def test_the_report_says_how_many_are_confirmed(compared):
+    said = headline(compared.run, "table")
+    assert (said.selector, said.confirmed[:9]) == ("half", "3 of thes")
+    (shown,) = blankets(compared.run, "table")
+    assert shown.table.headers[-2:] == ["effect on rows left out", "confirmed"]
+    assert [row[-1].text for row in shown.table.rows].count("yes") == 3
+
+
+@pytest.mark.extended
+def test_the_page_has_the_sentence(compared):
     page = render(compared.run, charts={})
     n = len(compared.confirmed)
-    assert n >= 3
     assert f"3 of these {n} are confirmed on rows that the search never saw." in page
     assert "effect on rows left out" in page
+
+
+def test_a_group_of_features_is_tested_together_given_the_others(table):
+    X, y = table
+    asked = {"feature_groups": {"both": ["a", "c"], "rest": ["d", "e"]}}
+    found = bf.All(confirm=0.5, **asked).fit(X, y).confirmed_.set_index("feature")
+    assert (found.loc["a"] == found.loc["c"]).all() and (found.loc["d"] == found.loc["e"]).all()
+    assert set(found.index[found["confirmed"]]) == {"a", "b", "c", "group"}
+    rows = ~searched_rows(y.to_numpy(), 0.5, 0)
+    features, target = as_table(X[rows].reset_index(drop=True)), Column("y", "numeric", y[rows].to_numpy())
+    alone = given_the_others(features, target, ["a", "c"], list(found.index), 0)
+    assert alone.p_value == found.loc["a", "p_value"] and alone.effect > 0.3
+    compared = bf.compare(X, y, {"joint": {"method": "all", "confirm": 0.5, **asked}}, models=["tree"], evaluation=2)
+    assert compared.confirmed.set_index("feature").loc["c", "confirmed"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"splits": {"final": False}}, "confirm tests the final blanket"),
+        ({"supplied": {"selector": "gs", "stage": "grow"}}, "grow comes from outside"),
+        ({"ci_tests": {"g2-confirm-0-5": {"type": "g2"}}}, "do not end in"),
+    ],
+)
+def test_configurations_that_could_not_confirm_are_refused(more, said):
+    raw = {"datasets": {"wine": {"source": "sklearn:wine"}}, "selectors": {"gs": {"method": "gs", "confirm": 0.5}}}
+    read_config(raw)
+    with pytest.raises(ConfigError, match=said):
+        read_config(raw | more)
+
+
+def test_specs_are_as_before_without_confirm():
+    def specs(**keys):
+        raw = {
+            "datasets": {"wine": {"source": "sklearn:wine"}},
+            "selectors": {"gs": {"method": "gs", "ci_test": "g2", **keys}},
+        }
+        plan = make_plan(raw, Path)
+        test = plan.test_id("wine", "gs")
+        return test, plan.test_spec("wine", test), plan.method_spec("wine", "gs"), plan.report_spec()
+
+    without, with_half = specs(), specs(confirm=0.5)
+    assert without[0] == "g2" and not any("confirm" in text for text in without)
+    assert with_half[0] == "g2-confirm-0-5" and all("confirm" in text for text in with_half)
 
 
 def test_ids_of_tests_on_fewer_rows():
@@ -145,6 +204,6 @@ def test_level_where_a_curve_of_another_explains_both():
         rng = np.random.default_rng(seed)
         z = rng.normal(size=200)
         x, y = (Column(name, "numeric", z**2 + rng.normal(size=200)) for name in "xy")
-        found = confirm_members(Table([x, Column("z", "numeric", z)]), y, ["x", "z"], seed)
-        rejected += found[0].p_value <= 0.05
+        found = given_the_others(Table([x, Column("z", "numeric", z)]), y, ["x"], ["x", "z"], seed)
+        rejected += found.p_value <= 0.05
     assert rejected <= 14  # of 100 at level 0.05, more than 13 have the probability 0.0005

@@ -25,5 +25,6 @@ def confirmed(
     if selector.confirm is not None:
         rows = filled(features.take(left_out), selector.missing), target.take(left_out)
         together = None if groups is None else groups[left_out]
-        found = confirm_members(*rows, selector.selected_features_, seed, together, type(selector).__name__)
+        members, where = selector.selected_features_, type(selector).__name__
+        found = confirm_members(*rows, members, seed, together, where, selector.feature_groups_)
     return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(Confirmation)])

@@ -12,7 +12,7 @@ STAGES = {
     "data": ("table", "splits", "gather_splits"),
     "CI tests": ("ci_test", "ci_test_chunk", "gather_ci_test"),
     "selection": ("grow", "shrink", "grow_shrink", "aggregate"),
-    "evaluation": ("evaluate",),
+    "evaluation": ("confirm", "evaluate"),
     "tables and report": (),
 }
 #: The suffix that the plan's grain adds to the name of a rule.

@@ -117,6 +117,21 @@ def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> No
             raise ConfigError(f"{where}: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
 
 
+def check_confirm(selectors: Mapping[str, Selector], splits: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` where `confirm` cannot hold: without a final blanket, or with results from outside."""
+    for name, selector in selectors.items():
+        if selector.confirm is not None and not splits["final"]:
+            raise ConfigError(
+                f"config: selector {name!r}: confirm tests the final blanket, which splits: {{final: false}} leaves "
+                "out. Remove confirm, or set final: true."
+            )
+        if selector.confirm is not None and selector.supplied:
+            raise ConfigError(
+                f"config: selector {name!r}: {selector.supplied} comes from outside, and may have seen the rows that "
+                "confirm leaves out. Remove confirm."
+            )
+
+
 def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) -> None:
     """Refuse selectors of data sets that are not there."""
     for selector in selectors.values():

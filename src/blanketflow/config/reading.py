@@ -20,6 +20,7 @@ from ..selectors.min_effect import check_min_effect
 from ..selectors.run_fold import check_choice, check_pair
 from .checks import (
     check_aggregate,
+    check_confirm,
     check_folds,
     check_names,
     check_references,
@@ -80,12 +81,8 @@ def read_config(raw: Mapping[str, Any]) -> Config:
         if not any(s.method.card.id == "all" for s in selectors.values()):
             selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
     for name, stage in checked_supplied(top["supplied"], selectors).items():
-        if selectors[name].confirm is not None:
-            raise ConfigError(
-                f"config: selector {name!r}: {stage} comes from outside, and may have seen the rows that confirm "
-                "leaves out. Remove confirm."
-            )
         selectors[name] = replace(selectors[name], supplied=stage)
+    check_confirm(selectors, splits)
     types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}
     read = {
         "output": checked_output(top["output"]),

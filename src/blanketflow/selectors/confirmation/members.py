@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...ci.generalised_covariance import generalised_covariance
+from ...ci.generalised_covariance import GeneralisedCovariance, generalised_covariance
 from ...core.errors import DataError
 from ...core.holm import holm
+from ...core.prior import NO_GROUPS, group_of
 from ...core.seeds import derive_seed
 from ...core.table import Column, Table
 from ..learning import matrix_of
@@ -53,6 +54,7 @@ def confirm_members(
     seed: int,
     groups: np.ndarray | None = None,
     where: str = "data",
+    feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
 ) -> list[Confirmation]:
     """Test each selected feature on held-out rows given the other selected ones.
 
@@ -70,6 +72,8 @@ def confirm_members(
         Numbers of rows that belong together; then groups are taken as independent, not rows.
     where : str
         What the message of an error begins with.
+    feature_groups : mapping of str to sequence of str
+        Features that stay together: they are tested together, given those outside, and have the same result.
 
     Returns
     -------
@@ -88,14 +92,28 @@ def confirm_members(
             f"{where}: {len(members)} features cannot be confirmed on {target.n_rows} rows, which must be more. Select "
             "fewer, give more rows, or remove confirm."
         )
-    found = []
+    variables: dict[str, list[str]] = {}
     for member in members:
-        others = matrix_of(features, [name for name in members if name != member])
-        own = derive_seed(seed, member)
-        x, y = (cross_fitted_residuals(column, others, own, groups) for column in (features[member], target))
-        found.append(generalised_covariance(x, y, groups))
+        variables.setdefault(group_of(member, feature_groups) or member, []).append(member)
+    found = [given_the_others(features, target, columns, members, seed, groups) for columns in variables.values()]
     is_confirmed = np.array(holm([one.p_value for one in found])) <= LEVEL
-    return [
-        Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
-        for member, one, confirmed in zip(members, found, is_confirmed, strict=True)
-    ]
+    confirmations = {
+        member: Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
+        for columns, one, confirmed in zip(variables.values(), found, is_confirmed, strict=True)
+        for member in columns
+    }
+    return [confirmations[member] for member in members]
+
+
+def given_the_others(
+    features: Table,
+    target: Column,
+    columns: Sequence[str],
+    members: Sequence[str],
+    seed: int,
+    groups: np.ndarray | None = None,
+) -> GeneralisedCovariance:
+    """Test some members together given the others; the rest is as for `confirm_members`."""
+    others, own = matrix_of(features, [name for name in members if name not in columns]), derive_seed(seed, *columns)
+    of_columns = [cross_fitted_residuals(features[name], others, own, groups) for name in columns]
+    return generalised_covariance(np.hstack(of_columns), cross_fitted_residuals(target, others, own, groups), groups)

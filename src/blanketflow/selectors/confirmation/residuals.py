@@ -19,8 +19,8 @@ from ..wrappers.model_rankings import linear_model
 N_PARTS = 5
 #: A column of at least so many values may bend at these quantiles.
 FEWEST_VALUES, QUANTILES = 8, np.linspace(0.1, 0.9, 9)
-#: Up to so many columns their products are regressors too.
-MOST_WITH_PRODUCTS = 10
+#: Up to so many columns they are bent, and up to so many their products are regressors too.
+MOST_BENT, MOST_WITH_PRODUCTS = 30, 10
 #: Strengths of the penalty, among which leave-one-out errors choose.
 PENALTIES = np.geomspace(0.1, 1e4, 16)
 
@@ -28,9 +28,9 @@ PENALTIES = np.geomspace(0.1, 1e4, 16)
 def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.ndarray | None = None) -> np.ndarray:
     """Return what is left of a column once columns X are known.
 
-    Two regressions compete: our linear (or logistic) one, and a ridge regression on bent columns and products of
-    columns, which finds curves and pairs. The one whose predictions of held-out rows are better is used. Trees were
-    tried too: they leave more of a smooth relation, and thereby find dependence where there is none.
+    Two regressions compete: our linear (or logistic) one, and, up to 30 columns, a ridge regression on bent columns and
+    products of columns, which finds curves and pairs. The one whose predictions of held-out rows are better is used.
+    Trees were tried too: they leave more of a smooth relation, and thereby find dependence where there is none.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.
     parts = balanced_parts(y, N_PARTS, derive_rng(seed, "confirm", column.name), groups)
     candidates = [_by_linear_model(column, y, levels), _by_bent_columns(outcomes)]
     found = []
-    for fitted in candidates if X.shape[1] else candidates[:1]:
+    for fitted in candidates if 0 < X.shape[1] <= MOST_BENT else candidates[:1]:
         left = outcomes.copy()
         for part in np.unique(parts):
             train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)

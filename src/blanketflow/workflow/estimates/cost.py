@@ -81,6 +81,8 @@ REPEATED = {"knockoffs": ("draws", 1), "halves": ("pairs", 2)}
 PANEL, PANEL_ROWS, PANEL_FITS = ("lightgbm", "logistic", "knn"), 2000, 50
 #: The work of methods that name none, by family; any other family fits models.
 FAMILIES = {"causal": "forward", "filter": "ranking", "kernel": "kernel-pairs", "reference": "nothing"}
+#: Seconds of the regressions that confirm a member, and what each row of the table adds.
+CONFIRM_MEMBER, CONFIRM_ROW = 0.05, 1e-4
 CODE, CODE_ROW, CELL, DISTANCE = 2e-6, 1e-9, 2e-7, 5e-10
 
 
@@ -138,6 +140,11 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
     if unit == "test" and test and per_feature + per_pair:
         seconds += _binning_seconds(test.options(), facts)
     return facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
+
+
+def confirm_seconds(facts: Facts, n_members: int) -> float:
+    """Return about how many CPU seconds it takes to test so many members given the others on rows left out."""
+    return n_members * (CONFIRM_MEMBER + CONFIRM_ROW * facts.n_rows)
 
 
 def evaluate_seconds(models: Sequence[str], facts: Facts, n_chosen: int = MODEL_FEATURES) -> float:

@@ -17,6 +17,7 @@ from .cost import (
     LOADING,
     LOADING_MODELS,
     MODEL_FEATURES,
+    confirm_seconds,
     evaluate_seconds,
     grow_shrink_seconds,
     marginal_seconds,
@@ -50,6 +51,8 @@ ARRAY_CELL, MATRIX_CELL, ROW = 24, 10, 500
 MATRICES = ("near-rows", "fits", "fits-of-each")
 #: Most features of a set that models are trained on, as a rule.
 CHOSEN = 1_000
+#: Members of a blanket, as a rule.
+MEMBERS = 20
 MB = 1e6
 
 
@@ -119,6 +122,8 @@ class Estimates:
             facts = facts.at_most(self.config.max_rows(ids["dataset"], test or chosen.method))
             limit = chosen.time_limit and chosen.time_limit / margin
             return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
+        if stage == "confirm":
+            return confirm_seconds(facts, self._n_chosen(ids["selector"], facts, min(facts.n_features, MEMBERS)))
         if stage == "evaluate":
             n_chosen = self._n_chosen(ids["selector"], facts, MODEL_FEATURES)
             n_times = 1 + SEEN_PARTS if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...data.splits import FINAL
 from ..grain import DATASET, FOLD, SPLIT
 from ..specs import Plan
 from .cost import LOADING, LOADING_MODELS
@@ -51,10 +52,12 @@ def duration(seconds: float) -> str:
 
 
 def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
-    """Return about how many CPU seconds growing, shrinking and evaluating a selector on a data set takes."""
+    """Return about how many CPU seconds all stages of a selector on a data set take."""
     n_splits = len(plan.splits(dataset))
     n_parts = max(plan.selector(selector).folds, 1) * n_splits
     n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
     ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits(dataset))
     seconds = 2 * LOADING * n_jobs + plan.estimates.work_seconds("grow_shrink", ids, n_parts)
+    if plan.selector(selector).confirm is not None and FINAL in plan.splits(dataset):
+        seconds += plan.estimates.seconds("confirm", ids)
     return seconds + (plan.estimates.seconds("evaluate", ids, n_tested) if n_tested else 0.0)

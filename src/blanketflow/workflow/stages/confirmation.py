@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_rows
 from ...data.splits import FINAL
-from ...data.storage import read_table
+from ...data.storage import read_features
 from ...selectors.confirmation.members import confirm_members
 from ..jobs import passed_on, recorded
 from .fold import Fold
@@ -28,7 +28,7 @@ def confirm_blanket(
     dataset : str
         Id of the data set.
     spec : str
-        The share of the rows, and the seed, as JSON.
+        The share of the rows, the seed, and what is known of features, as JSON.
     code : str
         Digest of the code.
     """
@@ -40,10 +40,11 @@ def confirm_blanket(
         rows = zip(columns["feature"], columns["chosen"], columns["importance"], strict=True)
         chosen = sorted((row for row in rows if row[1]), key=lambda row: -row[2])
         members, rows = [row[0] for row in chosen], fold.left_out_rows()
-        stored = read_table(table, members)
-        whole = fold.prepared(stored, rows)
+        stored, where = read_features(table), f"{dataset}, split {FINAL}"
+        known = fold.prior().of(stored.features.names, where, stored.target.name)
+        whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
         groups = None if stored.groups is None else stored.groups[rows]
         target = whole[stored.target.name]
-        found = confirm_members(whole, target, members, fold.seed, groups, f"{dataset}, split {FINAL}")
+        found = confirm_members(whole, target, members, fold.seed, groups, where, known.feature_groups)
         provenance.n_tests = len(found)
     write_rows(confirmed, [tuple(asdict(one).values()) for one in found], ARTEFACTS["confirm"].types(), provenance)
