@@ -30,7 +30,7 @@ def with_joint_levels(table: Table, groups: Mapping[str, Sequence[str]], coder: 
             columns.append(_joint(table, first[name], groups[first[name]], coder))
         elif name not in others:
             columns.append(table[name])
-    return Table(columns)
+    return Table(columns, table.design)
 
 
 def _joint(table: Table, name: str, members: Sequence[str], coder: Coder) -> Column:
