@@ -173,7 +173,9 @@ def test_the_answer_and_its_model_count_rows():
 
 def test_a_test_that_ignores_groups_says_so(rows):
     X, y, *_ = rows
-    with pytest.warns(DependentRowsWarning, match="GS: rows of one group stay together, but p-values take all rows"):
+    with pytest.warns(
+        DependentRowsWarning, match="GS: rows of one group stay together, but p-values of g2 take all rows"
+    ):
         bf.GS(ci_test="g2").fit(X, y, groups=np.arange(len(X)) // 4)
 
 

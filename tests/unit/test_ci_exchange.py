@@ -178,7 +178,7 @@ def test_options_that_do_not_go_together():
         bound.test(0, 1, [2])
 
 
-def study(n_patients=30):
+def study(n_patients=40):
     """Four rows a patient; `dose` tells the outcome, `marker` only who it is."""
     rng = np.random.default_rng(0)
     patient, ill = np.repeat(np.arange(n_patients), 4), rng.integers(0, 2, n_patients)

@@ -107,3 +107,16 @@ def test_the_plan_counts_the_groups_of_a_file_of_which_it_saw_the_head_only(tmp_
     assert not make_plan(asked, lambda name: name).facts["long"].exact
     plan = make_plan(asked | {"splits": {"evaluation": "leave-group-out"}}, lambda name: name)
     assert plan.evaluation_splits("long") == [f"cv-{k}" for k in range(1, 13)]
+
+
+def test_one_job_cannot_do_the_splits_of_data_sets_that_have_different_ones(tmp_path):
+    datasets = {}
+    for name, sites in (("four", SITES), ("two", (3, 10))):
+        X, y = study(60, sites)
+        X.assign(y=y).to_csv(tmp_path / f"{name}.csv", index=False)
+        datasets[name] = {"path": str(tmp_path / f"{name}.csv"), "target": "y", "groups": "site"}
+    asked = {"datasets": datasets, "splits": {"evaluation": "leave-group-out"}, "folds": 0}
+    plan = make_plan({**asked, "selectors": {"all": {"method": "all"}}}, lambda name: name)
+    assert plan.grains.n_splits == {"four": 5, "two": 3} and plan.grains.of_selector("four", "all") != "dataset"
+    with pytest.raises(ConfigError, match=r"'all' has grain: dataset.*different numbers of splits. Set grain to auto"):
+        make_plan({**asked, "selectors": {"all": {"method": "all", "grain": "dataset"}}}, lambda name: name)

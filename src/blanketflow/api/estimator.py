@@ -36,7 +36,7 @@ from .arguments import SHARED, docstring, initialiser, own_arguments, sections, 
 from .confirmed import confirmed
 from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .random_state import seed_of
-from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand
+from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
 from .trace import trace
 from .untyped_bases import BaseEstimator, SelectorMixin
@@ -163,7 +163,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             attributes = sections(MarkovBlanketSelector)[1].get("Attributes", "")
             cls.__doc__ = docstring(cls.method_class, arguments, attributes)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, within: Any = None) -> Self:
         """Find the Markov blanket of `y`.
 
         Parameters
@@ -180,7 +180,9 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             rows, which stay together in folds and parts. Methods and tests that draw single rows refuse weights.
         groups : array-like of shape (n,), optional
             Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
-            method splits rows. P-values still take rows as independent, which a warning says.
+            method splits rows. P-values take rows as independent unless the test has `permute`; a warning says so.
+        within : array-like of shape (n,), optional
+            Labels of strata, such as the site, which are no feature: CI tests are made within them.
 
         Returns
         -------
@@ -204,8 +206,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         [['x0']]
         """
         method, test = self.configured()
-        name, read = type(self).__name__, self._read(X, y)
-        drop = self.missing == "drop"
+        name, drop = type(self).__name__, self.missing == "drop"
+        read = with_strata(name, method, *self._read(X, y), within, self.confirm is not None)
         features, target, together, are_weighted = rows_at_hand(name, *read, sample_weight, groups, drop)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
@@ -213,17 +215,17 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         target = target_column(target, self.task_)
         if len(np.unique(target.values)) < 2:
             raise DataError("y has only one class or value. Give rows of at least two.")
-        seed = seed_of(self.random_state)
+        seed, limits, self.ci_test_reason_ = seed_of(self.random_state), Limits(self.time_limit, self.max_tests), ""
         parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
         is_searched = searched_rows(target.values, self.confirm, seed, together, name)
         parts = [(fold, rows[is_searched[rows]]) for fold, rows in parts]
-        limits, self.ci_test_reason_ = Limits(self.time_limit, self.max_tests), ""
         if test == AUTO:
             n_rows = min(len(rows) for _, rows in parts)
             choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "", are_weighted)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        check_rows(name, method, test, are_weighted, groups is not None, self.confirm is not None)
+        n_groups = None if groups is None else len(np.unique(together))
+        check_rows(name, method, test, are_weighted, n_groups, self.confirm is not None)
         check_max_rows(name, method, test, self.max_rows, are_weighted)
         self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
         parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..ci.base import CITest
+from ..core.design import Design
 from ..core.errors import DataError, DependentRowsWarning, UnsupportedError
 from ..core.table import Column, Table, column_from_array
 from ..core.wide_columns import WideColumns
@@ -16,6 +18,7 @@ from ..data.impute import impute
 from ..data.raw import missing_cells, used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
+from ..selectors.design import why_groups_are_ignored
 from ..selectors.run_fold import why_no_weights
 
 
@@ -37,7 +40,7 @@ def rows_at_hand(
     DataError
         If weights or groups do not have one entry per row, weights are not counts, or entries are missing.
     """
-    together = None if groups is None else _numbers(name, groups, features.n_rows)
+    together = None if groups is None else _numbers(name, "groups", groups, features.n_rows)
     rows = None if weights is None else repeated_rows(f"{name}: sample_weight", weights, features.n_rows)
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
@@ -51,17 +54,37 @@ def rows_at_hand(
     return _used(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
+def with_strata(
+    name: str, method: Method, features: Table, target: Column, within: Any, confirm: bool
+) -> tuple[Table, Column]:
+    """Return features within whose strata CI tests are made, and the target; `within` is None for no strata.
+
+    Raises `UnsupportedError` if the method makes no CI tests or `confirm` makes others, `DataError` if there is not one
+    label per row.
+    """
+    if within is None:
+        return features, target
+    if method.default_test is None:
+        raise UnsupportedError(f"{name}: within is for CI tests, and {method.card.id} uses none. Remove it.")
+    if confirm:
+        raise UnsupportedError(f"{name}: confirm does not test within strata. Remove confirm or within.")
+    codes = _numbers(name, "within", within, features.n_rows)
+    return features.with_design(replace(features.design or Design(), within=codes)), target
+
+
 def check_rows(
-    name: str, method: Method, test: CITest | None, are_weighted: bool, are_grouped: bool, confirm: bool
+    name: str, method: Method, test: CITest | None, are_weighted: bool, n_groups: int | None, confirm: bool
 ) -> None:
-    """Raise `UnsupportedError` if rows have weights and anything draws rows; warn if a test ignores groups."""
+    """Raise `UnsupportedError` if method or test refuse the rows; warn if groups make p-values doubtful.
+
+    `n_groups` is None without groups.
+    """
     if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
-    if test is not None and test.knows_clusters and not are_grouped:
+    if test is not None and test.knows_clusters and not n_groups:
         raise UnsupportedError(f"{name}: permute of {test.card.id} needs groups. Give fit groups, or remove permute.")
-    if are_grouped and test is not None and not test.knows_clusters:
-        said = "rows of one group stay together, but p-values take all rows as independent: they may be too small"
-        warnings.warn(f"{name}: {said}.", DependentRowsWarning, stacklevel=3)
+    if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
+        warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
 
 
 def check_complete(features: Table, missing: str) -> None:
@@ -92,14 +115,14 @@ def _complete(name: str, features: Table) -> np.ndarray:
 def _used(features: Table) -> Table:
     if isinstance(features.columns, WideColumns):
         return features
-    return Table([used_levels(column) for column in features.columns])
+    return Table([used_levels(column) for column in features.columns], features.design)
 
 
-def _numbers(name: str, groups: Any, n_rows: int) -> np.ndarray:
-    labels = np.asarray(groups)
+def _numbers(name: str, what: str, given: Any, n_rows: int) -> np.ndarray:
+    labels = np.asarray(given)
     if labels.shape != (n_rows,):
-        raise DataError(f"{name}: groups have the shape {labels.shape}, but there are {n_rows:,} rows. Give one each.")
-    column = column_from_array("groups", labels)
+        raise DataError(f"{name}: {what} have the shape {labels.shape}, but there are {n_rows:,} rows. Give one each.")
+    column = column_from_array(what, labels)
     if column.n_missing():
-        raise DataError(f"{name}: groups are missing in {column.n_missing()} rows. Give each row one.")
+        raise DataError(f"{name}: {what} are missing in {column.n_missing()} rows. Give each row one.")
     return np.unique(column.cells(), return_inverse=True)[1].astype(np.int64)

@@ -35,6 +35,8 @@ class CITest(Configurable):
         Values of its option `model` that are not ids of models, but the test's own.
     joins_columns : bool
         Whether a group of columns is one column to it, by `bind_joined`.
+    exchanges_within_strata : bool
+        Whether it conditions on strata by exchanging rows only within them; else they are in each conditioning set.
     later_options : tuple of str
         Options that a spec names only if they are set: they came later, and must not change what stands.
 
@@ -48,6 +50,7 @@ class CITest(Configurable):
 
     own_models: ClassVar[tuple[str, ...]] = ()
     joins_columns: ClassVar[bool] = False
+    exchanges_within_strata: ClassVar[bool] = False
     later_options: ClassVar[tuple[str, ...]] = ("permute",)
 
     @abstractmethod

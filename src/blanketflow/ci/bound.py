@@ -16,6 +16,7 @@ from ..core.table import Table
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
 from .result_cache import ResultCache
+from .strata_columns import with_strata
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class BoundTest:
         self.allowance: Allowance | None = None
         self.min_effect = 0.0
         self.tally = Tally()
-        prepared = test.prepare(table, seed, target) if engine is None else engine
+        whole, self._strata = with_strata(test, table)
+        prepared = test.prepare(whole, seed, target) if engine is None else engine
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         # The largest table for which a test says anything, with room for rounding.
         says_nothing = self.unreliable in ("auto", "undecided")
@@ -199,7 +201,7 @@ class BoundTest:
         They do not count as tests, nor against the allowance.
         """
         candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
-        self._cache.add(candidates, self.table.position(y), (), results.locked())
+        self._cache.add(candidates, self.table.position(y), self._strata, results.locked())
 
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
         """Return the mutual information of many candidates with one target given one conditioning set.
@@ -249,6 +251,8 @@ class BoundTest:
         """
         if "entropy" not in self.card.measures:
             raise UnsupportedError(f"{self.card.id} does not measure entropy. Use g2.")
+        if self._strata:
+            raise UnsupportedError("entropies are not measured within strata. Remove within, or choose another method.")
         conditions = self._conditions(given)
         self._spend_on(xs, conditions)
         return self.engine.entropy(xs, conditions)
@@ -318,7 +322,7 @@ class BoundTest:
         if self._most_cells == math.inf:
             return list(xs)
         levels, position = self.engine.n_levels, self.table.position
-        others = tuple(map(position, (y, *given)))
+        others = (*map(position, (y, *given)), *self._strata)
         most = self._most_cells / math.prod(map(levels, others))
         found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
         if len(found) < len(xs):
@@ -389,7 +393,7 @@ class BoundTest:
         return positions
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return tuple(sorted({self.table.position(z) for z in given}))
+        return (*sorted({self.table.position(z) for z in given}), *self._strata)
 
 
 def _are_positions(xs: object) -> bool:

@@ -18,7 +18,7 @@ from ..core.seeds import derive_rng, seed_32
 from ..core.spread import standardised
 from ..core.table import Column, Table
 from .base import CITest, constant_results
-from .exchange import Exchange, clusters_of, permute_option
+from .exchange import Exchange, clusters_of, permute_option, strata_of
 from .least_squares import COLLINEAR, orthonormal_basis
 from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
@@ -92,6 +92,7 @@ class CPI(CITest):
     significance: str = choice("t", "t (paired t-test) or fisher (signs flipped at random).", ("t", "fisher"))
     n_permutations: int = integer(1999, "Sign flips of significance: fisher.", at_least=1)
     permute: str = permute_option()
+    exchanges_within_strata: ClassVar[bool] = True
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _CPIEngine:
         """Return the engine; `seed` fixes parts, knockoffs, models and sign flips."""
@@ -109,7 +110,9 @@ class CPI(CITest):
 class _CPIEngine:
     def __init__(self, test: CPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
-        self._clusters = clusters_of(test.card.id, table, test.permute)
+        self._clusters, strata = clusters_of(test.card.id, table, test.permute), strata_of(table)
+        is_free = self._clusters is None and strata is None
+        self._exchange = None if is_free else Exchange.of(test.permute, table.n_rows, self._clusters, strata)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate; all candidates share the held-out parts."""
@@ -156,10 +159,7 @@ class _CPIEngine:
         rng = derive_rng(self.seed, "knockoff", target, column.name, *names)
         replaced = encoded.matrix.copy()
         Z = np.delete(encoded.matrix, block, axis=1)
-        if self._clusters is None:
-            copy = knockoff(column, Z, rng)
-        else:
-            copy = exchanged(column, Z, Exchange.of(self.test.permute, len(Z), self._clusters), rng)
+        copy = knockoff(column, Z, rng) if self._exchange is None else exchanged(column, Z, self._exchange, rng)
         replaced[:, block] = design(Table([copy])).matrix
         for part in range(self.test.n_splits):
             rows = np.flatnonzero(parts == part)
@@ -221,23 +221,38 @@ def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
 def exchanged(column: Column, Z: np.ndarray, exchange: Exchange, rng: np.random.Generator) -> Column:
     """Return a copy of a column with the same relation to Z, shape (n, q), and among the rows of a cluster.
 
-    What Z does not explain changes places: the residuals of the regression of a number on Z; of a level its place in
-    P(level | Z), drawn uniformly within the level.
+    What Z does not explain changes places: the residuals of the regression of a number on Z, with an intercept for each
+    block; of a level its place in P(level | Z), drawn uniformly within the level.
     """
     moved = exchange.permutation(rng)
     if not Z.shape[1]:
         return column.take(moved)
     if not column.is_discrete:
         x = column.numbers()
-        expected = regression(x, Z)[0]
+        expected = _within_blocks(x, Z, exchange)
         return replace(column, kind=NUMERIC, values=expected + (x - expected)[moved])
     codes = column.numbers().astype(np.int64)
-    probability = np.maximum(regression(np.eye(max(len(column.levels), 2))[codes], Z)[0], 0.0)
+    probability = np.maximum(_within_blocks(np.eye(max(len(column.levels), 2))[codes], Z, exchange), 0.0)
     upper = np.cumsum(probability, axis=1) / probability.sum(axis=1, keepdims=True)
     at = np.arange(len(codes))
     below = np.where(codes > 0, upper[at, codes - 1], 0.0)
     places = (below + rng.random(len(codes)) * (upper[at, codes] - below))[moved]
     return replace(column, values=np.sum(places[:, np.newaxis] >= upper[:, :-1], axis=1))
+
+
+def _within_blocks(y: np.ndarray, Z: np.ndarray, exchange: Exchange) -> np.ndarray:
+    """Return the least-squares fit of y, one or more columns, on Z and the block of each row."""
+    block = np.empty(len(Z), dtype=np.int64)
+    block[exchange.members] = exchange.blocks[:, np.newaxis]
+    sizes = np.bincount(block)
+
+    def means(columns: np.ndarray) -> np.ndarray:
+        flat = columns.reshape(len(columns), -1)
+        sums = np.array([np.bincount(block, weights=column) for column in flat.T]).T
+        return (sums / sizes[:, np.newaxis])[block].reshape(columns.shape)
+
+    of_y = means(y)
+    return of_y + regression(y - of_y, Z - means(Z))[0]
 
 
 def gaussian_knockoff(x: np.ndarray, Z: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -54,6 +54,12 @@ def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
     return numbers
 
 
+def strata_of(table: Table) -> np.ndarray | None:
+    """Return the strata within which tests are made, as numbers from 0 on, shape (n,); None if there are none."""
+    within = None if table.design is None else table.design.within
+    return None if within is None else np.unique(within, return_inverse=True)[1]
+
+
 @dataclass(frozen=True)
 class Exchange:
     """Units of rows, of which those in one block can take each other's place.

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..core.errors import UnsupportedError
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
 from .bound import BoundTest
 from .engines import Candidate
+from .exchange import strata_of
 
 
 def bind_groups(
@@ -51,6 +53,10 @@ def bind_groups(
     """
     if not groups:
         return test.bind(table, seed=seed, target=target)
+    if strata_of(table) is not None:
+        raise UnsupportedError(
+            f"{test.card.id}: groups of features are not tested within strata. Remove feature_groups or within."
+        )
     if test.joins_columns:
         return test.bind_joined(table, groups, seed, target)
     bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)

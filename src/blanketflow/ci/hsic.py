@@ -152,6 +152,7 @@ class BoundHSIC(BoundTest):
         """
         candidates, target = self._candidates(list(xs)), self.table.position(y)
         _check_differ(candidates, target)
+        self._check_no_strata()
         known = {c: result.statistic for c, result in self._cache.known(candidates, target, ()).items()}
         known.update({c: self._measured[c, target] for c in candidates if (c, target) in self._measured})
         unknown = [c for c in dict.fromkeys(candidates) if c not in known]
@@ -161,12 +162,19 @@ class BoundHSIC(BoundTest):
         known.update(fresh)
         return np.array([known[c] for c in candidates])
 
+    def _check_no_strata(self) -> None:
+        if self._strata:
+            raise UnsupportedError(
+                "statistics of hsic are not measured within strata. Remove within from the data set."
+            )
+
     def statistics_without_each(self, xs: Sequence[str | int], y: str | int) -> np.ndarray:
         """Return the HSIC of two or more columns without one of them, for each in turn, with another column `y`.
 
         These are the `statistics` of all these sets, in the order of `xs`, for little more than the exponentials of
         their kernels. Each set counts as a test. Raises like `test_many`.
         """
+        self._check_no_strata()
         columns, target = [self.table.position(x) for x in xs], self.table.position(y)
         if len(set(columns)) < max(2, len(columns)):
             raise ParameterError("leaving out one column at a time needs at least two different columns.")

@@ -14,7 +14,7 @@ from ..core.parameters import anything, choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
-from .exchange import clusters_of, permute_option
+from .exchange import clusters_of, permute_option, strata_of
 from .repeats import Repeats, draw_repeats
 from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
 from .single_column_risks import SingleColumnRisks
@@ -71,6 +71,7 @@ class PPI(CITest):
     )
 
     own_models: ClassVar[tuple[str, ...]] = ("binned-tree",)
+    exchanges_within_strata: ClassVar[bool] = True
 
     n_repeats: int = integer(30, "Random train/test splits (the PPFS paper's B).", at_least=2, at_most=100_000)
     model: Any = anything(
@@ -114,8 +115,8 @@ class _PPIEngine:
 
     def __init__(self, test: PPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
-        clusters = clusters_of(test.card.id, table, test.permute)
-        self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed, test.permute, clusters)
+        by = test.permute, clusters_of(test.card.id, table, test.permute), strata_of(table)
+        self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed, *by)
         self._risks: dict[int, Any] = {}
         self._single: dict[tuple[int, int], Any] = {}
 

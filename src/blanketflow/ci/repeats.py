@@ -55,12 +55,13 @@ def draw_repeats(
     seed: int,
     permute: str = ROWS,
     clusters: np.ndarray | None = None,
+    strata: np.ndarray | None = None,
 ) -> Repeats:
     """Draw the repeats of a fold.
 
     Repeat b depends only on the seed and b, so more repeats only append to fewer. With `clusters`, numbers of shape
     (n_rows,), the test part has whole ones, but for the last where they differ in size, and its rows change places as
-    `permute` says.
+    `permute` says. With `strata`, (n_rows,), they do so only within these.
 
     Raises `DataError` if the training or test part would be empty.
     """
@@ -68,18 +69,25 @@ def draw_repeats(
     if not 0 < n_test < n_rows:
         raise DataError(f"{n_rows} rows cannot be split with test_size {test_size}. Use fewer folds or more rows.")
     if clusters is not None:
-        return _by_clusters(n_repeats, test_size, seed, permute, clusters)
+        return _by_clusters(n_repeats, test_size, seed, permute, clusters, strata)
     is_train = np.ones((n_repeats, n_rows), dtype=bool)
     test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
     permuted_rows = np.empty_like(test_rows)
     for b in range(n_repeats):
         test_rows[b] = np.sort(derive_rng(seed, "repeat", b, "split").permutation(n_rows)[:n_test])
-        permuted_rows[b] = derive_rng(seed, "repeat", b, "permutation").permutation(test_rows[b])
+        rng = derive_rng(seed, "repeat", b, "permutation")
+        if strata is None:
+            permuted_rows[b] = rng.permutation(test_rows[b])
+        else:
+            moved = Exchange.of(permute, n_test, strata=strata[test_rows[b]]).permutation(rng)
+            permuted_rows[b] = test_rows[b, moved]
         is_train[b, test_rows[b]] = False
     return Repeats(is_train, test_rows, permuted_rows)
 
 
-def _by_clusters(n_repeats: int, test_size: float, seed: int, permute: str, clusters: np.ndarray) -> Repeats:
+def _by_clusters(
+    n_repeats: int, test_size: float, seed: int, permute: str, clusters: np.ndarray, strata: np.ndarray | None
+) -> Repeats:
     """Return repeats whose test part is made of whole clusters."""
     n_rows, sizes = len(clusters), np.bincount(clusters)
     n_clusters, n_test = len(sizes), math.ceil(test_size * n_rows)
@@ -96,7 +104,8 @@ def _by_clusters(n_repeats: int, test_size: float, seed: int, permute: str, clus
         place = derive_rng(seed, "repeat", b, "split").permutation(n_clusters)[clusters]
         test_rows[b] = np.sort(np.argsort(place, kind="stable")[:n_test])
         own = np.unique(clusters[test_rows[b]], return_inverse=True)[1]
-        moved = Exchange.of(permute, n_test, own).permutation(derive_rng(seed, "repeat", b, "permutation"))
+        among = None if strata is None else strata[test_rows[b]]
+        moved = Exchange.of(permute, n_test, own, among).permutation(derive_rng(seed, "repeat", b, "permutation"))
         permuted_rows[b] = test_rows[b, moved]
         is_train[b, test_rows[b]] = False
     return Repeats(is_train, test_rows, permuted_rows)

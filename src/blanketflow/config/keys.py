@@ -93,6 +93,10 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
+    "within": (
+        None,
+        Parameter("text", "Column within whose values CI tests are made, such as the site; no feature.", nullable=True),
+    ),
     "weights": (None, Parameter("text", "Column that says how many equal rows each row stands for.", nullable=True)),
     "weights_are": (
         None,
@@ -161,7 +165,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
-    *("max_memory", "max_rows"),
+    *("max_memory", "max_rows", "within"),
     *PRIOR,
 )
 #: Keys that say how a file is written.

@@ -22,6 +22,8 @@ class Design:
         Positive numbers in proportion to how many members of the population a row stands for; None if all are equal.
     clusters : ndarray of int of shape (n,), or None
         Rows with equal numbers were drawn together, such as those of one patient; None if each row was drawn by itself.
+    within : ndarray of int of shape (n,), or None
+        Strata within which CI tests are made, such as sites, as numbers; None for none.
 
     Examples
     --------
@@ -34,11 +36,12 @@ class Design:
 
     weights: np.ndarray | None = None
     clusters: np.ndarray | None = None
+    within: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> Design:
         """Return the design of some of the rows."""
-        weights, clusters = (None if part is None else part[rows] for part in (self.weights, self.clusters))
-        return Design(weights, clusters)
+        parts = (self.weights, self.clusters, self.within)
+        return Design(*(None if part is None else part[rows] for part in parts))
 
     @property
     def n_clusters(self) -> int | None:

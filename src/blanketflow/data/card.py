@@ -93,6 +93,8 @@ def content_hash(raw: RawTable) -> str:
         digest.update(content_digest(column))
     if raw.groups is not None:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
+    if raw.within is not None:
+        digest.update(b"within" + raw.within.tobytes())
     return digest.hexdigest()
 
 

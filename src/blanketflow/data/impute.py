@@ -29,9 +29,9 @@ def impute(train: Table, table: Table) -> Table:
     """
     if isinstance(table.columns, WideColumns):
         gaps = np.flatnonzero(missing_by_column(table.columns))
-        return Table(_filled_at(train, table.columns, gaps.tolist())) if len(gaps) else table
+        return Table(_filled_at(train, table.columns, gaps.tolist()), table.design) if len(gaps) else table
     filled = (_filled(train[column.name], column) for column in table.columns)
-    return Table(kept_like(table.columns, filled, table.n_rows))
+    return Table(kept_like(table.columns, filled, table.n_rows), table.design)
 
 
 def _filled_at(train: Table, columns: WideColumns, gaps: list[int]) -> WideColumns:

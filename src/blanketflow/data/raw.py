@@ -75,6 +75,8 @@ class RawTable:
     found: tuple[FoundOut, ...] = ()
     #: Bytes beyond which tables are kept in files; None: half of the memory that is free.
     max_memory: int | None = None
+    #: Shape (n,). CI tests are made within rows of equal numbers.
+    within: np.ndarray | None = None
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -96,8 +98,8 @@ def max_memory(name: str, spec: Mapping[str, Any]) -> int | None:
 
 
 def columns_of_rows(spec: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a data set's spec names and that say something of the rows: groups, and weights."""
-    return [spec[key] for key in ("groups", "weights") if spec.get(key) is not None]
+    """Return the columns that a data set's spec names and that say something of the rows: groups, strata, weights."""
+    return [spec[key] for key in ("groups", "within", "weights") if spec.get(key) is not None]
 
 
 def check_width(where: str, width: int, n_cells: int) -> None:
@@ -122,8 +124,10 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
     Raises `DataError` if a named column does not exist, plays two parts, or no feature is left.
     """
     known, drop, groups, weights = set(names), *(setting(spec, key) for key in ("drop", "groups", "weights"))
+    within = spec.get("within")
     asked = {"target": [target], "drop": drop, "categorical": setting(spec, "categorical")}
     asked |= {"groups": [groups] if groups is not None else [], "weights": [weights] if weights is not None else []}
+    asked |= {"within": [within]} if within is not None else {}
     for key, column in ((key, column) for key, columns in asked.items() for column in columns):
         if column not in known:
             if len(known) == 1:
@@ -142,7 +146,11 @@ def feature_names(name: str, spec: Mapping[str, Any], names: Sequence[str], targ
         raise DataError(
             f"{name}: column {weights!r} is weights and cannot also be target, groups or under drop. Remove it there."
         )
-    apart = {target, groups, weights, *drop}
+    if within is not None and within in (target, weights, *drop):
+        raise DataError(
+            f"{name}: column {within!r} is within and cannot also be target, weights or under drop. Remove it there."
+        )
+    apart = {target, groups, weights, within, *drop}
     kept = [column for column in names if column not in apart]
     if not kept:
         what = "Drop fewer columns." if drop else "The table needs at least one more column."
@@ -199,10 +207,14 @@ def assemble(
         features = Table(kept_like(features.columns, used, features.n_rows))
     groups, labels = spec.get("groups"), tuple[str, ...]()
     if groups is not None:
-        numbers, labels = _numbered_groups(name, columns[names.index(groups)].take(rows))
-        notes.append(f"rows of one {groups!r} stay together in all splits; p-values take them as independent")
+        numbers, labels = _numbered_groups(name, "groups", columns[names.index(groups)].take(rows))
+        notes.append(f"rows of one {groups!r} stay together in all splits")
     else:
         numbers = rows if spec.get("weights") is not None else None  # the copies of a row stay together
+    within = spec.get("within")
+    strata = None if within is None else _numbered_groups(name, "within", columns[names.index(within)].take(rows))[0]
+    if strata is not None:
+        notes.append(f"CI tests are made within the {len(np.unique(strata)):,} values of {within!r}")
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
@@ -210,7 +222,18 @@ def assemble(
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
     most = max_memory(name, spec)
     return RawTable(
-        features, y, task, numbers, labels, truth, policy, notes=notes, n_test=n_test, markers=markers, max_memory=most
+        features,
+        y,
+        task,
+        numbers,
+        labels,
+        truth,
+        policy,
+        notes=notes,
+        n_test=n_test,
+        markers=markers,
+        max_memory=most,
+        within=strata,
     )
 
 
@@ -344,11 +367,11 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
     return rows[complete]
 
 
-def _numbered_groups(name: str, column: Column) -> tuple[np.ndarray, tuple[str, ...]]:
+def _numbered_groups(name: str, key: str, column: Column) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the number of each row's group, from 0, and what the groups are called."""
     n_missing = int(np.count_nonzero(missing_cells(column)))
     if n_missing:
-        raise DataError(f"{name}: the groups column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
+        raise DataError(f"{name}: the {key} column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
     check_told_apart(name, column)
     found, numbers = np.unique(column.cells(), return_inverse=True)
     if len(found) > MOST_GROUPS:

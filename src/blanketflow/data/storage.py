@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import INTEGER
+from ..core.design import Design
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
 from ..core.table import Column, Table
@@ -45,18 +46,21 @@ class StoredTable:
     target: Column
     groups: np.ndarray | None
     #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-    #: (how many of the last rows are test rows), `max_memory` if it was set, and what else `write_table` was given.
+    #: (how many of the last rows are test rows), `within` (name of its stored column) and `max_memory` if they are set,
+    #: and what else `write_table` was given.
     extra: dict[str, Any]
 
 
 def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None:
-    """Write a data set: features in order, then the groups, if any, then the target.
+    """Write a data set: features in order, then the groups and the strata to test within, if any, then the target.
 
     The provenance's `extra` is extended by what `StoredTable.extra` lists.
     """
     features = raw.features
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
     last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
+    within = _free_name("__within__", [*features.names, raw.target.name]) if raw.within is not None else None
+    last += [Column(within, INTEGER, raw.within)] if within is not None else []
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,
@@ -65,6 +69,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         "groups": groups,
         "truth": raw.truth,
         "n_test": raw.n_test,
+        **({"within": within} if within is not None else {}),
         **({"max_memory": raw.max_memory} if raw.max_memory is not None else {}),
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
@@ -128,7 +133,7 @@ class _NarrowFile:
         self._file, self._max_memory = file, extra.get("max_memory")
         names = file.schema.names
         self.n_rows = sum(file.blocks)
-        self.n_features = len(names) - (2 if extra["groups"] else 1)
+        self.n_features = len(names) - 1 - (extra["groups"] is not None) - ("within" in extra)
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 
     def names(self) -> list[str]:
@@ -163,7 +168,9 @@ def _opened(path: str | Path) -> Iterator[tuple[_NarrowFile | WideFile, dict[str
 
 
 def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str, Any]) -> StoredTable:
-    return StoredTable(Table(features), last[-1], last[0].values if extra["groups"] is not None else None, extra)
+    groups = last[0].values if extra["groups"] is not None else None
+    within = last[int(groups is not None)].values if "within" in extra else None
+    return StoredTable(Table(features, None if within is None else Design(within=within)), last[-1], groups, extra)
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:

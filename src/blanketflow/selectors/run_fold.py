@@ -224,7 +224,7 @@ def run_fold(
     check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
     if test is not None and test.knows_clusters:
-        table = table.with_design(Design(clusters=groups))
+        table = table.with_design(replace(table.design or Design(), clusters=groups))
     apart, bind = runs_apart(method, test, limits), _not_bound
     marginal = None
     if test is not None and apart:

@@ -89,8 +89,11 @@ def _sampled(by_fold: Sequence[Path]) -> dict[str, list[str]]:
 
 
 def _unselective(asked: Mapping[str, Any], marginals: Sequence[Path]) -> dict[str, list[str]]:
-    """Return for each data set which tests' p-values no longer select, at the smallest alpha of their selectors."""
-    said: dict[str, list[str]] = {}
+    """Return for each data set which tests' p-values no longer select, at the smallest alpha of their selectors.
+
+    Before them stands which p-values may be too small because rows form groups.
+    """
+    said: dict[str, list[str]] = {name: list(reasons) for name, reasons in asked.get("doubted_p_values", {}).items()}
     for (dataset, test), results in collect.marginals(marginals).items():
         own = (test, AUTO) if test == asked["chosen_tests"].get(dataset, [""])[0] else (test,)
         levels = [

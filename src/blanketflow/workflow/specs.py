@@ -27,6 +27,7 @@ from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
+from .grouped_rows import doubted_p_values
 from .identity import source_digests
 from .peek import Facts
 from .suitability import wants_network
@@ -114,8 +115,14 @@ class Plan:
         told = [f"{name}: {one}" for name, one in said if one]
         told += [f"{name}: {one}" for name in self.facts if (one := self._told_of_sample(name))]
         told += [f"{name}: {one}" for name in self.config.selectors if (one := self._told_of_folds(name))]
+        told += [f"{name}: {one}" for name, reasons in self.doubted_p_values.items() for one in reasons]
         tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
         return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
+
+    @cached_property
+    def doubted_p_values(self) -> dict[str, list[str]]:
+        """Why p-values of data sets with groups may be too small."""
+        return doubted_p_values(self.config, self.facts, self.pairs)
 
     def _told_of_folds(self, selector: str) -> str:
         """Return in words that folds void what is proved of a selector; empty if they do not."""
@@ -301,6 +308,7 @@ class Plan:
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
+                **({"doubted_p_values": doubted} if (doubted := self.doubted_p_values) else {}),
                 "skipped": [[s.dataset, s.selector, s.reason] for s in self.skipped],
                 **({"targets": self.config.targets} if self.config.targets else {}),
             }

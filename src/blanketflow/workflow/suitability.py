@@ -42,6 +42,13 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         reason = why_no_feature_groups(method, test, selector.min_effect)
         if reason:
             return reason
+    if config.datasets[dataset].get("within") is not None and method.card.family != "reference":
+        if test is None:
+            return f"within is for CI tests, and {method.card.id} uses none"
+        if selector.confirm is not None:
+            return "confirm does not test within strata"
+        if config.prior(dataset, selector.id).feature_groups:
+            return "groups of features are not tested within strata"
     if test is None:
         return None
     if test.knows_clusters and config.datasets[dataset]["groups"] is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,9 @@ class Fold:
         table = impute(features, features).with_column(stored.target.take(rows))
         test = self.asked.get("ci_test", self.asked) or {}
         is_exchanged = "permute" in test.get("options", {}) and stored.groups is not None
-        return table.with_design(Design(clusters=stored.groups[rows])) if is_exchanged else table
+        if not is_exchanged:
+            return table
+        return table.with_design(replace(table.design or Design(), clusters=stored.groups[rows]))
 
     def prior(self) -> PriorKnowledge:
         """Return what the search knows of features."""
