@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
+from blanketflow.api.select import select
 from blanketflow.config.identifiers import TestOnRows as OnRows
 from blanketflow.config.reading import read_config
 from blanketflow.core.confirm import searched_rows
@@ -175,6 +176,11 @@ def test_configurations_that_could_not_confirm_are_refused(more, said):
     read_config(raw)
     with pytest.raises(ConfigError, match=said):
         read_config(raw | more)
+
+
+def test_the_command_that_writes_no_run_refuses_it():
+    with pytest.raises(ConfigError, match="select: confirm is a key of a run"):
+        select({"source": "sklearn:wine"}, {"method": "gs", "confirm": 0.5}, {}, seed=0)
 
 
 def test_specs_are_as_before_without_confirm():
