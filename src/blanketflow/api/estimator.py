@@ -184,8 +184,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             that read rows themselves, and tests that do not know the design of a sample, refuse them.
         groups : array-like of shape (n,), optional
             Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
-            method splits rows. P-values are of clustered rows if the test knows them; a warning says if it does not, or
-            if there are fewer than 40 groups.
+            method splits rows. A warning says if the test does not know groups, or if there are fewer than 40.
         within : array-like of shape (n,), optional
             Labels of strata, such as the site, which are no feature: CI tests are made within them.
 
