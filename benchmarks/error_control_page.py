@@ -11,12 +11,12 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "error-control.md"
 
 
-def write(mark: str, table: str) -> None:
+def write(mark: str, table: str, page: Path = PAGE) -> None:
     """Put a table between ``<!-- mark -->`` and ``<!-- /mark -->``; raises `ValueError` if the page lacks these."""
     begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->\n"
-    text = PAGE.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     first, last = text.index(begin) + len(begin), text.index(end)
-    PAGE.write_text(f"{text[:first]}\n{table}\n{text[last:]}", encoding="utf-8")
+    page.write_text(f"{text[:first]}\n{table}\n{text[last:]}", encoding="utf-8")
 
 
 def interval(values: ArrayLike, digits: int) -> str:

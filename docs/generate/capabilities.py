@@ -15,13 +15,14 @@ from .markdown import table
 _TEXT = """# What each method takes beside a table
 
 What [is known of features beforehand](prior-knowledge.md), [groups of features](feature-groups.md), [rows with weights
-and groups](rows.md), and [a smallest effect, and a sample of many rows](many-rows.md). "works" is what
-`tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`, `test_row_weights.py` and `test_min_effect.py` show
-of every method; "refused" comes in words, before any job starts: a run skips a method that refuses weights or
-`feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the
-config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others
-refuse it. Groups of rows stay together in every split and fold, with any method. Missing cells are imputed, or their
-rows dropped, before a method sees them. Every method takes
+and groups](rows.md), [sampling weights and clusters](sample-design.md), and [a smallest effect, and a sample of many
+rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`,
+`test_row_weights.py`, `test_sample_design.py` and `test_min_effect.py` show of every method; "refused" comes in words,
+before any job starts: a run skips a method that refuses weights or `feature_groups` on that data set, and `fit` raises
+`UnsupportedError`; `min_effect` is refused as an error of the config or of the parameter. `max_rows` of a data set
+reaches the searches that take a sample; as a parameter the others refuse it. Groups of rows stay together in every
+split and fold, with any method. With `n_features: auto` rankings refuse sampling weights. Missing cells are imputed, or
+their rows dropped, before a method sees them. Every method takes
 [`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows.
 
 ## Methods
@@ -41,7 +42,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [gs](methods/gs.md) | works | works | works | works | a sample with cpi, hsic, ppi |" in capabilities_page()
+    >>> "| [mim](methods/mim.md) | works | works | works | with fisher-z, g2 | refused |" in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -49,13 +50,22 @@ def capabilities_page() -> str:
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
         methods=table(
-            ["method", "include and exclude", "feature_groups", "weights", "min_effect", "beyond max_rows"],
+            [
+                "method",
+                "include and exclude",
+                "feature_groups",
+                "counts as weights",
+                "sampling weights",
+                "min_effect",
+                "beyond max_rows",
+            ],
             [
                 [
                     f"[{name}](methods/{name}.md)",
                     obeys[name],
                     "refused" if m.obeys_prior and not m.takes_feature_groups else obeys[name],
                     weights[name],
+                    _sampling(m, tests),
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
                 ]
@@ -63,12 +73,20 @@ def capabilities_page() -> str:
             ],
         ),
         tests=table(
-            ["test", "feature_groups", "weights", "min_effect is compared with", "beyond max_rows"],
+            [
+                "test",
+                "feature_groups",
+                "counts as weights",
+                "sampling weights, and groups as clusters",
+                "min_effect is compared with",
+                "beyond max_rows",
+            ],
             [
                 [
                     f"[{name}](tests/{name}.md)",
                     "one joint variable" if test.joins_columns or test.card.column_sets else "the best of its columns",
                     "refused" if test().draws_rows else "works",
+                    "works" if test.card.design_based else "weights refused, groups ignored with a warning",
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",
                 ]
@@ -83,6 +101,15 @@ def _rows(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
         return "a sample" if method.card.takes_max_rows else "all rows"
     able = [name for name, test in tests.items() if test.card.takes_max_rows and method.needs in test.card.measures]
     return f"a sample with {', '.join(able)}" if able else "all rows"
+
+
+def _sampling(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    if method.draws_rows:
+        return "refused"
+    if reads := method().reads_rows():
+        return f"refused: {reads}"
+    able = [name for name, test in tests.items() if test.card.design_based and method.needs in test.card.measures]
+    return f"with {', '.join(able)}" if method.default_test else "works"
 
 
 def _weights(method: type[Method], default_test: type[CITest] | None) -> str:

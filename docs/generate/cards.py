@@ -77,6 +77,7 @@ def test_page(test: type[Configurable], methods: Mapping[str, type[Method]]) -> 
         "Size of an effect": card.effect,
         "Symmetric": "yes" if card.symmetric else "no: the target is the second",
         "Measures": ", ".join(card.measures),
+        "Groups and sampling weights": "[known](../sample-design.md)" if card.design_based else "not known",
         "Sets of columns": "tested as one joint variable" if card.column_sets else "no",
         "Default of": ", ".join(users),
         "Measured": "[error rates and power](../ci-tests.md)" if card.id not in ("oracle", "population") else "",

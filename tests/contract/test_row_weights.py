@@ -15,6 +15,8 @@ from blanketflow.core.errors import ConfigError, DataError, DependentRowsWarning
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.table import column_from_array
 from blanketflow.data.sources import read_source
+from blanketflow.selectors.base import members
+from blanketflow.selectors.run_fold import fold_seed, run_fold
 from blanketflow.workflow.plan import make_plan
 
 TAKING = [name for name in METHODS if not METHODS[name].draws_rows and TEST_OF.get(name) != "ppi"]
@@ -35,12 +37,30 @@ def with_test(name, **options):
     return selector(name, **({"ci_test": TEST_OF[name]} if name in TEST_OF else {}), **options)
 
 
-@one_of_each(TAKING)
+#: Methods that test and hold out: to their tests the groups of `fit` are clusters, which the copies of a row are not.
+TESTING_AND_HOLDING_OUT = {"auto", "srs"}
+
+
+@one_of_each([name for name in TAKING if name not in TESTING_AND_HOLDING_OUT])
 def test_counts_are_repeated_rows(rows, name):
     X, y, weights, repeated = rows
     together = {"groups": repeated} if name in KEEPING_TOGETHER else {}
     expected = with_test(name).fit(X.iloc[repeated], y[repeated], **together)
     assert outcome(with_test(name).fit(X, y, sample_weight=weights)) == outcome(expected)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("name", sorted(TESTING_AND_HOLDING_OUT))
+def test_the_copies_of_a_row_are_held_out_together(rows, name):
+    X, y, weights, repeated = rows
+    found = with_test(name).fit(X, y, sample_weight=weights)
+    target = column_from_array("target", y[repeated])
+    expected = run_fold(
+        *with_test(name).configured(), as_table(X.iloc[repeated]), target, fold_seed(0, "0"), groups=repeated
+    )
+    assert found.selected_features_ == [step.feature for step in members(expected.decisions)]
+    assert found.trace_["statistic"].tolist() == [step.statistic for step in [*expected.grown, *expected.decisions]]
+    assert found.verdict_ == expected.verdict
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - set(TAKING)))
@@ -67,9 +87,9 @@ def test_auto_never_chooses_such_a_test(rows):
 def test_copies_stay_in_one_fold(rows):
     X, y, weights, repeated = rows
     found = bf.MRMR(n_features=2, n_folds=3).fit(X, y, sample_weight=weights)
-    assert outcome(found) == outcome(
-        bf.MRMR(n_features=2, n_folds=3).fit(X.iloc[repeated], y[repeated], groups=repeated)
-    )
+    expected = bf.MRMR(n_features=2, n_folds=3).fit(X.iloc[repeated], y[repeated], groups=repeated)
+    of_clusters = ["p_value"]  # groups are clusters to the test, and copies are not
+    pd.testing.assert_frame_equal(found.trace_.drop(columns=of_clusters), expected.trace_.drop(columns=of_clusters))
 
 
 def test_rows_of_weight_zero_leave_before_levels_and_classes_are_made():
@@ -173,10 +193,8 @@ def test_the_answer_and_its_model_count_rows():
 
 def test_a_test_that_ignores_groups_says_so(rows):
     X, y, *_ = rows
-    with pytest.warns(
-        DependentRowsWarning, match="GS: rows of one group stay together, but p-values of g2 take all rows"
-    ):
-        bf.GS(ci_test="g2").fit(X, y, groups=np.arange(len(X)) // 4)
+    with pytest.warns(DependentRowsWarning, match="GS: rows of one group.*p-values of mi-permutation take all rows"):
+        bf.GS(ci_test="mi-permutation").fit(X, y, groups=np.arange(len(X)) // 2)
 
 
 @pytest.mark.parametrize("groups", [[1, 2], [None] * 120])
@@ -187,7 +205,7 @@ def test_groups_that_do_not_fit_are_refused(rows, groups):
 
 def test_a_comparison_keeps_copies_on_one_side_of_every_split(rows):
     X, y, weights, repeated = rows
-    ours = [bf.GS(ci_test="fisher-z" if len(set(y)) == 2 else "g2"), bf.JMI(n_features=2), "ppfs"]
+    ours = [bf.SPFSLAR(n_features=2), bf.JMI(n_features=2), "ppfs"]
     quick = {"models": ["tree"], "evaluation": 2, "folds": 0}
     weighted = bf.compare(X, y, ours, weights=weights, **quick)
     expected = bf.compare(X.iloc[repeated], y[repeated], ours[:2], groups=repeated, **quick)
@@ -238,7 +256,6 @@ def test_a_file_with_weights_is_the_table_of_repeated_rows(study, rows):
     [
         ({"weights": "n"}, "needs both weights and weights_are, or neither"),
         ({"weights_are": "counts"}, "needs both weights and weights_are, or neither"),
-        ({"weights": "n", "weights_are": "sampling"}, "sampling weights need tests that know the design"),
         ({"weights": "m", "weights_are": "counts"}, "weights names the column 'm', which is not there"),
         ({"weights": "y", "weights_are": "counts"}, "'y' is weights and cannot also be target"),
         ({"weights": "signal", "weights_are": "counts"}, "must count equal rows"),

@@ -7,11 +7,12 @@ import statsmodels.api as sm
 from blanketflow.kernels.logistic import fit_logistic
 
 
-def fit(X, y, start=0.0):
+def fit(X, y, start=0.0, weights=None):
     """Return the deviance of classes on the columns of X, shape (n, d), and a constant."""
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     design = np.vstack([np.ones(len(y)), np.asarray(X, dtype=float).reshape(len(y), -1).T])
     coefficients = np.full((int(y.max()), len(design)), float(start))
-    deviance = fit_logistic(np.ascontiguousarray(design), np.asarray(y, dtype=np.int64), coefficients)
+    deviance = fit_logistic(np.ascontiguousarray(design), np.asarray(y, dtype=np.int64), coefficients, weights)
     assert np.isfinite(coefficients).all()
     return deviance
 
@@ -42,6 +43,14 @@ def test_tables_are_fitted_exactly_even_with_empty_cells():
             x, y = rng.integers(0, levels, n), np.unique(rng.integers(0, r, n), return_inverse=True)[1]
             indicators = (x[:, None] == np.unique(x)[1:]).astype(float)
             assert fit(indicators, y) == pytest.approx(saturated(x, y), rel=1e-10, abs=1e-10)
+
+
+def test_a_row_of_weight_3_is_three_rows():
+    rng = np.random.default_rng(5)
+    X, y, counts = rng.normal(size=(90, 2)), rng.integers(0, 3, 90), rng.integers(0, 4, 90)
+    assert fit(X, y, weights=counts) == pytest.approx(
+        fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)), rel=1e-11
+    )
 
 
 def test_separated_classes_have_deviance_zero():

@@ -16,6 +16,7 @@ from typing import Any
 from ..ci.effect import MIN_EFFECT
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.confirm import CONFIRM
+from ..core.design import WEIGHTS_ARE
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
@@ -50,6 +51,12 @@ SHARED: dict[str, Parameter] = {
         "What becomes of missing cells of X: refused, imputed within the rows of each fold (median, or most frequent "
         "label), or their rows dropped.",
         choices=("error", "impute", "drop"),
+    ),
+    "weights_are": Parameter(
+        "choice",
+        "What sample_weight is: numbers of equal rows, or sampling weights, in proportion to how many members of the "
+        "population a row stands for.",
+        choices=WEIGHTS_ARE,
     ),
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True

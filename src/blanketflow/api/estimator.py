@@ -16,6 +16,7 @@ from ..ci.choice import AUTO, OF_FOLD, choose_test, described
 from ..core.confirm import searched_rows
 from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
+from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
@@ -151,6 +152,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     tiers: Sequence[Sequence[str]] | None = None
     feature_groups: Mapping[str, Sequence[str]] | None = None
     missing: Literal["error", "impute", "drop"] = "error"
+    weights_are: Literal["counts", "sampling"] = "counts"
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -177,10 +179,12 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional
             How many equal rows each row stands for: whole numbers of at least 0. The result is that of the repeated
-            rows, which stay together in folds and parts. Methods and tests that draw single rows refuse weights.
+            rows, which stay together in folds and parts. Methods and tests that draw single rows refuse weights. With
+            ``weights_are="sampling"`` in proportion to how many members of the population each row stands for; methods
+            that read rows themselves, and tests that do not know the design of a sample, refuse them.
         groups : array-like of shape (n,), optional
             Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
-            method splits rows. P-values take rows as independent unless the test has `permute`; a warning says so.
+            method splits rows. A warning says if the test does not know groups, or if there are fewer than 40.
         within : array-like of shape (n,), optional
             Labels of strata, such as the site, which are no feature: CI tests are made within them.
 
@@ -206,9 +210,9 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         [['x0']]
         """
         method, test = self.configured()
-        name, drop = type(self).__name__, self.missing == "drop"
+        name, drop, of_rows = type(self).__name__, self.missing == "drop", (sample_weight, groups, self.weights_are)
         read = with_strata(name, method, *self._read(X, y), within, self.confirm is not None)
-        features, target, together, are_weighted = rows_at_hand(name, *read, sample_weight, groups, drop)
+        features, target, together, are_weighted = rows_at_hand(name, *read, *of_rows, drop)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
@@ -221,11 +225,11 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         parts = [(fold, rows[is_searched[rows]]) for fold, rows in parts]
         if test == AUTO:
             n_rows = min(len(rows) for _, rows in parts)
-            choice = choose_test(described(features, target), n_rows, OF_FOLD if self.n_folds else "", are_weighted)
+            of, has_design = OF_FOLD if self.n_folds else "", is_complex(features.design)
+            choice = choose_test(described(features, target), n_rows, of, are_weighted, has_design)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test
-        n_groups = None if groups is None else len(np.unique(together))
-        check_rows(name, method, test, are_weighted, n_groups, self.confirm is not None)
+        check_rows(name, method, test, are_weighted, features.design, self.confirm is not None)
         check_max_rows(name, method, test, self.max_rows, are_weighted)
         self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
         parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]

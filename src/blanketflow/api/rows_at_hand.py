@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import CITest
-from ..core.design import Design
+from ..core.design import SAMPLING, Design
+from ..core.design_arguments import labels_as_numbers, sampling_weights
 from ..core.errors import DataError, DependentRowsWarning, UnsupportedError
-from ..core.table import Column, Table, column_from_array
+from ..core.table import Column, Table
 from ..core.wide_columns import WideColumns
 from ..data.columns import first_infinite, missing_by_column
 from ..data.impute import impute
 from ..data.raw import missing_cells, used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
-from ..selectors.design import why_groups_are_ignored
+from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights
 from ..selectors.run_fold import why_no_weights
 
 
@@ -28,20 +29,30 @@ def rows_at_hand(
     target: Column,
     weights: Any,
     groups: Any,
+    weights_are: str,
     drop: bool = False,
 ) -> tuple[Table, Column, np.ndarray | None, bool]:
     """Return features and target with each row as often as it counts, and numbers of rows that belong together.
 
-    The last is whether rows have weights. Those that are all one change nothing, with any method. With `drop` rows with
-    missing cells leave first.
+    The last is whether rows count several times. Weights that are all one change nothing, with any method. Sampling
+    weights and groups are the design of the features. With `drop` rows with missing cells leave first.
 
     Raises
     ------
     DataError
-        If weights or groups do not have one entry per row, weights are not counts, or entries are missing.
+        If weights or groups do not have one entry per row, weights are not what they are said to be, or entries are
+        missing.
     """
-    together = None if groups is None else _numbers(name, "groups", groups, features.n_rows)
-    rows = None if weights is None else repeated_rows(f"{name}: sample_weight", weights, features.n_rows)
+    together = None if groups is None else labels_as_numbers(name, "groups", groups, features.n_rows)
+    rows, shares, where = None, None, f"{name}: sample_weight"
+    if weights is not None and weights_are == SAMPLING:
+        shares = sampling_weights(where, weights, features.n_rows)
+        shares = None if (shares == shares[0]).all() else shares
+        rows = None if shares is None or shares.all() else np.flatnonzero(shares)
+    elif weights is not None:
+        rows = repeated_rows(where, weights, features.n_rows)
+    if together is not None or shares is not None:
+        features = features.with_design(replace(features.design or Design(), weights=shares, clusters=together))
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
         place[complete] = np.arange(len(complete))
@@ -50,6 +61,9 @@ def rows_at_hand(
         rows = None if rows is None else place[rows][place[rows] >= 0]
     if rows is None or np.array_equal(rows, np.arange(features.n_rows)):
         return features, target, together, False
+    if shares is not None:
+        together = None if together is None else together[rows]
+        return _used(features.take(rows)), used_levels(target.take(rows)), together, False
     together = rows if together is None else together[rows]
     return _used(features.take(rows)), used_levels(target.take(rows)), together, True
 
@@ -68,21 +82,22 @@ def with_strata(
         raise UnsupportedError(f"{name}: within is for CI tests, and {method.card.id} uses none. Remove it.")
     if confirm:
         raise UnsupportedError(f"{name}: confirm does not test within strata. Remove confirm or within.")
-    codes = _numbers(name, "within", within, features.n_rows)
+    codes = labels_as_numbers(name, "within", within, features.n_rows)
     return features.with_design(replace(features.design or Design(), within=codes)), target
 
 
 def check_rows(
-    name: str, method: Method, test: CITest | None, are_weighted: bool, n_groups: int | None, confirm: bool
+    name: str, method: Method, test: CITest | None, are_weighted: bool, design: Design | None, confirm: bool
 ) -> None:
-    """Raise `UnsupportedError` if method or test refuse the rows; warn if groups make p-values doubtful.
-
-    `n_groups` is None without groups.
-    """
+    """Raise `UnsupportedError` if anything refuses the rows; warn if groups make p-values doubtful."""
     if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
-    if test is not None and test.knows_clusters and not n_groups:
+    n_groups = None if design is None else design.n_clusters
+    if test is not None and test.knows_clusters and n_groups is None:
         raise UnsupportedError(f"{name}: permute of {test.card.id} needs groups. Give fit groups, or remove permute.")
+    has_weights = design is not None and design.weights is not None
+    if has_weights and (reason := why_no_sampling_weights(method, test, confirm)):
+        raise UnsupportedError(f"{name}: {reason}. Choose another method or test.")
     if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
         warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
 
@@ -116,13 +131,3 @@ def _used(features: Table) -> Table:
     if isinstance(features.columns, WideColumns):
         return features
     return Table([used_levels(column) for column in features.columns], features.design)
-
-
-def _numbers(name: str, what: str, given: Any, n_rows: int) -> np.ndarray:
-    labels = np.asarray(given)
-    if labels.shape != (n_rows,):
-        raise DataError(f"{name}: {what} have the shape {labels.shape}, but there are {n_rows:,} rows. Give one each.")
-    column = column_from_array(what, labels)
-    if column.n_missing():
-        raise DataError(f"{name}: {what} are missing in {column.n_missing()} rows. Give each row one.")
-    return np.unique(column.cells(), return_inverse=True)[1].astype(np.int64)

@@ -13,7 +13,7 @@ from ..ci.base import CITest
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import read_config
 from ..config.typed import Selector
-from ..core.errors import ConfigError, shown
+from ..core.errors import ConfigError, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
 from ..core.row_sample import sample_told, sampled
@@ -28,9 +28,11 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
+from ..selectors.design import why_weights_are_refused
 from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
+from ..workflow.grouped_rows import doubted_p_values
 from ..workflow.peek import facts_of
 from ..workflow.worker_count import MANY, n_workers
 
@@ -166,8 +168,11 @@ def select(
     source = read_source("table", config.datasets["table"], seed)
     if config.selectors["selector"].confirm is not None:
         raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
-    config = with_chosen_tests(config, {"table": facts_of(source)})
+    facts = facts_of(source)
+    config = with_chosen_tests(config, {"table": facts})
     chosen, test = config.selectors["selector"], config.test("table", "selector")
+    if reason := why_weights_are_refused(config.datasets["table"].get("weights_are"), chosen.method, test):
+        raise UnsupportedError(f"select: {reason}. Choose another method or test.")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
@@ -193,6 +198,7 @@ def select(
         outcomes.append(found)
     told = config.chosen.get("table")
     told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
+    told_of_groups = doubted_p_values(config, {"table": facts}, [("table", "selector")]).get("table", [])
     told_of_sample = sample_told(len(folds[0][1]), max_rows)
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
@@ -212,7 +218,9 @@ def select(
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(filter(None, [*told_of_table, told_of_sample, _p_values(chosen, test, outcomes[0])])),
+        notes=list(
+            filter(None, [*told_of_table, *told_of_groups, told_of_sample, _p_values(chosen, test, outcomes[0])])
+        ),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 

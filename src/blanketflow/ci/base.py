@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
 from ..core.convert import as_table
+from ..core.design_arguments import as_design
 from ..core.errors import DataError, UnsupportedError
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
@@ -137,7 +138,15 @@ class CITest(Configurable):
         limit = self.card.max_classes
         return ", ".join([*self.card.kinds, *([f"categorical (up to {limit} levels)"] if limit else [])])
 
-    def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None) -> BoundTest:
+    def bind(
+        self,
+        X: Any,
+        *,
+        seed: int = 0,
+        target: str | int | None = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> BoundTest:
         """Bind the test to a table.
 
         Parameters
@@ -148,6 +157,10 @@ class CITest(Configurable):
             Seed of the random numbers of a resampling test.
         target : str or int, optional
             The column to be explained; only supervised binning (``mdlp``) needs it.
+        sample_weight : array-like of shape (n,), optional
+            Sampling weights: numbers above 0 in proportion to how many members of the population a row stands for.
+        groups : array-like of shape (n,), optional
+            Labels of rows that were drawn together, such as the patient.
 
         Returns
         -------
@@ -157,7 +170,7 @@ class CITest(Configurable):
         Raises
         ------
         UnsupportedError
-            If the test does not accept a column; the message names the column.
+            If the test does not accept a column, or does not know weights and groups; the message names which.
         DataError
             If cells are missing or infinite.
         ParameterError
@@ -173,6 +186,13 @@ class CITest(Configurable):
         """
         self.check(f"CI test {self.card.id!r}")
         table = as_table(X)
+        if sample_weight is not None or groups is not None:
+            if not self.card.design_based:
+                raise UnsupportedError(
+                    f"{self.card.id} takes rows as independent and equal. See design_based in "
+                    "blanketflow.list_ci_tests()."
+                )
+            table = table.with_design(as_design(self.card.id, sample_weight, groups, table.n_rows))
         for column in table.one_of_each():
             reason = self.supports(column)
             if reason:

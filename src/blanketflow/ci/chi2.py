@@ -11,7 +11,7 @@ from .contingency import ContingencyTest
 
 @dataclass
 class Chi2(ContingencyTest):
-    """Pearson's X2, summed over the strata of the conditioning set; options and sets of columns as in `G2`.
+    """Pearson's X2, summed over the strata of the conditioning set; options, sets of columns and designs as in `G2`.
 
     Examples
     --------
@@ -35,6 +35,7 @@ class Chi2(ContingencyTest):
         measures=("p-value",),
         p_values=ASYMPTOTIC,
         effect="X2 / 2n: about the conditional mutual information in nats per row, where it is small",
+        design_based=True,
         column_sets=True,
     )
     is_pearson: ClassVar[bool] = True

@@ -30,6 +30,7 @@ TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
 OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
+NOT_PERMUTED = ", and rows with weights cannot be permuted"
 #: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
@@ -106,7 +107,9 @@ class Choice:
         return "-".join([self.test, *map(str, self.options.values())])
 
 
-def choose_test(table: Described, n_rows: int, of: str = "", are_weighted: bool = False) -> Choice:
+def choose_test(
+    table: Described, n_rows: int, of: str = "", are_weighted: bool = False, has_design: bool = False
+) -> Choice:
     """Return the CI test to take.
 
     Parameters
@@ -119,6 +122,8 @@ def choose_test(table: Described, n_rows: int, of: str = "", are_weighted: bool 
         Of what they are the rows, if not of the whole table, as the reason says it: `OF_FOLD`.
     are_weighted : bool, default=False
         Whether rows have weights, with which they cannot be permuted.
+    has_design : bool, default=False
+        Whether rows are clustered or have sampling weights, which permutations do not know.
 
     Returns
     -------
@@ -160,8 +165,8 @@ def choose_test(table: Described, n_rows: int, of: str = "", are_weighted: bool 
     # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
     what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
     why = f"{rows} are too few for {what} ({needed:,} are needed)"
-    if are_weighted:
-        why += ", and rows with weights cannot be permuted"
+    if are_weighted or has_design:
+        why += ", and permutations take rows as equal and independent" if has_design else NOT_PERMUTED
         return Choice("g2", why) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..core.design import is_complex
 from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResults
@@ -80,6 +81,10 @@ class ContingencyTest(DiscreteTest):
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
+        if is_complex(table.design):
+            from .contingency_by_clusters import ContingencyByClusters
+
+            return ContingencyByClusters(self, table, target, table.design)
         return ContingencyEngine(self, table, target)
 
     def effects(self, results: CIResults) -> np.ndarray:

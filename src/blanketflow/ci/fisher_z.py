@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.cards import ASYMPTOTIC, BOOLEAN, INTEGER, NUMERIC, Card
+from ..core.design import is_complex
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
 from ..core.table import Table
@@ -51,6 +52,10 @@ class FisherZ(CITest):
     `dof` is q (Anderson (2003) An Introduction to Multivariate Statistical Analysis, 3rd ed., Wiley, section 4.4). This
     reads the rows, in O(n (|Z| + q)^2).
 
+    With sampling weights or clusters the correlations are weighted, and a p-value is that of a t-test, for a set of
+    columns of an F-test, on the totals of clusters (`cluster_totals.py`), in O(n |Z|^2 + m n |Z|); `statistic` and
+    `dof` stay those of as many independent rows.
+
     Examples
     --------
     >>> import numpy as np
@@ -77,13 +82,18 @@ class FisherZ(CITest):
         kinds=(NUMERIC, INTEGER, BOOLEAN),
         symmetric=True,
         measures=("p-value", "mutual-information"),
+        design_based=True,
         column_sets=True,
         max_classes=2,
     )
 
-    def prepare(self, table: Table, seed: int, target: int | None) -> _FisherZEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> FisherZEngine:
         """Return the engine; neither `seed` nor `target` is used."""
-        return _FisherZEngine(table)
+        if is_complex(table.design):
+            from .fisher_z_by_clusters import FisherZByClusters
+
+            return FisherZByClusters(table, table.design)
+        return FisherZEngine(table)
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
@@ -104,7 +114,9 @@ class FisherZ(CITest):
         return np.sqrt(1.0 - rest / (results.statistic * results.dof + rest))
 
 
-class _FisherZEngine:
+class FisherZEngine:
+    """Partial correlations from the correlation matrix, or from the rows where that is not accurate."""
+
     def __init__(self, table: Table) -> None:
         self.n_rows = table.n_rows
         self.correlations = Correlations(table)
@@ -178,7 +190,7 @@ class _FisherZEngine:
         self, columns: np.ndarray, target: int, given: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return partial correlations r, log(1 - r^2) and the rank of the given columns, from the residuals."""
-        basis, y = self._regressed(target, given)
+        basis, y = self.regressed(target, given)
         found = [
             pair_relations(y, residuals(self.correlations.standardised(block), basis))
             for block in self.correlations.blocks(columns)
@@ -190,15 +202,19 @@ class _FisherZEngine:
         """Return how many rows leave one degree of freedom."""
         return len(given) + (2 + len(x) if isinstance(x, tuple) else 4)
 
-    def _regressed(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    def regressed(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return an orthonormal basis of the given columns and the residual of the target."""
         basis = orthonormal_basis(self.correlations.standardised(given))
         return basis, residuals(self.correlations.standardised([target])[0], basis)
 
+    def directions(self, columns: Sequence[int], basis: np.ndarray) -> np.ndarray:
+        """Return an orthonormal basis, (q, n), of what columns add to the given ones."""
+        return orthonormal_basis(residuals(self.correlations.standardised(columns), basis))
+
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Return F of the nested regressions of the target on the given columns, with and without each set."""
-        basis, y = self._regressed(target, given)
-        added = [orthonormal_basis(residuals(self.correlations.standardised(columns), basis)) for columns in candidates]
+        basis, y = self.regressed(target, given)
+        added = [self.directions(columns, basis) for columns in candidates]
         log_unexplained = np.array([log_unexplained_share(y, directions) for directions in added])
         dof = np.array([float(len(directions)) for directions in added])
         rest = self.n_rows - 1.0 - len(basis) - dof
@@ -210,7 +226,7 @@ class _FisherZEngine:
     def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
         """Return Rao's F of Wilks' lambda of two sets of columns; `dof` is the product of their ranks given Z."""
         basis = orthonormal_basis(self.correlations.standardised(given))
-        of_x, of_y = (orthonormal_basis(residuals(self.correlations.standardised(c), basis)) for c in (x, y))
+        of_x, of_y = (self.directions(columns, basis) for columns in (x, y))
         results = constant_results(1, self.n_rows)
         results.reliable[:] = self._are_reliable([(*x, *y)], x[0], given)
         if len(of_x) and len(of_y):
@@ -234,6 +250,7 @@ class Correlations:
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self._shares = None if table.design is None else table.design.shares()
         n, d = table.n_rows, len(table)
         self._matrix: np.ndarray | None = None
         self._is_narrow = d * d * n <= WHOLE_MATRIX and d * d <= KEPT_CELLS
@@ -244,7 +261,7 @@ class Correlations:
 
     def standardised(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return columns with mean 0 and length 1, or 0 if constant, shape (m, n)."""
-        columns = standardised(self.table.matrix(positions).T)
+        columns = standardised(self.table.matrix(positions).T, self._shares)
         positions, varies = np.asarray(positions, dtype=np.intp), np.any(columns, axis=1)
         self._variances[positions] = varies
         for position in positions[~varies].tolist():

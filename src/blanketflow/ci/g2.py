@@ -20,6 +20,10 @@ class G2(ContingencyTest):
     Numeric columns are binned on the rows of the bound table. A set of columns as X is one variable whose levels are
     the combinations that occur.
 
+    With sampling weights or clusters counts are sums of weights of mean 1, and p-values those of Rao and Scott's
+    correction of the second order from the totals of clusters (`cluster_totals.py`). `statistic`, `dof` and `reliable`
+    stay those of as many independent rows; tables of more than 2^25 cells times clusters are not reliable.
+
     Examples
     --------
     >>> import numpy as np
@@ -41,6 +45,7 @@ class G2(ContingencyTest):
         measures=("p-value", "mutual-information", "entropy"),
         p_values=ASYMPTOTIC,
         effect=NATS,
+        design_based=True,
         column_sets=True,
     )
 

@@ -121,9 +121,9 @@ class HSIC(CITest):
         """Return in words how many draws are needed, and which option has no limit."""
         return f"{more_permutations(level, self.n_permutations)}, or null: gamma"
 
-    def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None) -> BoundHSIC:
+    def bind(self, X: Any, *, seed: int = 0, target: str | int | None = None, **design: Any) -> BoundHSIC:
         """Bind the test to a table, as in `CITest.bind`; the bound test can also measure without p-values."""
-        return BoundHSIC(self, super().bind(X, seed=seed, target=target).table, seed)
+        return BoundHSIC(self, super().bind(X, seed=seed, target=target, **design).table, seed)
 
     def bind_joined(
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None

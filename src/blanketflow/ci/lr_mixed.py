@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..core.cards import ASYMPTOTIC, Card
+from ..core.design import is_complex
 from ..core.parameters import choice, number
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
@@ -55,6 +56,10 @@ class LRMixed(CITest):
 
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
+    With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
+    totals of clusters (`cluster_totals.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those
+    of as many independent rows.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd
@@ -75,6 +80,7 @@ class LRMixed(CITest):
         "International Journal of Data Science and Analytics 6, 19-30, doi:10.1007/s41060-018-0097-y",
         guarantee="p-values right in large samples where the regressions hold",
         p_values=ASYMPTOTIC,
+        design_based=True,
         effect=f"{NATS}: the log likelihood that a regression gains",
         cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
         symmetric=True,
@@ -105,9 +111,13 @@ class LRMixed(CITest):
         """Whether the regressions do not depend on which column is the target."""
         return self.directions != "target"
 
-    def prepare(self, table: Table, seed: int, target: int | None) -> _LRMixedEngine:
+    def prepare(self, table: Table, seed: int, target: int | None) -> LRMixedEngine:
         """Return the engine; neither `seed` nor `target` is used."""
-        return _LRMixedEngine(self, table)
+        if is_complex(table.design):
+            from .lr_mixed_by_clusters import LRMixedByClusters
+
+            return LRMixedByClusters(self, table, table.design)
+        return LRMixedEngine(self, table)
 
     def effects(self, results: CIResults) -> np.ndarray:
         """Return the log likelihood gained per row, in nats."""
@@ -118,21 +128,28 @@ class LRMixed(CITest):
         return reason(rounded_away(table, target, results))
 
 
-class _Direction(NamedTuple):
-    """The result of one direction; `rest` are the F test's residual degrees of freedom, 0 for the chi-square."""
+class Direction(NamedTuple):
+    """The result of one direction; `rest` are the F test's residual degrees of freedom, 0 for the chi-square.
+
+    `tail` is p and log p where they do not follow from these.
+    """
 
     statistic: float
     dof: float
     rest: float
+    tail: tuple[float, float] = (1.0, 0.0)
 
 
 #: The result if there is nothing to compare.
-NOTHING = _Direction(0.0, 0.0, 0.0)
+NOTHING = Direction(0.0, 0.0, 0.0)
 
 
-class _LRMixedEngine:
+class LRMixedEngine:
+    """Fits the regressions of a query, and combines the p-values of both directions."""
+
     def __init__(self, test: LRMixed, table: Table) -> None:
         self.test, self.table, self.n_rows = test, table, table.n_rows
+        self.shares = None if table.design is None else table.design.shares()
         self._rounded: dict[int, bool] = {}
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
@@ -172,12 +189,12 @@ class _LRMixedEngine:
         shared_levels = max(map(self._n_levels, (target, *given)))
         found = [(NOTHING, NOTHING, False)] * len(candidates)
         if self._is_fitted(shared_levels):
-            basis = basis_of(self.table, given)
-            y = Variable(self.table, (target,), basis)
+            basis = basis_of(self.table, given, self.shares)
+            y = Variable(self.table, (target,), basis, self.shares)
             for i, columns in enumerate(candidates):
                 n_levels = max(shared_levels, *map(self._n_levels, columns))
                 if self._is_fitted(n_levels):
-                    x = Variable(self.table, columns, basis)
+                    x = Variable(self.table, columns, basis, self.shares)
                     found[i] = self._compare(self._pairs(x, y, is_symmetric), len(basis), n_levels)
         results = self._results(found)
         if self._any_rounded((target, *given)):
@@ -204,7 +221,7 @@ class _LRMixedEngine:
 
     def _compare(
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
-    ) -> tuple[_Direction, _Direction, bool]:
+    ) -> tuple[Direction, Direction, bool]:
         """Regress the first of each pair on the second, given `rank` predictors; also return whether it is reliable."""
         if self.n_rows <= 1 + rank:
             return NOTHING, NOTHING, False  # the given columns explain anything
@@ -220,8 +237,12 @@ class _LRMixedEngine:
         directions = []
         for (response, predictor), exact, k in zip(pairs, is_exact, n_parameters, strict=True):
             dof, rest = response.n_equations * len(predictor.added), self.n_rows - k if exact else 0
-            directions.append(_Direction(response.likelihood_ratio(predictor.added), dof, rest))
+            directions.append(self._direction(response, predictor.added, dof, rest))
         return directions[0], directions[-1], self._is_reliable(needed)
+
+    def _direction(self, response: Variable, added: np.ndarray, dof: int, rest: int) -> Direction:
+        """Return what adding predictors to the regression of a response says."""
+        return Direction(response.likelihood_ratio(added), dof, rest)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
         """Return how many rows are enough if no predictor is collinear with others."""
@@ -254,15 +275,12 @@ class _LRMixedEngine:
     def _is_fitted(self, n_parameters: int) -> bool:
         return self.n_rows > n_parameters and (self.test.unreliable == "use" or self._is_reliable(n_parameters))
 
-    def _results(self, found: list[tuple[_Direction, _Direction, bool]]) -> CIResults:
+    def _results(self, found: list[tuple[Direction, Direction, bool]]) -> CIResults:
         """Combine both directions of each test: p = min(2 min(p1, p2), max(p1, p2))."""
         n, m = self.n_rows, len(found)
-        statistic, dof, rest = np.array([(there, back) for there, back, _ in found], dtype=np.float64).reshape(-1, 3).T
-        p_value, log_p = chi2_tail(statistic, dof)
-        is_f = np.flatnonzero((rest > 0) & (dof > 0))
-        if len(is_f):
-            f = np.expm1(statistic[is_f] / n) * rest[is_f] / dof[is_f]
-            p_value[is_f], log_p[is_f] = f_greater(f, dof[is_f], rest[is_f])
+        directions = [direction for there, back, _ in found for direction in (there, back)]
+        statistic, dof = np.array([direction[:2] for direction in directions], dtype=np.float64).reshape(-1, 2).T
+        p_value, log_p = self._tails(directions, statistic, dof)
         # Ties in p are broken by statistic and degrees of freedom, not by which column is called X.
         keys = [values.reshape(m, 2) for values in (dof, statistic, log_p)]
         smaller, larger = np.lexsort(keys, axis=1).T + 2 * np.arange(m)
@@ -273,16 +291,29 @@ class _LRMixedEngine:
         reliable = np.array([is_reliable for _, _, is_reliable in found])
         return CIResults(statistic[decides], p_value, log_p, dof[decides], np.full(m, n), reliable)
 
+    def _tails(
+        self, directions: Sequence[Direction], statistic: np.ndarray, dof: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return p and log p of each direction."""
+        p_value, log_p = chi2_tail(statistic, dof)
+        rest = np.array([direction.rest for direction in directions], dtype=np.float64)
+        is_f = np.flatnonzero((rest > 0) & (dof > 0))
+        if len(is_f):
+            f = np.expm1(statistic[is_f] / self.n_rows) * rest[is_f] / dof[is_f]
+            p_value[is_f], log_p[is_f] = f_greater(f, dof[is_f], rest[is_f])
+        return p_value, log_p
 
-def predictors(column: Column) -> np.ndarray:
+
+def predictors(column: Column, shares: np.ndarray | None = None) -> np.ndarray:
     """Return a column's predictors in a regression: itself, or indicators of all present levels but one.
 
-    Shape (m, n), with mean 0 and length 1; zeros for a constant number, no rows for a single level.
+    Shape (m, n), as `standardised` has them with the `shares` of rows; zeros for a constant number, no rows for a
+    single level.
     """
     if not column.is_discrete:
-        return standardised(column.numbers()[np.newaxis])
+        return standardised(column.numbers()[np.newaxis], shares)
     classes, n_classes = present_levels(column)
-    return standardised((classes == np.arange(1, n_classes)[:, np.newaxis]).astype(np.float64))
+    return standardised((classes == np.arange(1, n_classes)[:, np.newaxis]).astype(np.float64), shares)
 
 
 def present_levels(column: Column) -> tuple[np.ndarray, int]:
@@ -291,9 +322,10 @@ def present_levels(column: Column) -> tuple[np.ndarray, int]:
     return codes.astype(np.int64), n_levels
 
 
-def basis_of(table: Table, positions: Sequence[int]) -> np.ndarray:
+def basis_of(table: Table, positions: Sequence[int], shares: np.ndarray | None = None) -> np.ndarray:
     """Return an orthonormal basis, shape (rank, n), of the predictors of some columns."""
-    return orthonormal_basis(np.vstack([np.zeros((0, table.n_rows)), *(predictors(table[j]) for j in positions)]))
+    found = (predictors(table[j], shares) for j in positions)
+    return orthonormal_basis(np.vstack([np.zeros((0, table.n_rows)), *found]))
 
 
 class Variable:
@@ -301,18 +333,21 @@ class Variable:
 
     Several columns can be predictors, but not a response. `basis`, (rank, n), is an orthonormal basis of the given
     predictors, and `added`, (q, n), one of the part of this variable's predictors that they do not span. Regressions
-    are linear if `is_numeric`, else multinomial logistic with `n_equations` = r - 1 for r classes.
+    are linear if `is_numeric`, else multinomial logistic with `n_equations` = r - 1 for r classes, coded in `classes`.
+    With `shares`, weights of rows of mean 1, the regressions are weighted.
     """
 
-    def __init__(self, table: Table, positions: Sequence[int], basis: np.ndarray) -> None:
-        rows = np.vstack([predictors(table[position]) for position in positions])
+    def __init__(
+        self, table: Table, positions: Sequence[int], basis: np.ndarray, shares: np.ndarray | None = None
+    ) -> None:
+        rows = np.vstack([predictors(table[position], shares) for position in positions])
         self.added = orthonormal_basis(residuals(rows, basis))
         self.is_numeric = not table[positions[0]].is_discrete
         self.n_equations = 1
         if not self.is_numeric:
-            self._classes, n_classes = present_levels(table[positions[0]])
+            self.classes, n_classes = present_levels(table[positions[0]])
             self.n_equations = n_classes - 1
-        self._basis = basis
+        self._basis, self._shares = basis, shares
         self._null: tuple[float, np.ndarray, np.ndarray] | None = None
 
     def likelihood_ratio(self, added: np.ndarray) -> float:
@@ -324,19 +359,35 @@ class Variable:
             return -added.shape[1] * log_unexplained_share(self.added[0], added)
         from ..kernels.logistic import fit_logistic  # numba takes half a second to import: only if needed
 
-        deviance, coefficients, design = self._null_model()
-        more = np.vstack([design, np.sqrt(added.shape[1]) * added])
+        deviance, coefficients, design = self.null_model()
+        more = np.vstack([design, self.of_variance_1(added)])
         start = np.hstack([coefficients, np.zeros((self.n_equations, len(added)))])
-        return max(deviance - fit_logistic(more, self._classes, start), 0.0)
+        return max(deviance - fit_logistic(more, self.classes, start, self.weights), 0.0)
 
-    def _null_model(self) -> tuple[float, np.ndarray, np.ndarray]:
+    def of_variance_1(self, directions: np.ndarray) -> np.ndarray:
+        """Return predictors of length 1, (q, n), in the unit in which their variance is 1."""
+        scale = np.sqrt(directions.shape[1])
+        return scale * (directions if self._shares is None else directions / np.sqrt(self._shares))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of each row of a response of classes, (n,)."""
+        return np.ones(len(self.classes)) if self._shares is None else self._shares
+
+    @property
+    def rank_given(self) -> int:
+        """How many of the given predictors are linearly independent."""
+        return len(self._basis)
+
+    def null_model(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Return deviance, coefficients and design of the regression on the given predictors, fitted once."""
         from ..kernels.logistic import fit_logistic
 
         if self._null is None:
-            n, counts = len(self._classes), np.bincount(self._classes)
-            design = np.vstack([np.ones(n), np.sqrt(n) * self._basis])
+            counts = np.bincount(self.classes, self._shares)
+            design = np.vstack([np.ones(len(self.classes)), self.of_variance_1(self._basis)])
             coefficients = np.zeros((self.n_equations, len(design)))
             coefficients[:, 0] = np.log(counts[1:] / counts[0])
-            self._null = fit_logistic(design, self._classes, coefficients), coefficients, design
+            deviance = fit_logistic(design, self.classes, coefficients, self.weights)
+            self._null = deviance, coefficients, design
         return self._null

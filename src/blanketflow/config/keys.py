@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..core.confirm import CONFIRM
+from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS, LEAVE_GROUP_OUT
@@ -92,15 +93,23 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "drop": ([], Parameter("names", "Columns to leave out.")),
     "categorical": ([], Parameter("names", "Numeric-looking columns that are labels.")),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
-    "groups": (None, Parameter("text", "Column whose rows stay together in a split.", nullable=True)),
+    "groups": (
+        None,
+        Parameter("text", "Column whose rows stay together in a split, and are clusters to CI tests.", nullable=True),
+    ),
     "within": (
         None,
         Parameter("text", "Column within whose values CI tests are made, such as the site; no feature.", nullable=True),
     ),
-    "weights": (None, Parameter("text", "Column that says how many equal rows each row stands for.", nullable=True)),
+    "weights": (None, Parameter("text", "Column that says how much each row stands for.", nullable=True)),
     "weights_are": (
         None,
-        Parameter("choice", "What weights are; needed with weights.", choices=("counts", "sampling"), nullable=True),
+        Parameter(
+            "choice",
+            "What weights are, needed with them: numbers of equal rows, or sampling weights (docs/rows.md).",
+            choices=WEIGHTS_ARE,
+            nullable=True,
+        ),
     ),
     "max_rows": (None, MAX_ROWS),
     "missing": (

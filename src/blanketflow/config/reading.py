@@ -142,12 +142,7 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
             f"{where} needs both weights and weights_are, or neither: what weights are is never inferred."
         )
     if spec["weights"] is not None and spec["max_rows"] is not None:
-        raise ConfigError(f"{where} has weights, and rows that count several times are not sampled. Remove max_rows.")
-    if spec["weights_are"] == "sampling":
-        raise ConfigError(
-            f"{where}: sampling weights need tests that know the design, which there are none of. Counts of equal rows "
-            "can be used: weights_are: counts."
-        )
+        raise ConfigError(f"{where} has weights, and rows with weights are not sampled. Remove max_rows.")
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
         raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
     return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}

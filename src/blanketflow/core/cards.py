@@ -62,6 +62,8 @@ class Card:
     takes_max_rows : bool
         For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models are trained or
         rows are compared with rows.
+    design_based : bool
+        For tests: p-values know which rows are of one cluster, and sampling weights, if the table has a `Design`.
     column_sets : bool
         For tests: X may be a set of columns, tested as one joint variable.
     column_by_column : bool
@@ -94,6 +96,7 @@ class Card:
     p_values: str = ""
     effect: str = ""
     takes_max_rows: bool = False
+    design_based: bool = False
     column_sets: bool = False
     column_by_column: bool = True
     max_classes: int | None = None

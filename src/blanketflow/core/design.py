@@ -8,7 +8,7 @@ import numpy as np
 
 #: What weights are, as a configuration says it: numbers of equal rows, or how much of a population each row stands for.
 COUNTS, SAMPLING = WEIGHTS_ARE = ("counts", "sampling")
-#: With fewer clusters than this the p-values of tests that know the design are not proved to hold; see docs/design.md.
+#: With fewer clusters than this the p-values of tests that know the design may be too small; see docs/sample-design.md.
 ENOUGH_CLUSTERS = 40
 
 
@@ -55,3 +55,14 @@ class Design:
     def numbers(self) -> np.ndarray | None:
         """Return the clusters as numbers from 0 on without gaps, shape (n,); None if each row was drawn by itself."""
         return None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
+
+
+def is_complex(design: Design | None) -> bool:
+    """Whether rows are clustered, or have sampling weights: then p-values are not those of independent, equal rows.
+
+    Examples
+    --------
+    >>> is_complex(Design(weights=np.array([1.0, 2.0]))), is_complex(Design(within=np.array([0, 1]))), is_complex(None)
+    (True, False, False)
+    """
+    return design is not None and (design.weights is not None or design.clusters is not None)

@@ -11,13 +11,19 @@ from .table import Column
 SMALLEST_SPREAD = 1e-14
 
 
-def standardised(columns: np.ndarray) -> np.ndarray:
-    """Return columns, shape (m, n), with mean 0 and length 1; zeros if a column is constant but for rounding."""
+def standardised(columns: np.ndarray, shares: np.ndarray | None = None) -> np.ndarray:
+    """Return columns, shape (m, n), with mean 0 and length 1; zeros if a column is constant but for rounding.
+
+    With `shares`, weights of mean 1 of shape (n,), it is the weighted mean that is 0, and each cell is multiplied by
+    the square root of its weight: products of such columns are weighted covariances.
+    """
     _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
     # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range.
     centred = columns * np.ldexp(1.0, -np.maximum(exponents, -1000))[:, np.newaxis]
     for _ in range(2):  # the second pass removes the rounding error of a mean that is much larger than the spread
-        centred -= centred.mean(axis=1, keepdims=True)
+        centred -= (centred if shares is None else centred * shares).mean(axis=1, keepdims=True)
+    if shares is not None:
+        centred *= np.sqrt(shares)
     length = np.sqrt(np.vecdot(centred, centred))
     varies = length > SMALLEST_SPREAD * np.sqrt(columns.shape[1])
     return centred / np.where(varies, length, np.inf)[:, np.newaxis]

@@ -95,6 +95,8 @@ def content_hash(raw: RawTable) -> str:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
     if raw.within is not None:
         digest.update(b"within" + raw.within.tobytes())
+    if raw.features.design is not None and raw.features.design.weights is not None:
+        digest.update(raw.features.design.weights.tobytes())
     return digest.hexdigest()
 
 

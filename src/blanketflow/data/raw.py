@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
+from ..core.design import SAMPLING, Design
+from ..core.design_arguments import sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.mapped_file import kept_like
 from ..core.parts import MOST_GROUPS
@@ -195,10 +197,19 @@ def assemble(
         notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
     policy = setting(spec, "missing")
     rows = _apply_policy(name, policy, features, rows, notes)
+    shares = None
     if spec.get("weights") is not None:
-        counted = columns[names.index(spec["weights"])].take(rows).numbers()
-        rows, n_distinct = rows[repeated_rows(f"{name}: weights {spec['weights']!r}", counted, len(rows))], len(rows)
-        notes.append(f"{n_distinct:,} rows have weights and count as {len(rows):,}")
+        of_rows, where = (
+            columns[names.index(spec["weights"])].take(rows).numbers(),
+            f"{name}: weights {spec['weights']!r}",
+        )
+        if spec["weights_are"] == SAMPLING:
+            shares = sampling_weights(where, of_rows, len(rows))
+            rows, shares = rows[shares > 0], shares[shares > 0]
+            notes.append(f"{len(rows):,} rows have sampling weights. CI tests know them; models and scores do not")
+        else:
+            rows, n_distinct = rows[repeated_rows(where, of_rows, len(rows))], len(rows)
+            notes.append(f"{n_distinct:,} rows have weights and count as {len(rows):,}")
     if len(rows) != features.n_rows:
         features = features.take(rows)
     y, task = prepare_target(name, spec, y.take(rows), whole, markers)
@@ -209,12 +220,14 @@ def assemble(
     if groups is not None:
         numbers, labels = _numbered_groups(name, "groups", columns[names.index(groups)].take(rows))
         notes.append(f"rows of one {groups!r} stay together in all splits")
-    else:
-        numbers = rows if spec.get("weights") is not None else None  # the copies of a row stay together
+    else:  # the copies of a row stay together
+        numbers = rows if spec.get("weights") is not None and shares is None else None
     within = spec.get("within")
     strata = None if within is None else _numbered_groups(name, "within", columns[names.index(within)].take(rows))[0]
     if strata is not None:
         notes.append(f"CI tests are made within the {len(np.unique(strata)):,} values of {within!r}")
+    if shares is not None or groups is not None:
+        features = features.with_design(Design(shares, None if groups is None else numbers))
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cards import INTEGER
+from ..core.cards import INTEGER, NUMERIC
 from ..core.design import Design
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
@@ -47,12 +47,13 @@ class StoredTable:
     groups: np.ndarray | None
     #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
     #: (how many of the last rows are test rows), `within` (name of its stored column) and `max_memory` if they are set,
-    #: and what else `write_table` was given.
+    #: `clusters` if groups are those of the features' design, `weights` (name of the stored column) if it has any, and
+    #: what else `write_table` was given.
     extra: dict[str, Any]
 
 
 def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None:
-    """Write a data set: features in order, then the groups and the strata to test within, if any, then the target.
+    """Write a data set: features in order, then groups, strata to test within and sampling weights, if any; the target.
 
     The provenance's `extra` is extended by what `StoredTable.extra` lists.
     """
@@ -61,6 +62,12 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
     last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
     within = _free_name("__within__", [*features.names, raw.target.name]) if raw.within is not None else None
     last += [Column(within, INTEGER, raw.within)] if within is not None else []
+    design, of_design = features.design, {}
+    if design is not None and design.clusters is not None:
+        of_design["clusters"] = True
+    if design is not None and design.weights is not None:
+        of_design["weights"] = _free_name("__weights__", [*features.names, raw.target.name])
+        last.append(Column(of_design["weights"], NUMERIC, design.weights))
     extra = {
         "target": raw.target.name,
         "task": raw.task.name,
@@ -71,6 +78,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         "n_test": raw.n_test,
         **({"within": within} if within is not None else {}),
         **({"max_memory": raw.max_memory} if raw.max_memory is not None else {}),
+        **of_design,
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
     if len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE):
@@ -86,8 +94,8 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> StoredTable:
     """Read a data set that `write_table` wrote: all features, or those in `columns` in that order.
 
-    Target and groups always come along. Raises `DataError` if the file is damaged, is another artefact, or lacks a
-    column.
+    Target, groups and the design always come along. Raises `DataError` if the file is damaged, is another artefact, or
+    lacks a column.
     """
     if columns is None:
         return read_features(path)
@@ -133,7 +141,7 @@ class _NarrowFile:
         self._file, self._max_memory = file, extra.get("max_memory")
         names = file.schema.names
         self.n_rows = sum(file.blocks)
-        self.n_features = len(names) - 1 - (extra["groups"] is not None) - ("within" in extra)
+        self.n_features = len(names) - 1 - sum(extra.get(key) is not None for key in ("groups", "within", "weights"))
         self._names, self._last = names[: self.n_features], names[self.n_features :]
 
     def names(self) -> list[str]:
@@ -170,7 +178,12 @@ def _opened(path: str | Path) -> Iterator[tuple[_NarrowFile | WideFile, dict[str
 def _stored(features: Sequence[Column], last: Sequence[Column], extra: dict[str, Any]) -> StoredTable:
     groups = last[0].values if extra["groups"] is not None else None
     within = last[int(groups is not None)].values if "within" in extra else None
-    return StoredTable(Table(features, None if within is None else Design(within=within)), last[-1], groups, extra)
+    weights = last[-2].numbers() if "weights" in extra else None
+    clusters = groups if "clusters" in extra else None
+    has_design = any(part is not None for part in (weights, clusters, within))
+    return StoredTable(
+        Table(features, Design(weights, clusters, within) if has_design else None), last[-1], groups, extra
+    )
 
 
 def _free_name(name: str, taken: Sequence[str]) -> str:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.design_arguments import numbers_of_rows
 from ..core.errors import DataError
 
-#: What weights are, as a configuration says it: numbers of equal rows.
-COUNTS = "counts"
 #: Rows that counts may stand for: they are written out.
 MOST_ROWS = 100_000_000
 
@@ -36,12 +35,7 @@ def repeated_rows(where: str, weights: Any, n_rows: int) -> np.ndarray:
     >>> repeated_rows("table", [2, 0, 1], 3).tolist()
     [0, 0, 2]
     """
-    try:
-        values = np.asarray(weights, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{where} must be numbers: {error}.") from error
-    if values.shape != (n_rows,):
-        raise DataError(f"{where} have the shape {values.shape}, but there are {n_rows:,} rows. Give one per row.")
+    values = numbers_of_rows(where, weights, n_rows)
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0) & (values == np.floor(values))))
     if len(wrong):
         raise DataError(

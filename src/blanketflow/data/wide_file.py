@@ -2,7 +2,7 @@
 
 A row has the feature's name and kind, the levels of a categorical one, and its cells as a list: `whole` or `numbers`. A
 sparse feature has only the cells that are not zero, and `rows` says where they stand. The last block of rows holds
-the groups, where there are any, and the target.
+the groups and the sampling weights, where there are any, and the target.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class WideFile:
         return [name for i in groups for name in self._read(i, ["feature"]).column(0).to_pylist()]
 
     def last(self) -> list[Column]:
-        """Return the groups, where there are any, and the target."""
+        """Return the groups and the sampling weights, where there are any, and the target."""
         return self._single(self._read(len(self._starts) - 2))
 
     def block(self, start: int, stop: int) -> Sequence[Column]:

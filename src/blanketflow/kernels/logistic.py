@@ -28,7 +28,7 @@ def _dot(a, b):
 
 
 @njit
-def _deviance(design, classes, coefficients, probabilities):
+def _deviance(design, classes, coefficients, case_weights, probabilities):
     """Fill the probabilities of classes 1 .. k and return the deviance, summed with Neumaier's compensation."""
     n_others, n = probabilities.shape
     for a in range(n_others):
@@ -52,7 +52,7 @@ def _deviance(design, classes, coefficients, probabilities):
                 others += probabilities[a, i]
         for a in range(n_others):
             probabilities[a, i] /= 1.0 + others
-        term = highest - own + math.log1p(others)
+        term = case_weights[i] * (highest - own + math.log1p(others))
         larger = total + term
         compensation += (total - larger) + term if total >= term else (term - larger) + total
         total = larger
@@ -82,19 +82,19 @@ def _solve(matrix, vector):
 
 
 @njit
-def _newton_step(design, classes, probabilities, step, hessian, weights, weighted):
+def _newton_step(design, classes, case_weights, probabilities, step, hessian, weights, weighted):
     """Fill Newton's step; return the decrease of the deviance along it, to second order."""
     n_others, n = probabilities.shape
     n_columns = design.shape[0]
     gradient = np.empty(n_others * n_columns)
     for a in range(n_others):
         for i in range(n):
-            weights[i] = (1.0 if classes[i] == a + 1 else 0.0) - probabilities[a, i]
+            weights[i] = case_weights[i] * ((1.0 if classes[i] == a + 1 else 0.0) - probabilities[a, i])
         for j in range(n_columns):
             gradient[a * n_columns + j] = _dot(weights, design[j])
         for b in range(a + 1):
             for i in range(n):
-                weights[i] = probabilities[a, i] * ((1.0 if a == b else 0.0) - probabilities[b, i])
+                weights[i] = case_weights[i] * (probabilities[a, i] * ((1.0 if a == b else 0.0) - probabilities[b, i]))
             for j in range(n_columns):
                 for i in range(n):
                     weighted[i] = weights[i] * design[j, i]
@@ -107,13 +107,13 @@ def _newton_step(design, classes, probabilities, step, hessian, weights, weighte
     return _dot(gradient, step)
 
 
-@njit("float64(float64[:, ::1], int64[::1], float64[:, ::1])", cache=True, nogil=True)
-def fit_logistic(design, classes, coefficients):
+@njit("float64(float64[:, ::1], int64[::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)
+def fit_logistic(design, classes, coefficients, case_weights):
     """Return the smallest deviance, -2 log likelihood, of classes regressed on a design.
 
     `design`, (columns, n), must contain a row of ones; its other rows should be orthogonal with variance 1. `classes`,
     (n,), are codes 0 .. r - 1. `coefficients`, (r - 1, columns), are the start, for classes 1 .. r - 1 against class 0;
-    the result overwrites them.
+    the result overwrites them. `case_weights`, (n,), multiply the terms of the rows.
     """
     n_others, n_columns = coefficients.shape
     n = design.shape[1]
@@ -121,14 +121,14 @@ def fit_logistic(design, classes, coefficients):
     weights, weighted = np.empty(n), np.empty(n)
     step = np.empty(n_others * n_columns)
     hessian = np.empty((len(step), len(step)))
-    deviance = _deviance(design, classes, coefficients, probabilities)
+    deviance = _deviance(design, classes, coefficients, case_weights, probabilities)
     for _ in range(MAX_STEPS):
-        if _newton_step(design, classes, probabilities, step, hessian, weights, weighted) <= CONVERGED:
+        if _newton_step(design, classes, case_weights, probabilities, step, hessian, weights, weighted) <= CONVERGED:
             break
         size = 1.0
         for _ in range(MAX_HALVINGS):
             trial = coefficients + size * step.reshape(n_others, n_columns)
-            reached = _deviance(design, classes, trial, probabilities)
+            reached = _deviance(design, classes, trial, case_weights, probabilities)
             if reached <= deviance * (1.0 + 1e-13):  # a larger increase is not a rounding error
                 break
             size *= 0.5

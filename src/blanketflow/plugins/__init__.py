@@ -24,6 +24,7 @@ from ..core.cards import (
     TASKS,
     Card,
 )
+from ..core.design import Design
 from ..core.errors import (
     BlanketflowError,
     ConfigError,
@@ -74,6 +75,7 @@ __all__ = [
     "Column",
     "ConfigError",
     "DataError",
+    "Design",
     "Engine",
     "LimitReached",
     "Method",

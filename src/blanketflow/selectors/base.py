@@ -272,6 +272,10 @@ class Method(Configurable):
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""
         return False
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test, which knows no sampling weights; empty if nothing."""
+        return ""
+
     def proves_one_search(self) -> bool:
         """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""
         return False

@@ -41,6 +41,10 @@ class RankingMethod(Method):
         super().check(where)
         get_model(self.model)
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "chooses n_features by models of rows" if self.n_features == "auto" else ""
+
     @abstractmethod
     def rank(self, problem: Problem, n_features: int) -> Iterable[Step]:
         """Give the `n_features` best features (or all), best first; importances must not increase.

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import BoundTest, CITest
-from ..core.design import Design
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import NO_LIMITS, LimitReached, Limits
 from ..core.prior import NOTHING, PriorKnowledge
@@ -223,8 +222,6 @@ def run_fold(
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
-    if test is not None and test.knows_clusters:
-        table = table.with_design(replace(table.design or Design(), clusters=groups))
     apart, bind = runs_apart(method, test, limits), _not_bound
     marginal = None
     if test is not None and apart:

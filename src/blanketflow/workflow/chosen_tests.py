@@ -9,6 +9,7 @@ from math import ceil
 from ..ci import CITest
 from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test
 from ..config.typed import ChosenTest, Config, Selector
+from ..core.design import COUNTS, SAMPLING
 from ..core.parts import LEAVE_GROUP_OUT
 from .peek import Facts
 
@@ -33,9 +34,11 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
         ]
         if asking:
             n_rows = min(smallest_fold(facts[dataset], config, selector) for selector in asking)
-            are_weighted = config.datasets[dataset].get("weights") is not None
+            spec = config.datasets[dataset]
+            are_weighted = spec.get("weights_are") == COUNTS
+            has_design = spec["groups"] is not None or spec.get("weights_are") == SAMPLING
             of = OF_FOLD if n_rows < facts[dataset].n_rows else ""
-            choice = choose_test(facts[dataset], n_rows, of, are_weighted)
+            choice = choose_test(facts[dataset], n_rows, of, are_weighted, has_design)
             chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)

@@ -12,8 +12,8 @@ from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
+from ..selectors.design import why_weights_are_refused
 from ..selectors.feature_groups import why_no_feature_groups
-from ..selectors.run_fold import why_no_weights
 from .peek import Facts
 
 #: Models are not trained on all features of larger tables.
@@ -34,9 +34,8 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         if missing:
             return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
     test = config.test(dataset, selector.id)
-    if config.datasets[dataset].get("weights") is not None and (
-        reason := why_no_weights(method, test, selector.confirm is not None)
-    ):
+    weights_are, confirm = config.datasets[dataset].get("weights_are"), selector.confirm is not None
+    if reason := why_weights_are_refused(weights_are, method, test, confirm):
         return reason
     if config.prior(dataset, selector.id).feature_groups and method.obeys_prior:
         reason = why_no_feature_groups(method, test, selector.min_effect)

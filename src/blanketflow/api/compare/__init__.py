@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...config.reading import read_config
+from ...core.design import COUNTS
 from ...core.seeds import DEFAULT_SEED
 from ...data.card import with_findings
 from ...data.number_texts import number_texts
@@ -40,6 +41,7 @@ def compare(
     ci_tests: Mapping[str, Any] | None = None,
     groups: Any = None,
     weights: Any = None,
+    weights_are: str = COUNTS,
     task: str = "auto",
     name: str = "table",
     random_state: int = DEFAULT_SEED,
@@ -89,7 +91,10 @@ def compare(
     groups : array-like of shape (n,), or str, optional
         Rows of one group stay on one side of every split; a str names a column of `X`.
     weights : array-like of shape (n,), or str, optional
-        How many equal rows each row stands for; a str names a column of `X`.
+        How much each row stands for; a str names a column of `X`.
+    weights_are : {"counts", "sampling"}
+        What weights are: numbers of equal rows, or sampling weights, in proportion to how many members of the
+        population a row stands for.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
@@ -126,7 +131,7 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    given = data_sets(X, y, groups, weights, name, task)
+    given = data_sets(X, y, groups, weights, weights_are, name, task)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {
         "seed": random_state,

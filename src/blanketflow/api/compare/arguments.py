@@ -13,7 +13,6 @@ from ...core.errors import BlanketflowError, ConfigError
 from ...core.registry import discover
 from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
-from ...data.weights import COUNTS
 from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
 
@@ -43,10 +42,10 @@ class DataSet:
     columns: Sequence[Column]
 
 
-def data_sets(X: Any, y: Any, groups: Any, weights: Any, name: str, task: str) -> list[DataSet]:
+def data_sets(X: Any, y: Any, groups: Any, weights: Any, weights_are: str, name: str, task: str) -> list[DataSet]:
     """Return the data sets that `compare` is given."""
     if not isinstance(X, Mapping):
-        return [_data_set(name, X, y, groups, weights, task)]
+        return [_data_set(name, X, y, groups, weights, weights_are, task)]
     if any(part is not None for part in (y, groups, weights)):
         raise ConfigError(
             "compare: with a mapping of data sets, y, groups and weights belong in it: {name: (X, y, groups, weights)}."
@@ -54,14 +53,14 @@ def data_sets(X: Any, y: Any, groups: Any, weights: Any, name: str, task: str) -
     for name, parts in X.items():
         if not isinstance(parts, tuple) or len(parts) not in (2, 3, 4):
             raise ConfigError(f"compare: data set {name!r} must be (X, y), (X, y, groups) or (X, y, groups, weights).")
-    return [_data_set(name, *(*parts, None, None)[:4], task) for name, parts in X.items()]
+    return [_data_set(name, *(*parts, None, None)[:4], weights_are, task) for name, parts in X.items()]
 
 
-def _data_set(name: str, X: Any, y: Any, groups: Any, weights: Any, task: str) -> DataSet:
+def _data_set(name: str, X: Any, y: Any, groups: Any, weights: Any, weights_are: str, task: str) -> DataSet:
     columns, target, of_groups, of_weights = columns_in_memory(name, X, y, groups, weights)
     spec = {"source": SOURCE, "target": target, "groups": of_groups, "task": task}
     if of_weights is not None:
-        spec |= {"weights": of_weights, "weights_are": COUNTS}
+        spec |= {"weights": of_weights, "weights_are": weights_are}
     return DataSet(name, spec, columns)
 
 

@@ -75,6 +75,10 @@ class SRS(RES):
     lambda_step: float = number(0.005, "Step between the shares that cross-validation tries.", above=0, at_most=0.1)
     n_splits: int = integer(5, "Number of parts of the cross-validation.", at_least=2)
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "fits a sparse group lasso to rows"
+
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Keep the candidates with a coefficient; each keeps the test of its admission."""
         if not candidates:

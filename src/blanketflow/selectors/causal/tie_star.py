@@ -82,6 +82,10 @@ class TIEStar(Method):
         100, "Largest number of Markov boundaries; null for no limit.", at_least=1, nullable=True
     )
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "compares sets by models of rows" if self.criterion == "prediction" else ""
+
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Grow the first Markov boundary on all features."""
         return self._grow_on(problem, problem.features)

@@ -67,6 +67,10 @@ class FisherMarkov(RankingMethod):
         None, "Coefficient that a feature must exceed; null for no threshold.", nullable=True
     )
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "ranks by sums over rows"
+
     def rank(self, problem: Problem, n_features: int) -> list[Step]:
         """Rank by the coefficients, which are statistic and importance."""
         is_standard = self.scale == STANDARD

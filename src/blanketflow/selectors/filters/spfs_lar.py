@@ -63,6 +63,10 @@ class SPFSLAR(RankingMethod):
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "ranks by a path of regressions on rows"
+
     def rank(self, problem: Problem, n_features: int) -> Iterator[Step]:
         """Rank along the path; statistic and importance are ||x' R|| when a feature is taken up."""
         columns, starts = feature_columns(problem, unit=True)

@@ -76,6 +76,10 @@ class Auto(Method):
     )
     n_parts: int = integer(5, "Parts of the rows, each held out once.", at_least=2)
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "judges sets by models of rows"
+
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Judge rankings at several sizes, and admit the features of the smallest set that loses nothing."""
         from threadpoolctl import threadpool_limits

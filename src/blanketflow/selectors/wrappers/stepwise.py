@@ -75,6 +75,10 @@ class Stepwise(Method):
         None, "Largest number of features; null for no limit.", at_least=1, nullable=True
     )
 
+    def reads_rows(self) -> str:
+        """Return in words what reads the rows beside the CI test."""
+        return "trains models on rows"
+
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model or scorer."""
         from ...models import get_model

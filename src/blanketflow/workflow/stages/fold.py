@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 
 from ...ci import CITest, get_ci_test
 from ...core.confirm import searched_rows
-from ...core.design import Design
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
@@ -97,15 +96,11 @@ class Fold:
         numbers = read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
-    def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
-        """Return rows of a table as the stages work on them, with the groups if the CI test exchanges by them."""
+    @staticmethod
+    def prepared(stored: StoredTable, rows: np.ndarray) -> Table:
+        """Return rows of a table as the stages work on them."""
         features = stored.features.take(rows)
-        table = impute(features, features).with_column(stored.target.take(rows))
-        test = self.asked.get("ci_test", self.asked) or {}
-        is_exchanged = "permute" in test.get("options", {}) and stored.groups is not None
-        if not is_exchanged:
-            return table
-        return table.with_design(replace(table.design or Design(), clusters=stored.groups[rows]))
+        return impute(features, features).with_column(stored.target.take(rows))
 
     def prior(self) -> PriorKnowledge:
         """Return what the search knows of features."""
