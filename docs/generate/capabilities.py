@@ -16,12 +16,13 @@ _TEXT = """# What each method takes beside a table
 
 What [is known of features beforehand](prior-knowledge.md), [groups of features](feature-groups.md), [rows with weights
 and groups](rows.md), and [a smallest effect, and a sample of many rows](many-rows.md). "works" is what
-`tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`, `test_row_weights.py` and `test_min_effect.py` show
-of every method; "refused" comes in words, before any job starts: a run skips a method that refuses weights or
-`feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the
-config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others
-refuse it. Groups of rows stay together in every split and fold, with any method. Missing cells are imputed, or their
-rows dropped, before a method sees them. Every method takes
+`tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`, `test_row_weights.py`, `test_min_effect.py` and
+`test_missing_cells.py` show of every method; "refused" comes in words, before any job starts: a run skips a method that
+refuses weights or `feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an
+error of the config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a
+parameter the others refuse it. Groups of rows stay together in every split and fold, with any method. Missing cells may
+be imputed, or their rows dropped, before any method sees them; what takes them as they are (`missing: pairwise`, and
+`imputations`: [missing cells](missing.md)) is listed, and the others refuse that as they do weights. Every method takes
 [`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows.
 
 ## Methods
@@ -41,7 +42,8 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [gs](methods/gs.md) | works | works | works | works | a sample with cpi, hsic, ppi |" in capabilities_page()
+    >>> row = "| [gs](methods/gs.md) | works | works | works | works | a sample with cpi, hsic, ppi | works |"
+    >>> row in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -49,7 +51,15 @@ def capabilities_page() -> str:
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
         methods=table(
-            ["method", "include and exclude", "feature_groups", "weights", "min_effect", "beyond max_rows"],
+            [
+                "method",
+                "include and exclude",
+                "feature_groups",
+                "weights",
+                "min_effect",
+                "beyond max_rows",
+                "missing cells as they are",
+            ],
             [
                 [
                     f"[{name}](methods/{name}.md)",
@@ -58,12 +68,20 @@ def capabilities_page() -> str:
                     weights[name],
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
+                    _incomplete(m, tests),
                 ]
                 for name, m in methods.items()
             ],
         ),
         tests=table(
-            ["test", "feature_groups", "weights", "min_effect is compared with", "beyond max_rows"],
+            [
+                "test",
+                "feature_groups",
+                "weights",
+                "min_effect is compared with",
+                "beyond max_rows",
+                "missing cells as they are",
+            ],
             [
                 [
                     f"[{name}](tests/{name}.md)",
@@ -71,6 +89,7 @@ def capabilities_page() -> str:
                     "refused" if test().draws_rows else "works",
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",
+                    ", ".join(test.card.incomplete) or "refused",
                 ]
                 for name, test in tests.items()
             ],
@@ -83,6 +102,13 @@ def _rows(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
         return "a sample" if method.card.takes_max_rows else "all rows"
     able = [name for name, test in tests.items() if test.card.takes_max_rows and method.needs in test.card.measures]
     return f"a sample with {', '.join(able)}" if able else "all rows"
+
+
+def _incomplete(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    if method().needs_complete_rows():
+        return "refused: looks at the rows"
+    own = tests.get(method.default_test or "")
+    return "works with another test than its own" if own and not own.card.incomplete else "works"
 
 
 def _weights(method: type[Method], default_test: type[CITest] | None) -> str:

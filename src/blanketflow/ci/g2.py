@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import ASYMPTOTIC, Card
+from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.results import CIResults
 from .contingency import ContingencyTest
 from .effect import NATS, nats_per_row
@@ -41,6 +41,7 @@ class G2(ContingencyTest):
         measures=("p-value", "mutual-information", "entropy"),
         p_values=ASYMPTOTIC,
         effect=NATS,
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
 

@@ -10,7 +10,8 @@ from typing import Any
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
+from ..ci.incomplete_rows import incomplete_rule
+from ..core.errors import BlanketflowError, ConfigError, ParameterError, did_you_mean, shown
 from ..core.parameters import Parameter
 from ..core.registry import discover
 from ..models import get_model
@@ -148,6 +149,10 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
             f"{where}: sampling weights need tests that know the design, which there are none of. Counts of equal rows "
             "can be used: weights_are: counts."
         )
+    try:
+        incomplete_rule(where, spec["missing"], spec["imputations"])
+    except ParameterError as error:
+        raise ConfigError(str(error)) from error
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
         raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
     return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}

@@ -236,6 +236,9 @@ class Method(Configurable):
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
+    reads_rows : bool
+        Whether it looks at rows beside what its CI test answers. If not, the test alone decides what missing cells
+        mean: see `needs_complete_rows`.
     later_options : tuple of str
         Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
@@ -266,11 +269,16 @@ class Method(Configurable):
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = True
     later_options: ClassVar[tuple[str, ...]] = ()
 
     def tests_sets(self) -> bool:
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""
         return False
+
+    def needs_complete_rows(self) -> bool:
+        """Whether no cell may be missing, with these options, whatever the CI test does about it."""
+        return self.reads_rows
 
     def proves_one_search(self) -> bool:
         """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""

@@ -40,6 +40,8 @@ def compare(
     ci_tests: Mapping[str, Any] | None = None,
     groups: Any = None,
     weights: Any = None,
+    missing: str = "impute",
+    imputations: int | None = None,
     task: str = "auto",
     name: str = "table",
     random_state: int = DEFAULT_SEED,
@@ -54,7 +56,7 @@ def compare(
     Parameters
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
-        The features. Missing cells are imputed from the training rows of each fold. A mapping
+        The features; `missing` says what becomes of missing cells. A mapping
         ``{name: (X, y)}`` or ``{name: (X, y, groups)}`` holds several data sets.
     y : array-like of shape (n,), or str
         The target, or the name of its column in `X`. Rows without one are left out.
@@ -90,6 +92,12 @@ def compare(
         Rows of one group stay on one side of every split; a str names a column of `X`.
     weights : array-like of shape (n,), or str, optional
         How many equal rows each row stands for; a str names a column of `X`.
+    missing : {"impute", "drop", "error", "pairwise"}
+        What becomes of missing cells: imputed from the training rows of each fold (median, or most frequent label),
+        their rows dropped, or refused; pairwise: each CI test uses the rows that are complete for its columns.
+    imputations : int, optional
+        Imputed copies of each fold's rows, at least 2, over which every CI test is pooled; with ``missing="impute"``.
+        Models are trained on rows imputed once.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
@@ -126,7 +134,7 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    given = data_sets(X, y, groups, weights, name, task)
+    given = data_sets(X, y, groups, weights, name, task, missing, imputations)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {
         "seed": random_state,

@@ -41,6 +41,7 @@ class GS(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
 
     anytime: ClassVar[bool] = True
 

@@ -51,6 +51,7 @@ class IAMBnPC(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
 
     anytime: ClassVar[bool] = True
 

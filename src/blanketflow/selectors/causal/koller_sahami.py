@@ -52,6 +52,7 @@ class KollerSahami(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"
     anytime: ClassVar[bool] = True

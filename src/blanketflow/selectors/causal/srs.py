@@ -64,6 +64,8 @@ class SRS(RES):
         importance="the length of its coefficients in the sparse group lasso",
     )
 
+    reads_rows: ClassVar[bool] = True
+
     lambda1: float | None = number(
         None, "Penalty on groups, as a share of the largest; null for the best by cross-validation.",
         above=0, at_most=1, nullable=True,

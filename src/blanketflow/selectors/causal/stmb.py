@@ -56,6 +56,7 @@ class STMB(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(

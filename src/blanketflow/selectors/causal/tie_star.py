@@ -68,6 +68,7 @@ class TIEStar(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
@@ -81,6 +82,10 @@ class TIEStar(Method):
     max_blankets: int | None = integer(
         100, "Largest number of Markov boundaries; null for no limit.", at_least=1, nullable=True
     )
+
+    def needs_complete_rows(self) -> bool:
+        """Whether no cell may be missing: models that are compared need all of them."""
+        return self.criterion == "prediction"
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Grow the first Markov boundary on all features."""

@@ -47,6 +47,7 @@ class FCBF(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"
 

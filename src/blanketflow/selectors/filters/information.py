@@ -23,6 +23,11 @@ class InformationRanking(RankingMethod):
     needs: ClassVar[str] = "mutual-information"
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    reads_rows: ClassVar[bool] = False
+
+    def needs_complete_rows(self) -> bool:
+        """Whether no cell may be missing: models that choose the number of features need all of them."""
+        return self.n_features == "auto"
 
     @abstractmethod
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
