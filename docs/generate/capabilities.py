@@ -15,14 +15,16 @@ from .markdown import table
 _TEXT = """# What each method takes beside a table
 
 What [is known of features beforehand](prior-knowledge.md), [groups of features](feature-groups.md), [rows with weights
-and groups](rows.md), [sampling weights and clusters](sample-design.md), and [a smallest effect, and a sample of many
-rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`,
-`test_row_weights.py`, `test_sample_design.py` and `test_min_effect.py` show of every method; "refused" comes in words,
-before any job starts: a run skips a method that refuses weights or `feature_groups` on that data set, and `fit` raises
-`UnsupportedError`; `min_effect` is refused as an error of the config or of the parameter. `max_rows` of a data set
-reaches the searches that take a sample; as a parameter the others refuse it. Groups of rows stay together in every
-split and fold, with any method. With `n_features: auto` rankings refuse sampling weights. Missing cells are imputed, or
-their rows dropped, before a method sees them. Every method takes
+and groups](rows.md), [sampling weights and clusters](sample-design.md), [missing cells](missing.md), and [a smallest
+effect, and a sample of many rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`,
+`test_feature_groups.py`, `test_row_weights.py`, `test_sample_design.py`, `test_missing_cells.py` and
+`test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a run skips a method that
+refuses weights or `feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an
+error of the config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a
+parameter the others refuse it. Groups of rows stay together in every split and fold, with any method. With
+`n_features: auto` rankings refuse sampling weights. Missing cells may be imputed, or their rows dropped, before any
+method sees them; what takes them as they are (`missing: pairwise`, and `imputations`) is listed, and the others refuse
+that as they do weights. Every method takes
 [`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows.
 
 ## Methods
@@ -58,6 +60,7 @@ def capabilities_page() -> str:
                 "sampling weights",
                 "min_effect",
                 "beyond max_rows",
+                "missing cells as they are",
             ],
             [
                 [
@@ -68,6 +71,7 @@ def capabilities_page() -> str:
                     _sampling(m, tests),
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
+                    _incomplete(m, tests),
                 ]
                 for name, m in methods.items()
             ],
@@ -80,6 +84,7 @@ def capabilities_page() -> str:
                 "sampling weights, and groups as clusters",
                 "min_effect is compared with",
                 "beyond max_rows",
+                "missing cells as they are",
             ],
             [
                 [
@@ -89,6 +94,7 @@ def capabilities_page() -> str:
                     "works" if test.card.design_based else "weights refused, groups ignored with a warning",
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",
+                    ", ".join(test.card.incomplete) or "refused",
                 ]
                 for name, test in tests.items()
             ],
@@ -110,6 +116,13 @@ def _sampling(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
         return f"refused: {reads}"
     able = [name for name, test in tests.items() if test.card.design_based and method.needs in test.card.measures]
     return f"with {', '.join(able)}" if method.default_test else "works"
+
+
+def _incomplete(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    if method().needs_complete_rows():
+        return "refused: looks at the rows"
+    own = tests.get(method.default_test or "")
+    return "works with another test than its own" if own and not own.card.incomplete else "works"
 
 
 def _weights(method: type[Method], default_test: type[CITest] | None) -> str:

@@ -184,7 +184,7 @@ def _check(read: raw.RawTable) -> None:
             assert len(set(column.levels)) == len(column.levels) and all(isinstance(v, str) for v in column.levels)
         else:
             assert not column.levels and not np.isinf(column.numbers()).any()
-    assert not raw.missing_cells(read.target).any()
+    assert not read.target.missing().any()
     assert read.groups is None or (len(read.groups) == n and read.groups.min() >= 0)
     assert (read.task.name == "classification") == (read.target.kind == "categorical")
     if read.target.kind == "categorical":

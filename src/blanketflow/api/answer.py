@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,8 @@ class Selected:
         One row per number of features that was judged: the best set's ranking, its score and its difference to all
         features, its stability from 0 to 1, and whether it was chosen.
     estimator : Pipeline or None
-        Selection and the best model of the panel, fitted on all rows; None if no feature was kept.
+        Selection and the best model of the panel, fitted on all rows; None if no feature was kept. With
+        ``missing="impute"`` its model takes medians of missing numbers, and missing labels as a level of their own.
     selector : Auto
         The fitted selector, with `trace_`, `status_`, and `importances_`: the share of the resamples that
         chose each feature, 0 to 1.
@@ -92,6 +93,8 @@ def select(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     feature_groups: Mapping[str, Sequence[str]] | None = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    missing: Literal["error", "impute", "drop"] = "error",
     sample_weight: Any = None,
     groups: Any = None,
     random_state: int = 0,
@@ -103,7 +106,7 @@ def select(
     Parameters
     ----------
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        n rows, d features, no missing cells.
+        n rows, d features; missing cells only if `missing` says what becomes of them.
     y : array-like of shape (n,)
         The target.
     time_limit : float, optional
@@ -114,6 +117,12 @@ def select(
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     feature_groups : dict of str to list of str, optional
         Features that come into the answer and stay out of it together, by the name of their group.
+    tiers : list of lists of str, optional
+        Features by when they were measured, the earliest first: see the classes of causal methods.
+    missing : {"error", "impute", "drop"}, default="error"
+        What becomes of missing cells of X: refused, imputed (median, or most frequent label), or their rows dropped.
+        Models judge the sets, so that every cell must be there: CI tests that take missing cells as they are do not
+        help.
     sample_weight : array-like of shape (n,), optional
         How many equal rows each row stands for.
     groups : array-like of shape (n,), optional
@@ -158,6 +167,8 @@ def select(
         include=include,
         exclude=exclude,
         feature_groups=feature_groups,
+        tiers=tiers,
+        missing=missing,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,
@@ -178,7 +189,9 @@ def select(
 def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipeline:
     """Return the fitted selector, indicators of labels and a model, which is fitted on what the selector keeps."""
     import numpy as np
+    import pandas as pd
     from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
 
@@ -190,17 +203,23 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
     kept = selector.transform(X)
+    numbers: Any = SimpleImputer(strategy="median") if selector.missing == "impute" else "passthrough"
     steps: list[tuple[str, Any]] = []
     if hasattr(kept, "columns"):
         labels = make_column_selector(dtype_exclude=["number", "bool"])
         encoder = make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), labels), remainder="passthrough"
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), labels), remainder=numbers
         )
         steps.append(("encode", encoder.set_output(transform="default")))
+    elif selector.missing == "impute":
+        steps.append(("impute", numbers))
     asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
     if weights is not None:
         rows = repeated_rows("select: sample_weight", weights, len(y))
         kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]
+    if selector.missing == "drop":
+        complete = ~np.asarray(pd.isna(kept.toarray() if hasattr(kept, "toarray") else kept)).any(axis=1)
+        kept, y = kept[complete], np.asarray(y)[complete]
     rest = Pipeline(steps).fit(kept, y)
     return Pipeline([("select", selector), *rest.steps])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
+from ..ci.incomplete_rows import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.confirm import CONFIRM
 from ..core.design import WEIGHTS_ARE
@@ -49,8 +50,8 @@ SHARED: dict[str, Parameter] = {
     "missing": Parameter(
         "choice",
         "What becomes of missing cells of X: refused, imputed within the rows of each fold (median, or most frequent "
-        "label), or their rows dropped.",
-        choices=("error", "impute", "drop"),
+        "label), or their rows dropped; pairwise: each CI test uses the rows that are complete for its columns.",
+        choices=("error", "impute", "drop", "pairwise"),
     ),
     "weights_are": Parameter(
         "choice",
@@ -58,6 +59,7 @@ SHARED: dict[str, Parameter] = {
         "population a row stands for.",
         choices=WEIGHTS_ARE,
     ),
+    "imputations": N_COPIES,
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),

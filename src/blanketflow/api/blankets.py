@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from joblib import Parallel, delayed
 
@@ -15,16 +15,20 @@ from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.errors import DataError, ParameterError, UnsupportedError
 from ..core.limits import LimitReached, Limits
+from ..core.prior import PriorKnowledge, as_texts
 from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
+from ..search.tiers import Tiers
 from ..selectors.base import Method, Problem, members
 from ..selectors.min_effect import check_min_effect
+from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
+from .rows_at_hand import check_complete, complete_rows, filled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,6 +192,9 @@ def blankets(
     time_limit: float | None = None,
     max_tests: int | None = None,
     min_effect: float | None = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    missing: Literal["error", "impute", "drop", "pairwise"] = "error",
+    imputations: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     **options: Any,
@@ -200,7 +207,8 @@ def blankets(
     Parameters
     ----------
     X : DataFrame, ndarray or sparse matrix of shape (n, d)
-        Without missing cells; of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete.
+        Of pandas, polars or pyarrow. Text, boolean and categorical columns are discrete. Cells may be missing if
+        `missing` says what becomes of them.
     method : str or Method
         A causal method's id, or a configured method.
     ci_test : str, CITest or None
@@ -218,6 +226,13 @@ def blankets(
         limit has status ``timeout``; it has a blanket only if the method is anytime.
     min_effect : float, optional
         Smallest effect that counts as a dependence, in the unit that the card of the test says.
+    tiers : list of lists of str, optional
+        Columns by when they were measured, the earliest first: what is later is no parent of what is earlier.
+    missing : {"error", "impute", "drop", "pairwise"}, default="error"
+        What becomes of missing cells: refused, imputed (median, or most frequent label), or their rows dropped;
+        pairwise: each CI test uses the rows that are complete for its columns.
+    imputations : int, optional
+        Imputed copies of the table, at least 2, over which every CI test is pooled; with ``missing="impute"``.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
         it. `n_tests` does, because processes do not share answers.
@@ -254,11 +269,17 @@ def blankets(
     from .frames import own_names
 
     configured = _configured_method(method, options)
+    for name, value in (("verbose", verbose), ("missing", missing), ("tiers", as_texts(tiers))):
+        SHARED[name].check("blankets", name, value)
     X = as_frame(X)
     table = as_table(X)
+    check_complete(table, missing)
+    if missing == "drop":
+        table = complete_rows("blankets", table)
     test = _configured_test(configured, ci_test, table)
     check_pair(configured, test)
-    SHARED["verbose"].check("blankets", "verbose", verbose)
+    test = for_missing_cells("blankets", configured, test, missing, imputations)
+    table = filled(table, missing, test)
     check_min_effect("blankets", configured, test, min_effect)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
@@ -273,8 +294,11 @@ def blankets(
     check_resolution(configured, test, n_features)
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
-    tell = Teller(verbose, "blankets")
-    search = _Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent))
+    tell, known = Teller(verbose, "blankets"), PriorKnowledge.joined({"tiers": as_texts(tiers)})
+    tiers_of = known.of(table.names, "blankets", "").tiers if known else {}
+    search = _Search(
+        configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), tiers_of
+    )
     parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
     say_once("blankets", *(warned for _, warned in parts))
     found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
@@ -305,6 +329,7 @@ class _Search:
     tell: Teller
     min_effect: float
     latent: frozenset[str]
+    tiers: Tiers
 
     def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
         """Return the blankets, the statuses and the number of tests."""
@@ -316,6 +341,7 @@ class _Search:
         for target in targets:
             features = [name for name in self.table.names if name != target and name not in self.latent]
             problem = _problem(bound, features, target, fold_seed(self.seed, "0"), self.limits, shared)
+            problem.tiers = self.tiers
             problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
             try:
                 outcome = run_problem(self.method, problem)

@@ -31,6 +31,7 @@ from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
 from ..selectors.max_rows import check_max_rows
+from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
@@ -151,7 +152,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
     feature_groups: Mapping[str, Sequence[str]] | None = None
-    missing: Literal["error", "impute", "drop"] = "error"
+    missing: Literal["error", "impute", "drop", "pairwise"] = "error"
+    imputations: int | None = None
     weights_are: Literal["counts", "sampling"] = "counts"
     n_jobs: int | None = None
     verbose: int = 0
@@ -228,7 +230,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             of, has_design = OF_FOLD if self.n_folds else "", is_complex(features.design)
             choice = choose_test(described(features, target), n_rows, of, are_weighted, has_design)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
-        self.ci_test_ = test
+        self.ci_test_ = test = for_missing_cells(name, method, test, self.missing, self.imputations)
         check_rows(name, method, test, are_weighted, features.design, self.confirm is not None)
         check_max_rows(name, method, test, self.max_rows, are_weighted)
         self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
@@ -239,7 +241,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                 run_fold,
                 method,
                 test,
-                filled(features.take(rows), self.missing),
+                filled(features.take(rows), self.missing, test),
                 target.take(rows),
                 fold_seed(seed, fold),
                 limits,

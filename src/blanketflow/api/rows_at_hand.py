@@ -16,7 +16,7 @@ from ..core.table import Column, Table
 from ..core.wide_columns import WideColumns
 from ..data.columns import first_infinite, missing_by_column
 from ..data.impute import impute
-from ..data.raw import missing_cells, used_levels
+from ..data.raw import used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
 from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights
@@ -112,14 +112,23 @@ def check_complete(features: Table, missing: str) -> None:
         )
 
 
-def filled(features: Table, missing: str) -> Table:
-    """Return a fold's features, with missing cells imputed from the rows of the fold if that is asked for."""
-    return impute(features, features) if missing == "impute" else features
+def filled(features: Table, missing: str, test: CITest | None = None) -> Table:
+    """Return a fold's features, with missing cells imputed from the rows of the fold if that is asked for.
+
+    They stay if the CI test that will see them takes them.
+    """
+    is_taken = test is not None and test.incomplete is not None
+    return impute(features, features) if missing in ("impute", "pairwise") and not is_taken else features
+
+
+def complete_rows(name: str, table: Table) -> Table:
+    """Return a table without the rows that have missing cells; raises `DataError` if fewer than two are left."""
+    return _used(table.take(_complete(name, table)))
 
 
 def _complete(name: str, features: Table) -> np.ndarray:
     gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
-    rows = np.flatnonzero(~np.any([missing_cells(column) for column in gaps], axis=0)) if gaps else None
+    rows = np.flatnonzero(~np.any([column.missing() for column in gaps], axis=0)) if gaps else None
     if rows is None:
         return np.arange(features.n_rows)
     if len(rows) < 2:

@@ -30,6 +30,7 @@ from ..search.steps import Step
 from ..selectors.base import members, worst_status
 from ..selectors.design import why_weights_are_refused
 from ..selectors.min_effect import decides_by_p_values_alone
+from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.grouped_rows import doubted_p_values
@@ -177,6 +178,8 @@ def select(
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
     outcomes = []
+    spec = config.datasets["table"]
+    test = for_missing_cells("select", chosen.method, test, spec["missing"], spec.get("imputations"))
     max_rows = config.max_rows("table", test or chosen.method)
     for fold, of_fold in folds:
         rows = sampled(of_fold, source.target.values, max_rows, fold_seed(seed, fold))
@@ -185,7 +188,7 @@ def select(
         found = run_fold(
             chosen.method,
             test,
-            impute(features, features),
+            features if test and test.incomplete else impute(features, features),
             target,
             fold_seed(seed, fold),
             limits,

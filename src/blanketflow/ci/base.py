@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,8 +17,9 @@ from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.table import Column, Table
 from .bound import BoundTest
-from .engines import Engine
+from .engines import Engine, constant_results
 from .exchange import ROWS
+from .pooling import pooled_p_values
 from .resolution import why_nothing_is_admitted
 
 __all__ = ["BoundTest", "CITest", "constant_results"]
@@ -40,6 +41,11 @@ class CITest(Configurable):
         Whether it conditions on strata by exchanging rows only within them; else they are in each conditioning set.
     later_options : tuple of str
         Options that a spec names only if they are set: they came later, and must not change what stands.
+    stacks_copies : bool
+        Whether imputed copies are pooled by the results on all of them as one table, too.
+    incomplete : str, int or None
+        What a bound test does where cells are missing: ``pairwise``, or how many imputed copies it pools over; None
+        refuses them. It is no option: `with_incomplete` sets it, as the data set or the caller asks.
 
     Examples
     --------
@@ -53,6 +59,8 @@ class CITest(Configurable):
     joins_columns: ClassVar[bool] = False
     exchanges_within_strata: ClassVar[bool] = False
     later_options: ClassVar[tuple[str, ...]] = ("permute",)
+    stacks_copies: ClassVar[bool] = False
+    incomplete: str | int | None = field(default=None, init=False, repr=False)
 
     @abstractmethod
     def prepare(self, table: Table, seed: int, target: int | None) -> Engine:
@@ -133,6 +141,22 @@ class CITest(Configurable):
         """Return the test bound to a table of which each group of columns is one to its engine, if `joins_columns`."""
         raise UnsupportedError(f"{self.card.id} does not join columns into one.")
 
+    @property
+    def column_by_column(self) -> bool:
+        """Whether the marginal result of a column depends on it and the target alone: not if others impute it."""
+        return self.card.column_by_column and not isinstance(self.incomplete, int)
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return one result for each test of single columns from its results on several imputed copies of the rows.
+
+        `stacked` are the results on all copies as one table, if the test `stacks_copies`.
+        """
+        return pooled_p_values(copies)
+
+    def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return the same of sets of columns as X."""
+        return self.pooled(copies, stacked)
+
     def accepted(self) -> str:
         """Return in words which kinds of columns this test accepts."""
         limit = self.card.max_classes
@@ -203,7 +227,9 @@ class CITest(Configurable):
                     f"{' or '.join(INSTEAD)}, which take it, or to {AUTO}, which chooses a test for the table."
                 )
         column = table.first_incomplete()
-        if column is not None and column.n_missing():
+        if column is not None and self.incomplete is not None:
+            column = next((one for one in table.columns if one.n_infinite()), None)
+        elif column is not None and column.n_missing():
             raise DataError(
                 f"column {column.name!r} has {column.n_missing()} missing cells. Impute or drop them first."
             )
@@ -219,12 +245,4 @@ def unreliable_rule() -> Any:
         "What an unreliable test says: independent (p = 1); auto (p = 1, but it separates no feature in a search over "
         "conditioning sets); undecided (neither admits nor removes); use (as it is).",
         ("auto", "independent", "undecided", "use"),
-    )
-
-
-def constant_results(n_candidates: int, n_rows: int) -> CIResults:
-    """Return the results of a test with nothing to compare: statistic 0, p = 1, no degrees of freedom."""
-    zeros = np.zeros(n_candidates)
-    return CIResults(
-        zeros, zeros + 1.0, zeros.copy(), zeros.copy(), np.full(n_candidates, n_rows), np.ones(n_candidates, dtype=bool)
     )

@@ -15,6 +15,7 @@ from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
+from .incomplete_rows import engine_for
 from .result_cache import ResultCache
 from .strata_columns import with_strata
 from .tally import Tally
@@ -77,7 +78,7 @@ class BoundTest:
         self.min_effect = 0.0
         self.tally = Tally()
         whole, self._strata = with_strata(test, table)
-        prepared = test.prepare(whole, seed, target) if engine is None else engine
+        prepared = engine_for(test, whole, seed, target) if engine is None else engine
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         # The largest table for which a test says anything, with room for rounding.
         says_nothing = self.unreliable in ("auto", "undecided")
@@ -269,12 +270,11 @@ class BoundTest:
         self.n_tests += n_tests
 
     def samples_per_cell(self, x: str | int, y: str | int, given: Iterable[str | int] = ()) -> float:
-        """Return the rows per cell of the joint table of X, Y and the conditioning set; infinite without cells.
-
-        No test is computed.
-        """
-        count = getattr(self.engine, "n_cells", None)
+        """Return the rows per cell of the joint table of X, Y and the conditioning set; infinite without cells."""
         columns = (self.table.position(x), self.table.position(y), *self._conditions(given))
+        if hasattr(self.engine, "samples_per_cell"):
+            return self.engine.samples_per_cell(columns)
+        count = getattr(self.engine, "n_cells", None)
         return math.inf if count is None else self.table.n_rows / count(columns)
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:

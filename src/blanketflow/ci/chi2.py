@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..core.cards import ASYMPTOTIC, Card
+from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from .contingency import ContingencyTest
 
 
@@ -36,6 +36,7 @@ class Chi2(ContingencyTest):
         p_values=ASYMPTOTIC,
         effect="X2 / 2n: about the conditional mutual information in nats per row, where it is small",
         design_based=True,
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
     is_pearson: ClassVar[bool] = True

@@ -20,6 +20,7 @@ from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
 from .engines import Candidate
+from .pooling import pooled_likelihood_ratios
 from .tails import chi2_tail
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class ContingencyTest(DiscreteTest):
     min_samples_per_cell: float = number(5.0, "A test with fewer rows per cell than this is not reliable.", at_least=0)
     unreliable: str = unreliable_rule()
     is_pearson: ClassVar[bool] = False
+    stacks_copies: ClassVar[bool] = True
 
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
@@ -86,6 +88,10 @@ class ContingencyTest(DiscreteTest):
 
             return ContingencyByClusters(self, table, target, table.design)
         return ContingencyEngine(self, table, target)
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return likelihood ratios pooled by D3."""
+        return super().pooled(copies, None) if stacked is None else pooled_likelihood_ratios(copies, stacked)
 
     def effects(self, results: CIResults) -> np.ndarray:
         """Return the statistic per row, in nats."""

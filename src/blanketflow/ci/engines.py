@@ -15,6 +15,7 @@ an engine may have these, which are used if they exist:
 - `information(candidates, target, given)` and `entropy(candidates, given)`, which return I(X;Y|Z) and H(X, Z) in nats
   for each candidate, without p-values;
 - `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables;
+- `samples_per_cell(columns)` and `n_complete(columns)`, where rows with missing cells are left out;
 - `rows_needed(x, target, given)`, which returns how many rows make the test of a column, or of a set of them, reliable.
 """
 
@@ -84,6 +85,19 @@ class SetEngine(Engine, Protocol):
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each set of two or more columns (ascending positions) as one joint variable."""
         ...
+
+
+def columns_of(candidate: Candidate) -> tuple[int, ...]:
+    """Return the positions of a column, or of a set of them."""
+    return candidate if isinstance(candidate, tuple) else (candidate,)
+
+
+def constant_results(n_candidates: int, n_rows: int) -> CIResults:
+    """Return the results of a test with nothing to compare: statistic 0, p = 1, no degrees of freedom."""
+    zeros = np.zeros(n_candidates)
+    return CIResults(
+        zeros, zeros + 1.0, zeros.copy(), zeros.copy(), np.full(n_candidates, n_rows), np.ones(n_candidates, dtype=bool)
+    )
 
 
 class CheckedEngine:

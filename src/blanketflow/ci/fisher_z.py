@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import ASYMPTOTIC, BOOLEAN, INTEGER, NUMERIC, Card
+from ..core.cards import ASYMPTOTIC, BOOLEAN, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
 from ..core.design import is_complex
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
@@ -17,6 +17,7 @@ from ..core.table import Table
 from .base import CITest, constant_results
 from .engines import Candidate
 from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
+from .pooling import pooled_p_values, pooled_z
 from .rounding import reason, rounded_away
 from .tails import f_greater, normal_two_sided
 from .wilks import rao_f
@@ -83,6 +84,7 @@ class FisherZ(CITest):
         symmetric=True,
         measures=("p-value", "mutual-information"),
         design_based=True,
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
         max_classes=2,
     )
@@ -98,6 +100,14 @@ class FisherZ(CITest):
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
         return reason(rounded_away(table, target, results))
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return z pooled by Rubin's rules."""
+        return pooled_z(copies)
+
+    def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return F pooled by its p-values."""
+        return pooled_p_values(copies)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2, for single columns as X."""

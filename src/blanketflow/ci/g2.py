@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import ASYMPTOTIC, Card
+from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.results import CIResults
 from .contingency import ContingencyTest
 from .effect import NATS, nats_per_row
@@ -46,6 +46,7 @@ class G2(ContingencyTest):
         p_values=ASYMPTOTIC,
         effect=NATS,
         design_based=True,
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.cards import ASYMPTOTIC, Card
+from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.design import is_complex
 from ..core.parameters import choice, number
 from ..core.results import CIResults
@@ -85,6 +85,7 @@ class LRMixed(CITest):
         cost="a few times O(n p^2) per regression on p predictors, times r^2 for r classes",
         symmetric=True,
         measures=("p-value",),
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.cards import RESAMPLED, Card
+from ..core.cards import IMPUTATIONS, PAIRWISE, RESAMPLED, Card
 from ..core.errors import DataError, ParameterError
 from ..core.parameters import integer, number
 from ..core.results import CIResults
@@ -72,6 +72,7 @@ class MIPermutation(DiscreteTest):
         measures=("p-value", "mutual-information", "entropy"),
         p_values=RESAMPLED,
         effect=NATS,
+        incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+#: Below it p-values come near the least float.
+LEAST_LOG_P = -600.0
+
 
 def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return p and log p of chi-square statistics, both of shape (m,); p = 1 without degrees of freedom.
@@ -19,6 +22,31 @@ def chi2_tail(statistic: np.ndarray, dof: np.ndarray) -> tuple[np.ndarray, np.nd
     p_value, log_p = np.empty(len(statistic)), np.empty(len(statistic))
     upper_tails(np.ascontiguousarray(statistic, dtype=float), np.ascontiguousarray(dof, dtype=float), p_value, log_p)
     return p_value, log_p
+
+
+def chi2_upper_quantile(log_p: np.ndarray, dof: np.ndarray) -> np.ndarray:
+    """Return the chi-square statistics whose log p-values are `log_p`, (m, k), with `dof` degrees of freedom, (k,).
+
+    0 without degrees of freedom.
+
+    Examples
+    --------
+    >>> chi2_upper_quantile(np.log([[0.05]]), np.array([1.0])).round(6)
+    array([[3.841459]])
+    """
+    from scipy.special import chdtri
+
+    has_dof = np.broadcast_to(dof > 0, log_p.shape)
+    dofs = np.broadcast_to(np.where(dof > 0, dof, 1.0), log_p.shape)
+    found = chdtri(dofs, np.exp(np.maximum(log_p, LEAST_LOG_P)))
+    tiny = np.nonzero(log_p < LEAST_LOG_P)
+    if len(tiny[0]):  # Newton's method on log p, which is nearly straight there
+        w, k, wanted = found[tiny], dofs[tiny], log_p[tiny]
+        w = w + 2.0 * (LEAST_LOG_P - wanted)
+        for _ in range(20):
+            w = w + (chi2_tail(w, k)[1] - wanted) / (0.5 - (k / 2.0 - 1.0) / w)
+        found[tiny] = w
+    return np.where(has_dof, found, 0.0)
 
 
 def normal_two_sided(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

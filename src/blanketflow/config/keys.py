@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ci.effect import MIN_EFFECT
+from ..ci.incomplete_rows import N_COPIES
 from ..core.confirm import CONFIRM
 from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS
@@ -115,9 +116,13 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
     "missing": (
         "impute",
         Parameter(
-            "choice", "Missing cells: impute on training rows, drop rows, error.", choices=("impute", "drop", "error")
+            "choice",
+            "Missing cells: impute on training rows, drop rows, error; pairwise: each CI test uses the rows that are "
+            "complete for its columns, and only models see imputed ones (docs/missing.md).",
+            choices=("impute", "drop", "error", "pairwise"),
         ),
     ),
+    "imputations": (None, N_COPIES),
     "missing_values": (
         None,
         Parameter(
@@ -174,7 +179,7 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
-    *("max_memory", "max_rows", "within"),
+    *("max_memory", "max_rows", "within", "imputations"),
     *PRIOR,
 )
 #: Keys that say how a file is written.

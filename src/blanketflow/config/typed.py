@@ -8,6 +8,7 @@ from typing import Any
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO
+from ..ci.incomplete_rows import incomplete_rule
 from ..core.prior import PriorKnowledge
 from ..selectors.base import Method
 
@@ -106,6 +107,16 @@ class Config:
     def max_rows(self, dataset: str, decides: Method | CITest) -> int | None:
         """Return the most rows of a fold that a test, or a method without one, takes; None if it takes all."""
         return self.datasets[dataset].get("max_rows") if decides.card.takes_max_rows else None
+
+    def incomplete(self, dataset: str) -> str | int | None:
+        """Return what CI tests do with a data set's missing cells, as `incomplete_rule` says it."""
+        spec = self.datasets[dataset]
+        return incomplete_rule(dataset, spec["missing"], spec.get("imputations"))
+
+    def tests_by_column(self, dataset: str, test_id: str) -> bool:
+        """Return whether the marginal results of a test on parts of the features are those on all of them."""
+        is_of_all = isinstance(self.incomplete(dataset), int)  # every column helps to impute the others
+        return self.ci_tests[test_id].card.column_by_column and not is_of_all
 
     def test(self, dataset: str, selector: str) -> CITest | None:
         """Return a selector's CI test on a data set."""

@@ -11,6 +11,8 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
 #: What a test's p-values are.
 EXACT, ASYMPTOTIC, RESAMPLED = "exact", "asymptotic", "resampled"
+#: What a test does where cells are missing.
+PAIRWISE, IMPUTATIONS = "pairwise", "imputations"
 #: What importance is in most methods of a family.
 IMPORTANCES = {
     "causal": "ln(1/p) of the test that admitted it, in nats: 3.0 for p = 0.05, 6.9 for p = 0.001",
@@ -59,6 +61,9 @@ class Card:
     effect : str
         For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
         with. Empty: the test knows none.
+    incomplete : tuple of str
+        For tests: what they can do where cells are missing, out of ``pairwise`` (each test on the rows complete for its
+        columns) and ``imputations`` (pooled over imputed copies).
     takes_max_rows : bool
         For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models are trained or
         rows are compared with rows.
@@ -95,6 +100,7 @@ class Card:
     measures: tuple[str, ...] = ()
     p_values: str = ""
     effect: str = ""
+    incomplete: tuple[str, ...] = ()
     takes_max_rows: bool = False
     design_based: bool = False
     column_sets: bool = False

@@ -99,6 +99,13 @@ class Column:
         values = self.values.values if isinstance(self.values, SparseValues) else self.values
         return int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
 
+    def missing(self) -> np.ndarray:
+        """Return which cells are missing, shape (n,)."""
+        cells = self.cells()
+        if self.kind == CATEGORICAL:
+            return cells < 0
+        return np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), dtype=bool)
+
     def n_infinite(self) -> int:
         """Return the number of infinite cells."""
         values = self.values.values if isinstance(self.values, SparseValues) else self.values

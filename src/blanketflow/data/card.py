@@ -66,6 +66,7 @@ def make_card(name: str, raw: RawTable, spec: Mapping[str, Any]) -> dict[str, An
         "n_groups": None if raw.groups is None or spec.get("groups") is None else len(np.unique(raw.groups)),
         "missing": {
             "policy": raw.missing,
+            **({"imputations": spec["imputations"]} if spec.get("imputations") else {}),
             "cells": sum(gaps.values()),
             "columns": len(gaps),
             "markers": markers_told(raw.markers),

@@ -36,7 +36,12 @@ DEFAULTS: Mapping[str, Any] = {
     "rows": 1000,
     "test_rows": 0,
 }
-MISSING_POLICIES = ("impute", "drop", "error")
+MISSING_POLICIES = ("impute", "drop", "error", "pairwise")
+#: What becomes of cells that stay missing in the table.
+_LEFT = {
+    "impute": "imputed from the training rows of each fold",
+    "pairwise": "each CI test uses the rows complete for its columns; models see imputed ones",
+}
 #: A float cannot tell apart whole numbers beyond this.
 MOST_WHOLE = 2.0**53
 #: A sparse table of more columns must hold a cell for every `EMPTY_COLUMNS` of them.
@@ -192,7 +197,7 @@ def assemble(
     markers = of_columns(markers, [*(n for n in names if n in kept), target, *columns_of_rows(spec)])
     notes: list[str] = []
     n_read = features.n_rows
-    rows = np.flatnonzero(~missing_cells(y))
+    rows = np.flatnonzero(~y.missing())
     if len(rows) < n_read:
         notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
     policy = setting(spec, "missing")
@@ -332,14 +337,6 @@ def used_levels(column: Column) -> Column:
     return column_of_codes(column.name, column.values, labels)
 
 
-def missing_cells(column: Column) -> np.ndarray:
-    """Return which cells are missing, shape (n,)."""
-    if column.kind == CATEGORICAL:
-        return column.values < 0
-    cells = column.cells()
-    return np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), dtype=bool)
-
-
 def check_told_apart(name: str, column: Column) -> None:
     """Raise `DataError` if cells that differ may have become one number: whole ones that a float rounds."""
     values = column.cells()
@@ -361,7 +358,7 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
     gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
     if not gaps:
         return rows
-    missing = {column.name: missing_cells(column)[rows] for column in gaps}
+    missing = {column.name: column.missing()[rows] for column in gaps}
     n_missing = sum(int(np.count_nonzero(cells)) for cells in missing.values())
     if not n_missing:
         return rows
@@ -370,8 +367,8 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
         raise DataError(
             f"{name}: {n_missing} missing cells in {where}. Fill them, or set missing: impute or missing: drop."
         )
-    if policy == "impute":
-        notes.append(f"{n_missing} missing cells in {where}, imputed from the training rows of each fold")
+    if policy in _LEFT:
+        notes.append(f"{n_missing} missing cells in {where}, {_LEFT[policy]}")
         return rows
     complete = ~np.any(list(missing.values()), axis=0)
     if not complete.any():
@@ -382,7 +379,7 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
 
 def _numbered_groups(name: str, key: str, column: Column) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the number of each row's group, from 0, and what the groups are called."""
-    n_missing = int(np.count_nonzero(missing_cells(column)))
+    n_missing = int(np.count_nonzero(column.missing()))
     if n_missing:
         raise DataError(f"{name}: the {key} column {column.name!r} is missing in {n_missing} rows. Fill these cells.")
     check_told_apart(name, column)

@@ -236,6 +236,9 @@ class Method(Configurable):
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
+    asks_test_alone : bool
+        Whether it looks at no rows, but for what `reads_rows` names, and asks its CI test alone, which then decides
+        what missing cells mean.
     later_options : tuple of str
         Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
@@ -266,6 +269,7 @@ class Method(Configurable):
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = False
     later_options: ClassVar[tuple[str, ...]] = ()
 
     def tests_sets(self) -> bool:
@@ -275,6 +279,10 @@ class Method(Configurable):
     def reads_rows(self) -> str:
         """Return in words what reads the rows beside the CI test, which knows no sampling weights; empty if nothing."""
         return ""
+
+    def needs_complete_rows(self) -> bool:
+        """Whether no cell may be missing, with these options, whatever the CI test does about it."""
+        return not self.asks_test_alone or bool(self.reads_rows())
 
     def proves_one_search(self) -> bool:
         """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..ci.engines import columns_of
 from ..ci.tally import Count, Tally
 from ..search.steps import Step
 from .base import Method, Problem
@@ -68,4 +69,6 @@ def _needed(problem: Problem, count: Count) -> str:
         return ""
     candidate, (target, *given) = count.first
     n_rows = problem.test.rows_needed(candidate, target, tuple(given))
-    return "" if n_rows is None else f" (at least {n_rows:,} are needed, there are {problem.table.n_rows:,})"
+    count_rows = getattr(problem.test.engine, "n_complete", lambda _: problem.table.n_rows)
+    there_are = count_rows((*columns_of(candidate), target, *given))
+    return "" if n_rows is None else f" (at least {n_rows:,} are needed, there are {there_are:,})"

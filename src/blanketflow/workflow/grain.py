@@ -91,8 +91,8 @@ class Grains:
 
     def n_chunks(self, dataset: str, test: str) -> int:
         """Return into how many chunks of features the ci_test stage of one fold is scattered."""
-        facts, configured = self.facts[dataset], self.config.ci_tests[TestOnRows.of(test).test]
-        if not configured.card.column_by_column:
+        facts = self.facts[dataset]
+        if not self.config.tests_by_column(dataset, TestOnRows.of(test).test):
             return 1
         if self.config.chunks is not None:
             return min(self.config.chunks, facts.n_features)

@@ -37,7 +37,6 @@ from ..data.raw import (
     check_settings,
     columns_of_rows,
     feature_names,
-    missing_cells,
     prepare_target,
     setting,
 )
@@ -292,7 +291,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
     kinds = _kinds(header.kind, kept, spec)
     target = as_categorical(header.target) if header.target.name in setting(spec, "categorical") else header.target
     check_finite(name, target)
-    rows, found = np.flatnonzero(~missing_cells(target)), of_columns(markers.found, [target.name])
+    rows, found = np.flatnonzero(~target.missing()), of_columns(markers.found, [target.name])
     n_test = int(np.count_nonzero(rows >= len(target.values) - setting(spec, "test_rows")))
     target, task = prepare_target(name, spec, target.take(rows), markers=found)
     counts, n_classes = _classes(target, task, n_test)

@@ -14,6 +14,7 @@ from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
+from ..core.cards import IMPUTATIONS
 from ..core.parameters import Configurable
 from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
@@ -205,6 +206,7 @@ class Plan:
             "seed": self.config.seed,
             **_confirm(confirm),
             **self._max_rows(dataset, self.config.ci_tests[configured]),
+            **self._incomplete(dataset),
         }
 
     def method_spec(self, dataset: str, selector: str) -> str:
@@ -234,6 +236,11 @@ class Plan:
         """Return the most rows that a test, or a method without one, takes; nothing if it takes all, as before."""
         max_rows = self.config.max_rows(dataset, decides)
         return {} if max_rows is None else {"max_rows": max_rows}
+
+    def _incomplete(self, dataset: str) -> dict[str, Any]:
+        """Return what a test does with missing cells; nothing if it sees none: then specs are as they were before."""
+        rule = self.config.incomplete(dataset)
+        return {} if rule is None else {IMPUTATIONS if isinstance(rule, int) else "missing": rule}
 
     def _prior(self, dataset: str, selector: str) -> dict[str, Any]:
         """Return what a search knows of features, nothing if it knows nothing: then specs are as they were before."""

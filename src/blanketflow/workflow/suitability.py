@@ -7,6 +7,7 @@ from typing import Any
 
 from ..ci import CITest, get_ci_test
 from ..ci.choice import INSTEAD
+from ..ci.incomplete_rows import with_incomplete
 from ..config.typed import Config, Selector
 from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
@@ -14,6 +15,7 @@ from ..models import get_model
 from ..models.metrics import resolve_metrics
 from ..selectors.design import why_weights_are_refused
 from ..selectors.feature_groups import why_no_feature_groups
+from ..selectors.missing_cells import why_complete_rows
 from .peek import Facts
 
 #: Models are not trained on all features of larger tables.
@@ -37,6 +39,10 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
     weights_are, confirm = config.datasets[dataset].get("weights_are"), selector.confirm is not None
     if reason := why_weights_are_refused(weights_are, method, test, confirm):
         return reason
+    rule = config.incomplete(dataset)
+    if reason := why_complete_rows(method, test, rule):
+        return reason
+    test = test and with_incomplete(test, rule)
     if config.prior(dataset, selector.id).feature_groups and method.obeys_prior:
         reason = why_no_feature_groups(method, test, selector.min_effect)
         if reason:

@@ -42,6 +42,8 @@ def compare(
     groups: Any = None,
     weights: Any = None,
     weights_are: str = COUNTS,
+    missing: str = "impute",
+    imputations: int | None = None,
     task: str = "auto",
     name: str = "table",
     random_state: int = DEFAULT_SEED,
@@ -56,7 +58,7 @@ def compare(
     Parameters
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
-        The features. Missing cells are imputed from the training rows of each fold. A mapping
+        The features; `missing` says what becomes of missing cells. A mapping
         ``{name: (X, y)}`` or ``{name: (X, y, groups)}`` holds several data sets.
     y : array-like of shape (n,), or str
         The target, or the name of its column in `X`. Rows without one are left out.
@@ -95,6 +97,12 @@ def compare(
     weights_are : {"counts", "sampling"}
         What weights are: numbers of equal rows, or sampling weights, in proportion to how many members of the
         population a row stands for.
+    missing : {"impute", "drop", "error", "pairwise"}
+        What becomes of missing cells: imputed from the training rows of each fold (median, or most frequent label),
+        their rows dropped, or refused; pairwise: each CI test uses the rows that are complete for its columns.
+    imputations : int, optional
+        Imputed copies of each fold's rows, at least 2, over which every CI test is pooled; with ``missing="impute"``.
+        Models are trained on rows imputed once.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
@@ -131,7 +139,7 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    given = data_sets(X, y, groups, weights, weights_are, name, task)
+    given = data_sets(X, y, groups, weights, weights_are, name, task, missing, imputations)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {
         "seed": random_state,

@@ -17,7 +17,7 @@ from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
-_OF_ALL = {"task": "task", "random_state": "random_state"}
+_OF_ALL = ("task", "random_state", "missing", "imputations")
 #: What a selector takes from the comparison where it is left at its default, by the key of a configuration.
 _OWN = {
     "n_folds": "folds",
@@ -42,10 +42,21 @@ class DataSet:
     columns: Sequence[Column]
 
 
-def data_sets(X: Any, y: Any, groups: Any, weights: Any, weights_are: str, name: str, task: str) -> list[DataSet]:
+def data_sets(
+    X: Any,
+    y: Any,
+    groups: Any,
+    weights: Any,
+    weights_are: str,
+    name: str,
+    task: str,
+    missing: str,
+    imputations: int | None,
+) -> list[DataSet]:
     """Return the data sets that `compare` is given."""
+    of_all = {"task": task, "missing": missing, "imputations": imputations}
     if not isinstance(X, Mapping):
-        return [_data_set(name, X, y, groups, weights, weights_are, task)]
+        return [_data_set(name, X, y, groups, weights, weights_are, of_all)]
     if any(part is not None for part in (y, groups, weights)):
         raise ConfigError(
             "compare: with a mapping of data sets, y, groups and weights belong in it: {name: (X, y, groups, weights)}."
@@ -53,12 +64,14 @@ def data_sets(X: Any, y: Any, groups: Any, weights: Any, weights_are: str, name:
     for name, parts in X.items():
         if not isinstance(parts, tuple) or len(parts) not in (2, 3, 4):
             raise ConfigError(f"compare: data set {name!r} must be (X, y), (X, y, groups) or (X, y, groups, weights).")
-    return [_data_set(name, *(*parts, None, None)[:4], weights_are, task) for name, parts in X.items()]
+    return [_data_set(name, *(*parts, None, None)[:4], weights_are, of_all) for name, parts in X.items()]
 
 
-def _data_set(name: str, X: Any, y: Any, groups: Any, weights: Any, weights_are: str, task: str) -> DataSet:
+def _data_set(
+    name: str, X: Any, y: Any, groups: Any, weights: Any, weights_are: str, of_all: Mapping[str, Any]
+) -> DataSet:
     columns, target, of_groups, of_weights = columns_in_memory(name, X, y, groups, weights)
-    spec = {"source": SOURCE, "target": target, "groups": of_groups, "task": task}
+    spec = {"source": SOURCE, "target": target, "groups": of_groups, **of_all}
     if of_weights is not None:
         spec |= {"weights": of_weights, "weights_are": weights_are}
     return DataSet(name, spec, columns)
@@ -129,9 +142,9 @@ def _spec(name: str, asked: Any, tests: dict[str, Any]) -> Any:
 
 
 def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]) -> dict[str, Any]:
-    for parameter, ours in _OF_ALL.items():
+    for parameter in _OF_ALL:
         if getattr(asked, parameter) != getattr(MarkovBlanketSelector, parameter):
-            raise ConfigError(f"compare: selector {name!r} has a {parameter} of its own. Give it to compare as {ours}.")
+            raise ConfigError(f"compare: selector {name!r} has a {parameter} of its own. Give it to compare.")
     try:
         method, test = asked.configured()
     except BlanketflowError as error:

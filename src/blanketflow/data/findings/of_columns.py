@@ -89,7 +89,9 @@ def of_gaps(raw: RawTable) -> list[Finding]:
     found = []
     if gaps:
         message = f"{int(missing.sum())} cells are missing, in {len(gaps)} columns"
-        advice = "They are imputed from training rows; missing: drop leaves such rows out."
+        pairwise = "Each CI test uses the rows complete for its columns."
+        imputed = "They are imputed from training rows; missing: drop leaves such rows out."
+        advice = pairwise if raw.missing == "pairwise" else imputed
         found.append(Finding("missing", gaps, message, advice))
     if mostly:
         message = f"{listed(mostly)} lack more than half of their cells"

@@ -68,7 +68,8 @@ def _distribution(target: Mapping[str, Any]) -> str:
 def _missing(missing: Mapping[str, Any]) -> str:
     if not missing["cells"]:
         return "none"
-    return f"{missing['cells']:,} in {count(missing['columns'], 'column')} (policy: {missing['policy']})"
+    copies = f", {missing['imputations']} imputations" if "imputations" in missing else ""
+    return f"{missing['cells']:,} in {count(missing['columns'], 'column')} (policy: {missing['policy']}{copies})"
 
 
 #: The largest number of features with a row of their own; the others are named below the table.

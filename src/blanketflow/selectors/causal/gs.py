@@ -41,6 +41,7 @@ class GS(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = True
 
     anytime: ClassVar[bool] = True
 

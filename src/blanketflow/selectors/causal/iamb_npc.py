@@ -51,6 +51,7 @@ class IAMBnPC(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = True
 
     anytime: ClassVar[bool] = True
 

@@ -48,6 +48,7 @@ class RES(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = True
     forms_groups: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)

@@ -47,6 +47,7 @@ class FCBF(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = True
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"
 

@@ -23,6 +23,7 @@ class InformationRanking(RankingMethod):
     needs: ClassVar[str] = "mutual-information"
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    asks_test_alone: ClassVar[bool] = True
 
     @abstractmethod
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:

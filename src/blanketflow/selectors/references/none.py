@@ -31,6 +31,7 @@ class NoFeatures(Method):
         cost="no tests",
     )
     draws_rows: ClassVar[bool] = False
+    asks_test_alone: ClassVar[bool] = True
     default_test: ClassVar[str | None] = None
     obeys_prior: ClassVar[bool] = False
 

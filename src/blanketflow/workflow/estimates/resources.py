@@ -142,7 +142,7 @@ class Estimates:
             facts,
             n_chunks=_n_chunks(ids),
             is_text=not str(path or "").endswith((".npz", ".parquet")),
-            in_parts="test" not in ids or self._test(ids["test"]).card.column_by_column,
+            in_parts="test" not in ids or self.config.tests_by_column(ids["dataset"], TestOnRows.of(ids["test"]).test),
             work=work_of(self.config.selectors[selector].method) if selector else "",
             n_chosen=self._n_chosen(selector, facts, CHOSEN) if selector else CHOSEN,
         )

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...ci import CITest, get_ci_test
+from ...ci.incomplete_rows import with_incomplete
+from ...core.cards import IMPUTATIONS
 from ...core.confirm import searched_rows
 from ...core.limits import Limits
 from ...core.prior import PriorKnowledge
@@ -60,7 +62,18 @@ class Fold:
     def test(self) -> CITest:
         """Return the configured CI test: that of a method's spec, or the one that the spec is of."""
         asked = self.asked
-        return configured_test(asked.get("ci_test", asked))
+        return with_incomplete(self.plain_test(asked.get("ci_test", asked)), self.incomplete)
+
+    def plain_test(self, asked: Mapping[str, Any]) -> CITest:
+        """Return the CI test of a spec, as it is where no cell is missing."""
+        return configured_test(asked)
+
+    @property
+    def incomplete(self) -> str | int | None:
+        """What the CI test does with missing cells; None if it sees none."""
+        asked = self.asked
+        of_test = asked.get("ci_test", asked) or {}
+        return of_test.get("missing") or of_test.get(IMPUTATIONS)
 
     def rows(self) -> np.ndarray:
         """Return which rows of the table the fold's work is on: its own, or beyond `max_rows` a sample of them."""
@@ -88,7 +101,7 @@ class Fold:
         return {"sample": [max_rows, n_rows]} if max_rows is not None and n_rows > max_rows else {}
 
     def read(self, part: Part = WHOLE) -> Table:
-        """Return the fold's rows, imputed on themselves: features, or a part of them, then target."""
+        """Return the fold's rows as `prepared`: features, or a part of them, then target."""
         return self.prepared(read_features(self.table, part), self.rows())
 
     def groups(self) -> np.ndarray | None:
@@ -96,11 +109,12 @@ class Fold:
         numbers = read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
-    @staticmethod
-    def prepared(stored: StoredTable, rows: np.ndarray) -> Table:
-        """Return rows of a table as the stages work on them."""
+    def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:
+        """Return rows of a table as the stages work on them: imputed, unless the CI test takes missing cells."""
         features = stored.features.take(rows)
-        return impute(features, features).with_column(stored.target.take(rows))
+        if self.incomplete is None:
+            features = impute(features, features)
+        return features.with_column(stored.target.take(rows))
 
     def prior(self) -> PriorKnowledge:
         """Return what the search knows of features."""

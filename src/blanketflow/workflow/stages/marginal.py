@@ -75,7 +75,7 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
         found: list[CIResults] = []
         found_differences: list[np.ndarray] = []
         # As the parts of a wide table are scattered over jobs, so they are done one after the other in one job.
-        for small in small_parts(fold.table, part) if test.card.column_by_column else [part]:
+        for small in small_parts(fold.table, part) if test.column_by_column else [part]:
             stored = read_features(fold.table, small)
             *names, target = (table := fold.prepared(stored, rows)).names
             if not features:
