@@ -1,7 +1,7 @@
 """False positives of CI tests on clustered rows and on rows with sampling weights: the tables of docs/sample-design.md.
 
-`python benchmarks/sample_design.py` takes five to six minutes of CPU time, and `--samples 200` a tenth of that. Every sample
-has a seed of its own, so that the tables do not depend on order.
+`python benchmarks/sample_design.py` takes five to six minutes of CPU time, and `--samples 200` less than one. Every
+sample has a seed of its own, so that the tables do not depend on order.
 """
 
 from __future__ import annotations
