@@ -1,6 +1,6 @@
 """False positives of CI tests on clustered rows and on rows with sampling weights: the tables of docs/sample-design.md.
 
-`python benchmarks/sample_design.py` takes five to six minutes of CPU time, and `--samples 200` a tenth of that. Every
+`python benchmarks/sample_design.py` takes five to six minutes of CPU time, and `--samples 200` less than one. Every
 sample has a seed of its own, so that the tables do not depend on order.
 """
 

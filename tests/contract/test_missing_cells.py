@@ -147,7 +147,7 @@ def test_a_plan_says_it_in_the_specs_of_tests_alone_and_skips_what_refuses(study
 def test_copies_are_not_pooled_where_rows_have_groups_or_sampling_weights(study):
     X, y = study
     for known in ({"groups": np.arange(len(X)) // 2}, {"sample_weight": np.arange(len(X)) + 1.0}):
-        selector = bf.GS(ci_test="fisher-z", missing="impute", imputations=2, weights_are="sampling")
+        selector = bf.GS(ci_test="g2", missing="impute", imputations=2, weights_are="sampling")
         with pytest.raises(UnsupportedError, match="not pooled over imputed copies"):
             selector.fit(X, y, **known)
     with pytest.raises(ConfigError, match=r"'clinic': .* not pooled over imputed copies"):

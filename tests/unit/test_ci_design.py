@@ -277,3 +277,12 @@ def test_groups_of_features_are_tested_by_clusters():
     grouped = bind_groups(bf.get_ci_test("g2", min_samples_per_cell=0), levels, {"both": ["x0", "x2"]})
     plain = bf.get_ci_test("g2", min_samples_per_cell=0).bind(levels)
     assert grouped.test("both", "x1").p_value == pytest.approx(plain.test(["x0", "x2"], "x1").p_value)
+
+
+def test_strata_inside_clusters_cost_no_degrees_of_freedom():
+    """Tested within its clusters a table has as many degrees of freedom as clusters, less one and the given columns."""
+    site = np.arange(N) % 12
+    bound = bf.get_ci_test("fisher-z").bind(as_table(NUMBERS).with_design(Design(clusters=site, within=site)))
+    centred = NUMBERS - np.array([NUMBERS[site == one].mean(axis=0) for one in range(12)])[site]
+    expected = t_test_of_totals(centred[:, 0], centred[:, 1], [centred[:, 2]], np.ones(N), site)
+    assert bound.test(0, 1, [2]).p_value == pytest.approx(expected, rel=1e-7)

@@ -30,6 +30,9 @@ class Clusters:
     are_rows : bool
         Whether each row is a cluster.
 
+    n_free : int
+        How many given columns cost no degree of freedom: the indicators of strata, if each stratum is in one cluster.
+
     Raises
     ------
     DataError
@@ -45,9 +48,22 @@ class Clusters:
                 "p-values of grouped rows are of what varies between groups, and all are of one group. Give more "
                 "groups, or none."
             )
+        self.n_free = 0
         if self.numbers is not None:
+            if design.within is not None:
+                n_strata = len(np.unique(design.within))
+                together = np.unique(np.column_stack([design.within, self.numbers]), axis=0)
+                self.n_free = n_strata - 1 if len(together) == n_strata else 0
             self._order = np.argsort(self.numbers, kind="stable")
             self._starts = np.searchsorted(self.numbers[self._order], np.arange(self.n))
+
+    def n_costly(self, rank: int) -> int:
+        """Return how many of the given columns, `rank` of them linearly independent, cost a degree of freedom.
+
+        A column costs what it would cost if it were constant within clusters. Indicators of parts of clusters do not:
+        they leave nothing that clusters differ by.
+        """
+        return max(rank - self.n_free, 0)
 
     def totals(self, scores: np.ndarray) -> np.ndarray:
         """Return the totals of each cluster, shape (..., C), of the scores of rows, shape (..., n).

@@ -52,11 +52,12 @@ class FisherZByClusters(FisherZEngine):
 
     def _judged(self, results: CIResults, totals: Sequence[np.ndarray], rank: int) -> CIResults:
         """Replace p-values by those of the totals, arrays of shape (some candidates, q, C), given `rank` columns."""
-        rest = self._clusters.n - 1.0 - rank
+        n_given = self._clusters.n_costly(rank)
+        rest = self._clusters.n - 1.0 - n_given
         if rest <= 0:
             results.p_value[:], results.log_p[:], results.reliable[:] = 1.0, 0.0, False
             return results
-        found = [spread(one, rank) for one in totals]
+        found = [spread(one, n_given) for one in totals]
         together = Spread(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
         squared = np.concatenate([np.sum(one.sum(axis=-1) ** 2, axis=-1) for one in totals])
         results.p_value, results.log_p = judged(squared, together, rest)

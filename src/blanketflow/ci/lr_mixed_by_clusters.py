@@ -35,13 +35,13 @@ class LRMixedByClusters(LRMixedEngine):
     def _compare(
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
     ) -> tuple[Direction, Direction, bool]:
-        if self._clusters.n - 1 <= rank:
+        if self._clusters.n - 1 <= self._clusters.n_costly(rank):
             return NOTHING, NOTHING, False
         return super()._compare(pairs, rank, n_levels)
 
     def _direction(self, response: Variable, added: np.ndarray, dof: int, rest: int) -> Direction:
         totals = self._clusters.totals(scores(response, added))
-        squared, n_given = np.sum(totals.sum(axis=-1) ** 2), response.rank_given
+        squared, n_given = np.sum(totals.sum(axis=-1) ** 2), self._clusters.n_costly(response.rank_given)
         found = judged(np.array([squared]), spread(totals[np.newaxis], n_given), self._clusters.n - 1.0 - n_given)
         p_value, log_p = (float(values[0]) for values in found)
         return Direction(response.likelihood_ratio(added), dof, rest, (p_value, log_p))
