@@ -41,6 +41,7 @@ rule all:
 
 
 include: "rules/data.smk"
+include: "rules/counts.smk"
 include: "rules/ci_test.smk"
 include: "rules/select.smk"
 include: "rules/confirm.smk"

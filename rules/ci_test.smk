@@ -1,6 +1,6 @@
 # Each feature against the target given nothing, on every fold; selectors that name the same CI test share the results.
 #
-# inputs:  table, splits
+# inputs:  table, or counts of a data set with shards; splits
 # outputs: ci_test
 #
 # By the plan's grain one job does a fold (ci_test), all K folds of a split (ci_test_K), those of all splits
@@ -17,7 +17,7 @@ CHUNK = at("ci_test_chunk")
 rule ci_test:
     """Test each feature against the target given nothing, on one fold; shared by all selectors of the test."""
     input:
-        table=TABLE,
+        table=rows,
         splits=splits,
     output:
         marginal=kept([MARGINAL]),

@@ -41,6 +41,11 @@ def sources(wildcards):
     return map(source_file, plan.source_files(wildcards.dataset))
 
 
+def rows(wildcards):
+    """What a job of one fold reads of its rows: the table, or counts of them."""
+    return files.rows(dict(wildcards))
+
+
 def splits(wildcards):
     """The splits with the number of folds that a job works on."""
     return files.splits(dict(wildcards))

@@ -1,6 +1,6 @@
 # From splits to Markov blankets: grow -> shrink on every fold, then aggregate.
 #
-# inputs:  table, splits, ci_test
+# inputs:  table, or counts of a data set with shards; splits, ci_test
 # outputs: grow, shrink     of each fold
 #          blanket, folds, blankets
 #
@@ -14,7 +14,7 @@ SHRINK = at("shrink")
 rule grow:
     """Admit candidates on one fold."""
     input:
-        table=TABLE,
+        table=rows,
         splits=splits,
         marginal=marginals,
     output:
@@ -39,7 +39,7 @@ rule grow:
 rule shrink:
     """Remove false positives on one fold."""
     input:
-        table=TABLE,
+        table=rows,
         splits=splits,
         marginal=marginals,
         grow=GROW,

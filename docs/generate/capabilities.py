@@ -25,7 +25,8 @@ parameter the others refuse it. Groups of rows stay together in every split and 
 `n_features: auto` rankings refuse sampling weights. Missing cells may be imputed, or their rows dropped, before any
 method sees them; what takes them as they are (`missing: pairwise`, and `imputations`) is listed, and the others refuse
 that as they do weights. Every method takes
-[`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows.
+[`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows. What learns only from its
+tests takes [counts in place of rows](shards.md), shown by `test_without_rows.py`.
 
 ## Methods
 
@@ -37,6 +38,14 @@ A method takes weights only with a test that takes them. With `ci_test: auto` su
 
 {tests}
 """
+
+
+_LEARNS_FROM = {
+    "rows": "rows",
+    "tests": "tests of any columns",
+    "triples": "tests of the target and two features",
+}
+_SUMS = {"": "nothing", "triples": "tables of counts", "cross-products": "cross products"}
 
 
 def capabilities_page() -> str:
@@ -61,6 +70,7 @@ def capabilities_page() -> str:
                 "min_effect",
                 "beyond max_rows",
                 "missing cells as they are",
+                "learns from",
             ],
             [
                 [
@@ -72,6 +82,7 @@ def capabilities_page() -> str:
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
                     _incomplete(m, tests),
+                    _LEARNS_FROM[m.learns_from],
                 ]
                 for name, m in methods.items()
             ],
@@ -85,6 +96,7 @@ def capabilities_page() -> str:
                 "min_effect is compared with",
                 "beyond max_rows",
                 "missing cells as they are",
+                "in place of rows",
             ],
             [
                 [
@@ -95,6 +107,7 @@ def capabilities_page() -> str:
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",
                     ", ".join(test.card.incomplete) or "refused",
+                    _SUMS[test().sums],
                 ]
                 for name, test in tests.items()
             ],

@@ -19,6 +19,10 @@ _OTHERS = {
     path_of("provenance"): "versions, seed, configuration, platform",
     f"{path_of('figures')}/*.svg": "the charts of the report",
     path_of("card"): "what the data set is: rows, kinds, target, task with its reason, missing cells, notes",
+    path_of(
+        "agreement"
+    ): "levels and borders of bins by which the shards of a fold's rows are counted, of data sets with "
+    "`shards`; as `counts`, but of no rows",
     path_of("table"): "the features in order, then groups if any, then the target. Above 2,000 features "
     "(sparse: 400) one row per feature, so that a job of a wide table reads only what it needs",
     "logs/, benchmarks/": "what each job said, and its seconds and memory as Snakemake measured them",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
     from .api.selectors import *
+    from .api.statistics import agree, count, fit_statistics, merge
     from .ci import get_ci_test
 
 __version__ = "0.1.0"
@@ -33,15 +34,20 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "SIHITONPC", "SPFSLAR", "SRS", "STMB", "All", "Auto", "FastIAMB", "FisherMarkov", "IAMBnPC", "InformativeFragments",
     "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
     "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
-    "TrueBlanket", "blankets", "compare", "get_ci_test", "get_selector", "list_ci_tests", "list_selectors", "select"]
+    "TrueBlanket", "agree", "blankets", "compare", "count", "fit_statistics", "get_ci_test", "get_selector",
+    "list_ci_tests", "list_selectors", "merge", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
     "MarkovBlanketSelector": ".api.estimator",
+    "agree": ".api.statistics",
     "blankets": ".api.blankets",
     "compare": ".api.compare",
+    "count": ".api.statistics",
+    "fit_statistics": ".api.statistics",
     "get_ci_test": ".ci",
     "get_selector": ".api.get_selector",
+    "merge": ".api.statistics",
     "select": ".api.answer",
 }
 

@@ -9,8 +9,8 @@ from blanketflow.workflow.layout import FOLDERS, PATHS, parse, path_of
 
 REPO = Path(__file__).parents[2]
 IDS = {
-    "dataset": "my-study", "split": "cv-12", "fold": "3of5", "folds": "5", "chunk": "2of7", "test": "g2-part",
-    "selector": "gs-0", "table": "paper_x_claims", "figure": "my-study-blanket",
+    "dataset": "my-study", "split": "cv-12", "fold": "3of5", "folds": "5", "chunk": "2of7", "shard": "3of16",
+    "test": "g2-part", "selector": "gs-0", "table": "paper_x_claims", "figure": "my-study-blanket",
 }  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def test_other_paths_are_refused(path):
 
 
 def test_the_folders_of_a_run_are_those_of_its_paths():
-    assert FOLDERS == ("benchmarks", "ci_test", "data", "evaluate", "figures", "logs", "select", "tables")
+    assert FOLDERS == ("benchmarks", "ci_test", "counts", "data", "evaluate", "figures", "logs", "select", "tables")
 
 
 def test_no_other_file_of_the_package_or_the_rules_spells_the_path_of_an_artefact():

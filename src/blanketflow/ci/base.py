@@ -15,6 +15,7 @@ from ..core.design_arguments import as_design
 from ..core.errors import DataError, UnsupportedError
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
+from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from .bound import BoundTest
 from .engines import Engine, constant_results
@@ -75,6 +76,21 @@ class CITest(Configurable):
         target : int or None
             Position of the column that a method explains, if it is known.
         """
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine for a table of which only counts or cross products are known, of tests that need no rows.
+
+        Raises `UnsupportedError` if the test needs rows.
+        """
+        raise UnsupportedError(
+            f"{self.card.id} needs rows, and only counts or cross products of them are known. Set ci_test to g2, chi2 "
+            "or fisher-z."
+        )
+
+    @property
+    def sums(self) -> str:
+        """What `prepare_summed` needs: ``triples`` or ``cross-products``, tables of an agreement; empty for rows."""
+        return ""
 
     @property
     def is_symmetric(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..core.agreement import TRIPLES
 from ..core.design import is_complex
 from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
@@ -19,11 +20,12 @@ from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
-from .engines import Candidate
+from .engines import Candidate, Engine
 from .pooling import pooled_likelihood_ratios
 from .tails import chi2_tail
 
 if TYPE_CHECKING:
+    from ..core.summed_table import SummedTable
     from .packed_columns import PackedColumns
 
 DOF_RULES = ("adjusted", "nominal", "observed")
@@ -93,6 +95,17 @@ class ContingencyTest(DiscreteTest):
         """Return likelihood ratios pooled by D3."""
         return super().pooled(copies, None) if stacked is None else pooled_likelihood_ratios(copies, stacked)
 
+    @property
+    def sums(self) -> str:
+        """What tests need of rows: tables of the target and two features, unless the target's classes make the bins."""
+        return "" if self.binning == "mdlp" else TRIPLES
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine that reads tables which are counted already."""
+        from .counted_tables import CountedEngine
+
+        return CountedEngine(self, table)
+
     def effects(self, results: CIResults) -> np.ndarray:
         """Return the statistic per row, in nats."""
         return nats_per_row(results)
@@ -111,13 +124,16 @@ class ContingencyEngine:
         from ..kernels import contingency
 
         self._given_tests, self._cell_tests = contingency.given_tests, contingency.cell_tests
-        self.test, self.n_rows = test, table.n_rows
         self._coder = Coder(table, test.bins, test.binning, target)
         self.columns = CodedColumns(table.n_rows, len(table), self._coder.codes, any_mapped(table.columns))
+        self._set_rules(test, table.n_rows)
+
+    def _set_rules(self, test: ContingencyTest, n_rows: int) -> None:
+        self.test, self.n_rows = test, n_rows
         self._levels: dict[int, float] = {}
         self._n = np.empty(0, dtype=np.int64)
-        self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * table.n_rows)
-        terms, self.scale = fixed_point_terms(table.n_rows)
+        self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * n_rows)
+        terms, self.scale = fixed_point_terms(n_rows)
         reliable_from, p_is_1 = float(test.min_samples_per_cell), test.unreliable in P_IS_1
         self._rules = terms, self.scale, test.is_pearson, DOF_RULES.index(test.dof), reliable_from, p_is_1
 

@@ -9,13 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..core.agreement import CROSS_PRODUCTS
 from ..core.cards import ASYMPTOTIC, BOOLEAN, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
 from ..core.design import is_complex
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
+from ..core.summed_table import SummedTable
 from ..core.table import Table
 from .base import CITest, constant_results
-from .engines import Candidate
+from .engines import Candidate, Engine
 from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .pooling import pooled_p_values, pooled_z
 from .rounding import reason, rounded_away
@@ -97,8 +99,21 @@ class FisherZ(CITest):
             return FisherZByClusters(table, table.design)
         return FisherZEngine(table)
 
+    @property
+    def sums(self) -> str:
+        """What tests need of rows: sums of products."""
+        return CROSS_PRODUCTS
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine that works on cross products."""
+        from .cross_products import CrossProductEngine
+
+        return CrossProductEngine(table)
+
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
+        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
+            return ""
         return reason(rounded_away(table, target, results))
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
@@ -127,6 +142,9 @@ class FisherZ(CITest):
 class FisherZEngine:
     """Partial correlations from the correlation matrix, or from the rows where that is not accurate."""
 
+    #: The shares of variance down to which the matrix is used, and up to which nothing is left but rounding errors.
+    well_conditioned, vanishing = WELL_CONDITIONED, VANISHING
+
     def __init__(self, table: Table) -> None:
         self.n_rows = table.n_rows
         self.correlations = Correlations(table)
@@ -143,6 +161,18 @@ class FisherZEngine:
             doubtful = np.flatnonzero(~is_sound)
             if len(doubtful):
                 partial[doubtful], log_unexplained[doubtful], _ = self._from_rows(columns[doubtful], target, given)
+        return self._results(columns, target, given, partial, log_unexplained, rank)
+
+    def _results(
+        self,
+        columns: np.ndarray,
+        target: int,
+        given: tuple[int, ...],
+        partial: np.ndarray,
+        log_unexplained: np.ndarray,
+        rank: int,
+    ) -> CIResults:
+        """Return z of partial correlations r, given log(1 - r^2) and the rank of the given columns."""
         dof = self.n_rows - rank - 3
         if dof <= 0:
             nothing = constant_results(len(columns), self.n_rows)
@@ -178,22 +208,24 @@ class FisherZEngine:
         matrix, shares = self.correlations.between([*given, target], np.array([*given, target, *columns]))
         for i in range(n_given):
             share = float(shares[i])
-            if share <= VANISHING:  # a linear function of the columns before it
+            if share <= self.vanishing:  # a linear function of the columns before it
                 continue
-            if share < WELL_CONDITIONED:
+            if share < self.well_conditioned:
                 return None
             row = matrix[i] / math.sqrt(share)
             matrix[i + 1 :] -= row[i + 1 : n_given + 1, np.newaxis] * row
             shares -= row * row
             rank += 1
         of_target, of_columns, products = shares[n_given], shares[n_given + 1 :], matrix[n_given, n_given + 1 :]
-        if of_target <= VANISHING:
+        if of_target <= self.vanishing:
             return np.zeros(len(columns)), np.ones(len(columns), dtype=bool), rank
-        if of_target < WELL_CONDITIONED:
+        if of_target < self.well_conditioned:
             return None
-        is_explained = of_columns <= VANISHING
+        is_explained = of_columns <= self.vanishing
         partial = np.where(is_explained, 0.0, products / np.sqrt(np.where(is_explained, 1.0, of_columns) * of_target))
-        is_sound = is_explained | ((of_columns >= WELL_CONDITIONED) & (partial * partial <= 1.0 - WELL_CONDITIONED))
+        is_sound = is_explained | (
+            (of_columns >= self.well_conditioned) & (partial * partial <= 1.0 - self.well_conditioned)
+        )
         return partial, is_sound, rank
 
     def _from_rows(

@@ -9,6 +9,7 @@ from ..core.cards import IMPUTATIONS, PAIRWISE
 from ..core.design import is_complex
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.parameters import Parameter
+from ..core.summed_table import SummedTable
 from ..core.table import Table
 from .engines import Engine
 from .imputations import PooledEngine
@@ -75,6 +76,8 @@ def with_incomplete(test: CITest, rule: str | int | None) -> CITest:
 
 def engine_for(test: CITest, table: Table, seed: int, target: int | None) -> Engine:
     """Return the engine that answers queries on a table, of which cells may be missing if the test has a rule."""
+    if isinstance(table, SummedTable):
+        return test.prepare_summed(table)
     if test.incomplete is None or table.first_incomplete() is None:
         return test.prepare(table, seed, target)
     if test.incomplete == PAIRWISE:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import check, compare, deploy, diff, export, init, inspect, list_and_explain, run, select
+from . import check, compare, count, deploy, diff, export, init, inspect, list_and_explain, merge, run, select
 from .options import Repeated
 from .terminal import is_terminal
 
@@ -32,6 +32,8 @@ def make_app() -> typer.Typer:
     app.command("init", cls=Repeated)(init.init)
     app.command("select", cls=Repeated)(select.select)
     app.command("compare", cls=Repeated)(compare.compare)
+    app.command("count", cls=Repeated)(count.count)
+    app.command("merge", cls=Repeated)(merge.merge)
     app.command("run", cls=run.PassedOn)(run.run)
     app.command("deploy")(deploy.deploy)
     app.command("check")(check.check)

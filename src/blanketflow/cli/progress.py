@@ -10,7 +10,7 @@ from typing import Any
 #: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
 STAGES = {
     "data": ("table", "splits", "gather_splits"),
-    "CI tests": ("ci_test", "ci_test_chunk", "gather_ci_test"),
+    "CI tests": ("agree", "count_shard", "merge_shards", "ci_test", "ci_test_chunk", "gather_ci_test"),
     "selection": ("grow", "shrink", "grow_shrink", "aggregate"),
     "evaluation": ("confirm", "evaluate"),
     "tables and report": (),

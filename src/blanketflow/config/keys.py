@@ -174,12 +174,22 @@ DATASET: dict[str, tuple[Any, Parameter]] = {
             nullable=True,
         ),
     ),
+    "shards": (
+        None,
+        Parameter(
+            "integer",
+            "Blocks of rows that separate jobs count, for the searches that need no more than counts: docs/shards.md.",
+            at_least=1,
+            at_most=1000,
+            nullable=True,
+        ),
+    ),
     "test_rows": (0, Parameter("integer", "Last rows, kept to test on: with evaluation: 1 of splits.", at_least=0)),
 }
 #: Keys of a data set that are no part of its spec unless they are set: they came later, and must not change results.
 ONLY_IF_SET = (
     *("encoding", "sep", "decimal", "thousands", "comment", "sheet", "dates", "weights", "weights_are"),
-    *("max_memory", "max_rows", "within", "imputations"),
+    *("max_memory", "max_rows", "within", "imputations", "shards"),
     *PRIOR,
 )
 #: Keys that say how a file is written.

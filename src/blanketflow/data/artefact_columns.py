@@ -130,6 +130,14 @@ ARTEFACTS = {
         folds=Column("int64", "number of inner folds K"),
         fold=Column("int64", "inner fold of a training row, from 1; 0 for test rows"),
     ),
+    "counts": rows_of(
+        "table of counts, refused table, mean of a column, and centred sum of products of two, of a fold's rows",
+        "statistic columns counts value",
+        statistic=Column("string", "`counts`, `refused`, `mean` or `cross-product`"),
+        columns=Column("list<string>", "the columns that it is of"),
+        counts=Column("list<int64>", "rows in each cell, the last column's levels fastest; empty but for `counts`"),
+        value=Column("double", "the mean or the sum of products; null where refused, and of tables"),
+    ),
     "ci_test": rows_of(
         "feature, tested against the target given nothing",
         "feature statistic p_value log_p dof n reliable",

@@ -120,8 +120,8 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
     values : sequence
         One per row; for ``list<double>`` an array of shape (n, k).
     kind : str
-        ``string``, ``double``, ``int64``, ``bool``, ``list<string>`` or ``list<double>``. None and NaN are null in a
-        ``double`` array, None in one of ``list<string>``.
+        ``string``, ``double``, ``int64``, ``bool``, ``list<string>``, ``list<int64>`` or ``list<double>``. None and
+        NaN are null in a ``double`` array, None in one of ``list<string>``.
     """
     # From buffers, because pa.array imports pandas, which would cost a small job more than its work.
     import numpy as np
@@ -147,6 +147,10 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
         known = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
         buffers = [pa.py_buffer(known), pa.py_buffer(_offsets(lists))]
         return pa.Array.from_buffers(pa.list_(pa.string()), n, buffers, children=[items])
+    if kind == "list<int64>":
+        cells = arrow_array(np.concatenate([np.empty(0, dtype=np.int64), *values]), "int64")
+        offsets = pa.py_buffer(_offsets(values))
+        return pa.Array.from_buffers(pa.list_(pa.int64()), n, [None, offsets], children=[cells])
     if kind == "list<double>":
         items = np.ascontiguousarray(values, dtype=np.float64).reshape(n, -1) if n else np.empty((0, 0))
         offsets = np.arange(n + 1, dtype=np.int32) * np.int32(items.shape[1])

@@ -14,7 +14,7 @@ from .content import schema_texts, whole_digest
 #: What a stage can say of itself, the most serious last.
 STATUSES = ("ok", "unreliable", "timeout", "error")
 #: What an artefact is: its name in `blanketflow.workflow.layout`, and the ids that its path holds.
-WHAT = ("artefact", "dataset", "split", "folds", "fold", "test", "chunk", "selector", "table")
+WHAT = ("artefact", "dataset", "split", "folds", "fold", "test", "chunk", "shard", "selector", "table")
 #: The columns that say how long something took, by artefact: two equal results differ in them.
 TIMED = {
     "folds": ("seconds",),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..core.mapped_file import kept_in
 from ..core.table import Column, Table
 from ..core.wide_columns import SparseColumns
 from .arrow import cell_bytes, column_from_arrow, column_to_arrow, joined, names_by_cells
-from .artefacts import opened, write_arrow
+from .artefacts import opened, write_blocks
 from .beyond_memory import file_beyond
 from .provenance import Provenance
 from .raw import RawTable
@@ -52,8 +53,10 @@ class StoredTable:
     extra: dict[str, Any]
 
 
-def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None:
+def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shards: int = 1) -> None:
     """Write a data set: features in order, then groups, strata to test within and sampling weights, if any; the target.
+
+    With shards it is in so many blocks of rows.
 
     The provenance's `extra` is extended by what `StoredTable.extra` lists.
     """
@@ -81,14 +84,22 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance) -> None
         **of_design,
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
-    if len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE):
+    is_wide = len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE)
+    if n_shards > features.n_rows or (is_wide and n_shards > 1):
+        what = f"more than {WIDE:,} features" if is_wide else f"{features.n_rows:,} rows"
+        raise DataError(
+            f"{raw.target.name!r}: a table of {what} has no {n_shards} shards. Set shards lower, or remove it."
+        )
+    if is_wide:
         write_wide(path, features.columns, [*last, raw.target], provenance)
         return
     import pyarrow as pa
 
     columns = [*features.columns, *last, raw.target]
     arrays = [column_to_arrow(column) for column in columns]
-    write_arrow(path, pa.table(arrays, names=[column.name for column in columns]), provenance)
+    table = pa.table(arrays, names=[column.name for column in columns])
+    ends = [k * features.n_rows // n_shards for k in range(n_shards + 1)]
+    write_blocks(path, lambda: (table.slice(a, b - a) for a, b in pairwise(ends)), provenance)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> StoredTable:
@@ -113,6 +124,12 @@ def read_features(path: str | Path, part: Part = WHOLE) -> StoredTable:
     with _opened(path) as (file, extra):
         start, stop = ((k * file.n_features) // parts for k in (at - 1, at))
         return _stored(file.block(start, stop), file.last(), extra)
+
+
+def read_shard(path: str | Path, at: int) -> tuple[Table, int]:
+    """Read one of the blocks of rows of a narrow table, counted from 1: features, then target, and its first row."""
+    with _opened(path) as (file, _):
+        return Table(file.shard(at)), sum(file.blocks[: at - 1])
 
 
 def small_parts(path: str | Path, part: Part = WHOLE) -> list[Part]:
@@ -155,6 +172,15 @@ class _NarrowFile:
 
     def at(self, positions: Sequence[int]) -> list[Column]:
         return self._read([self._names[position] for position in positions])
+
+    @property
+    def blocks(self) -> list[int]:
+        return self._file.blocks
+
+    def shard(self, at: int) -> list[Column]:
+        names = [*self._names, self._last[-1]]
+        rows = self._file.block(at - 1, names)
+        return [column_from_arrow(name, joined(rows.column(name))) for name in names]
 
     def _read(self, names: Sequence[str]) -> list[Column]:
         widths = dict(zip(self._file.schema.names, cell_bytes(self._file.schema), strict=True))

@@ -147,6 +147,58 @@ def _stratum_pearson(counts, totals, n_cells, start, n_y, r, n, scale):
     return part, present
 
 
+@njit
+def shared_by_candidates(totals, n_strata, n_y, terms, scale):
+    """Return what all candidates share: each stratum's rows and the levels of the target there, and a part of G2."""
+    sizes = np.zeros(n_strata, dtype=np.int64)
+    columns_present = np.zeros(n_strata, dtype=np.int64)
+    known = np.int64(0)
+    for s in range(n_strata):
+        part = np.int64(0)
+        for cell in range(s * n_y, (s + 1) * n_y):
+            if totals[cell]:
+                sizes[s] += totals[cell]
+                columns_present[s] += 1
+                part -= _fixed(totals[cell], terms, scale)
+        if columns_present[s] > 1:
+            known += part + _fixed(sizes[s], terms, scale)
+    return sizes, columns_present, known
+
+
+@njit
+def _telling(totals, columns_present, n_y):
+    """Return the cells of strata in which the target varies."""
+    telling, n_telling = np.empty(len(totals), dtype=np.int64), 0
+    for cell in range(len(totals)):
+        if totals[cell] and columns_present[cell // n_y] > 1:
+            telling[n_telling] = cell
+            n_telling += 1
+    return telling[:n_telling]
+
+
+@njit
+def candidate_statistic(counts, totals, shared, n_y, r, n_combinations, terms, scale, pearson, dof_rule):
+    """Return the statistic and the degrees of freedom of a candidate, from its counts in each cell but of one level."""
+    sizes, columns_present, known = shared
+    n_strata, n_cells = len(sizes), len(totals)
+    total, expected, freedom, n_occupied = known, np.int64(0), np.int64(0), 0
+    for s in range(n_strata):
+        n_occupied += sizes[s] > 0
+        if columns_present[s] < 2:
+            continue
+        if pearson:
+            part, present = _stratum_pearson(counts, totals, n_cells, s * n_y, n_y, r, sizes[s], scale)
+            expected += sizes[s]
+        else:
+            part, present = _stratum_g2(counts, totals, n_cells, s * n_y, n_y, r, terms, scale)
+        total += part
+        freedom += (present - 1) * (columns_present[s] - 1)
+    value = (total - known) / scale - expected if pearson else 2.0 * (total / scale)
+    nominal = (r - 1.0) * (n_y - 1.0)
+    dof = freedom if dof_rule == ADJUSTED else nominal * (n_combinations if dof_rule == NOMINAL else n_occupied)
+    return (value if freedom and value > 0.0 else 0.0), float(dof)
+
+
 _COLUMNS = "int64[::1], int64[::1], int64[::1], uint64[:, ::1], int64[::1]"
 _RULES = "int64[::1], float64, boolean, int64, float64, boolean"
 _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]"
@@ -199,26 +251,8 @@ def cell_tests(
     """
     n_cells, words = n_strata * n_y, level_bits.shape[1]
     totals = _totals(cells, n_cells)
-    sizes = np.zeros(n_strata, dtype=np.int64)
-    columns_present = np.zeros(n_strata, dtype=np.int64)
-    n_occupied = 0
-    known = np.int64(0)  # the part of G2 that all candidates share
-    telling, n_telling = np.empty(n_cells, dtype=np.int64), 0  # cells of strata in which the target varies
-    for s in range(n_strata):
-        part = np.int64(0)
-        for cell in range(s * n_y, (s + 1) * n_y):
-            if totals[cell]:
-                sizes[s] += totals[cell]
-                columns_present[s] += 1
-                part -= _fixed(totals[cell], terms, scale)
-        n_occupied += sizes[s] > 0
-        if columns_present[s] > 1:
-            known += part + _fixed(sizes[s], terms, scale)
-            for cell in range(s * n_y, (s + 1) * n_y):
-                if totals[cell]:
-                    telling[n_telling] = cell
-                    n_telling += 1
-    telling = telling[:n_telling]
+    shared = shared_by_candidates(totals, n_strata, n_y, terms, scale)
+    telling = _telling(totals, shared[1], n_y)
 
     most, n_listed, n_lists = 1, 0, 0
     for candidate in candidates:
@@ -226,7 +260,7 @@ def cell_tests(
         most = max(most, r)
         n_lists += r - 1
         n_listed += level_start[first + r - 1] - level_start[first]
-    by_bits = n_lists * n_telling * words * WORD_COST + n_cells * words + len(cells) < n_listed
+    by_bits = n_lists * len(telling) * words * WORD_COST + n_cells * words + len(cells) < n_listed
     cell_bits = _cell_bits(cells, n_cells if by_bits else 0) if by_bits else np.zeros((0, 0), dtype=np.uint64)
     if pearson:
         scale = pearson_scale(len(cells), min(most, n_y))
@@ -238,21 +272,9 @@ def cell_tests(
             _count_by_bits(counts, n_cells, first_bits[candidates[i]], r, level_bits, cell_bits, telling)
         else:
             _count_by_lists(counts, n_cells, first, r, rows, level_start, cells)
-        total, expected, freedom = known, np.int64(0), np.int64(0)
-        for s in range(n_strata):
-            if columns_present[s] < 2:
-                continue
-            if pearson:
-                part, present = _stratum_pearson(counts, totals, n_cells, s * n_y, n_y, r, sizes[s], scale)
-                expected += sizes[s]
-            else:
-                part, present = _stratum_g2(counts, totals, n_cells, s * n_y, n_y, r, terms, scale)
-            total += part
-            freedom += (present - 1) * (columns_present[s] - 1)
-        value = (total - known) / scale - expected if pearson else 2.0 * (total / scale)
-        statistic[i] = value if freedom and value > 0.0 else 0.0
-        nominal = (r - 1.0) * (n_y - 1.0)
-        dof[i] = freedom if dof_rule == ADJUSTED else nominal * (n_combinations if dof_rule == NOMINAL else n_occupied)
+        statistic[i], dof[i] = candidate_statistic(
+            counts, totals, shared, n_y, r, n_combinations, terms, scale, pearson, dof_rule
+        )
         reliable[i] = len(cells) >= min_samples_per_cell * r * n_y * n_combinations
         log_p[i] = 0.0 if unreliable_is_independent and not reliable[i] else log_tail(statistic[i], dof[i])
         p_value[i] = math.exp(log_p[i])

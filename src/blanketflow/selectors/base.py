@@ -14,6 +14,7 @@ from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO
 from ..ci.feature_groups import bind_groups
 from ..ci.tally import Tally
+from ..core.agreement import CROSS_PRODUCTS, TRIPLES
 from ..core.limits import NO_LIMITS, Allowance, Limits
 from ..core.parameters import Configurable
 from ..core.parts import balanced_parts
@@ -239,6 +240,9 @@ class Method(Configurable):
     asks_test_alone : bool
         Whether it looks at no rows, but for what `reads_rows` names, and asks its CI test alone, which then decides
         what missing cells mean.
+    learns_from : str
+        All that it learns of rows: ``rows``; ``tests``, if only by its CI test; or ``triples``, if only by tests of the
+        target and at most two features. Then sums of these rows can take their place; see `blanketflow.count`.
     later_options : tuple of str
         Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
@@ -270,7 +274,17 @@ class Method(Configurable):
     takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
     asks_test_alone: ClassVar[bool] = False
+    learns_from: ClassVar[str] = "rows"
     later_options: ClassVar[tuple[str, ...]] = ()
+
+    def why_rows(self, test: CITest | None) -> str:
+        """Return why one exchange of sums cannot take the place of the rows, with some CI test; empty if it can."""
+        if test is None or self.learns_from == "rows":
+            return f"{self.card.id} reads rows"
+        if not test.sums:
+            return f"{test.card.id} reads rows"
+        is_enough = test.sums == CROSS_PRODUCTS or self.learns_from == TRIPLES
+        return "" if is_enough else f"{self.card.id} with {test.card.id} asks for tables as it goes"
 
     def tests_sets(self) -> bool:
         """Whether sets of columns are tested as one joint variable, which not every CI test can."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..ci.engines import columns_of
 from ..ci.tally import Count, Tally
+from ..core.printable import printable
 from ..search.steps import Step
 from .base import Method, Problem
 
@@ -13,6 +15,8 @@ from .base import Method, Problem
 MOST_NOT_MADE = 0.25
 #: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
 ROWS_PER_ADMITTED = 5
+#: Refused tests that are named.
+_SHOWN = 5
 
 
 def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
@@ -39,6 +43,16 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
     for reason in _reasons(problem, kept):
         if getattr(problem.test.test_config, "unreliable", None) != "use":
             problem.say("unreliable", reason)
+
+
+def why_refused(engines: Iterable[Any]) -> str:
+    """Return in words that tests on counts could not be made since a place refused a table; empty if all were."""
+    refused = sorted({columns for engine in engines for columns in getattr(engine, "refused", ())})
+    if not refused:
+        return ""
+    shown = "; ".join(", ".join(map(printable, columns)) for columns in refused[:_SHOWN])
+    more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+    return f"{len(refused)} tests were refused, since a cell of their table is too small to be told: {shown}{more}"
 
 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:

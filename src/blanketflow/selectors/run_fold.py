@@ -16,15 +16,16 @@ from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..core.seeds import derive_seed
+from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
 from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
-from .base import Method, Problem
+from .base import Method, Problem, worst_status
 from .feature_groups import in_columns, in_groups
 from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
-from .reliable import say_what_was_not_tested
+from .reliable import say_what_was_not_tested, why_refused
 
 
 @dataclass
@@ -223,7 +224,7 @@ def run_fold(
     check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), _not_bound
-    marginal = None
+    marginal, bound = None, None
     if test is not None and apart:
         marginal = test_stage(test, table, seed, target.name)[0]
         bind = partial(test.bind, seed=seed, target=target.name)
@@ -231,7 +232,8 @@ def run_fold(
         bound = test.bind(table, seed=seed, target=target.name)
         marginal = test_marginally(bound, target.name)
         # Without the excluded features there is another table to bind.
-        bind = partial(test.bind, seed=seed, target=target.name) if prior.exclude else lambda _: bound
+        known = bound
+        bind = partial(test.bind, seed=seed, target=target.name) if prior.exclude else lambda _: known
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
@@ -242,6 +244,10 @@ def run_fold(
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)
+    if isinstance(table, SummedTable):
+        refused = ("unreliable", why_refused([one.engine for one in (bound, vars(problem).get("test")) if one]))
+        if refused[1]:
+            outcome.status, outcome.reason = worst_status([(outcome.status, outcome.reason), refused])
     outcome.n_tests += n_tests
     return outcome
 

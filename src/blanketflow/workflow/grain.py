@@ -55,7 +55,7 @@ class Grains:
     def of_selector(self, dataset: str, selector: str) -> str:
         """Return the grain of growing and shrinking: ``fold``, ``split`` or ``dataset``."""
         chosen = self.config.selectors[selector]
-        if chosen.supplied:
+        if chosen.supplied or self.config.datasets[dataset].get("shards"):
             return FOLD  # the stage that is left has jobs of its own
         if chosen.grain != "auto":
             return chosen.grain
@@ -66,6 +66,8 @@ class Grains:
 
     def of_test(self, dataset: str, test: str) -> str:
         """Return the grain of a ci_test stage: ``fold``, ``split``, ``dataset``, or ``chunk`` where it is scattered."""
+        if self.config.datasets[dataset].get("shards"):
+            return FOLD
         asked = self.config.grain
         if asked in ("auto", FOLD) and self.n_chunks(dataset, test) > 1:
             return CHUNK

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..ci.base import CITest
 from ..config.identifiers import TestOnRows
 from ..core.counted_warnings import Counts, say_once, with_warnings
+from ..core.errors import ConfigError
 from ..core.parameters import Configurable
 from ..data.raw import RawTable
 from ..selectors.base import Method
@@ -75,6 +76,8 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     progress : bool
         Whether to show a bar.
     """
+    if sharded := [name for name, spec in plan.config.datasets.items() if spec.get("shards")]:
+        raise ConfigError(f"{sharded[0]}: shards are jobs of a workflow. Remove the key, or use blanketflow run.")
     files = JobFiles(plan, root.joinpath)
     for dataset, raw in tables.items():
         _store(files, dataset, raw)

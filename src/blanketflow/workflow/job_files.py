@@ -9,6 +9,7 @@ from pathlib import Path
 from ..data.splits import FINAL
 from ..selectors.min_effect import decides_by_p_values_alone
 from .layout import path_of
+from .sharded import shards
 from .specs import Plan
 
 #: Ids of a job: its wildcards.
@@ -39,6 +40,14 @@ class JobFiles:
         splits = [ids["split"]] if "split" in ids else self.plan.splits(ids["dataset"])
         folds = folds or ([ids["fold"]] if "fold" in ids else self.plan.folds(ids["selector"]))
         return [(split, fold) for split in splits for fold in folds]
+
+    def rows(self, ids: Ids) -> Path:
+        """Return what a job of a test or a selector on a fold reads of its rows: the table, or counts of them."""
+        dataset, selector = ids["dataset"], ids.get("selector")
+        test = ids.get("test") or self.plan.test_id(dataset, selector or "")
+        if shards(self.plan.config, dataset, test, selector):
+            return self.at("counts", **{**dict(ids), "test": test})
+        return self.at("table", dataset=dataset)
 
     def splits(self, ids: Ids) -> Path:
         """Return the splits that a job reads: for the number of folds that its fold names, or else its selector."""

@@ -13,6 +13,7 @@ from ..core.errors import ArtefactError
 
 _SEARCH = "select/{dataset}/{split}/{selector}"
 _MARGINAL = "ci_test/{dataset}/{split}/fold-{fold}/{test}"
+_COUNTS = "counts/{dataset}/{split}/fold-{fold}/{test}"
 
 #: The path of each artefact, with the ids that it holds, written as Snakemake writes wildcards.
 PATHS = {
@@ -22,6 +23,9 @@ PATHS = {
     "all_splits": "data/{dataset}/splits.parquet",  # the same in one file, for people
     "ci_test": f"{_MARGINAL}.parquet",
     "ci_test_chunk": f"{_MARGINAL}.chunk-{{chunk}}.parquet",
+    "agreement": f"{_COUNTS}.agreement.parquet",
+    "count_shard": f"{_COUNTS}.shard-{{shard}}.parquet",
+    "counts": f"{_COUNTS}.parquet",
     "grow": f"{_SEARCH}/fold-{{fold}}/grow.parquet",
     "shrink": f"{_SEARCH}/fold-{{fold}}/shrink.parquet",
     "blanket": f"{_SEARCH}/blanket.parquet",
@@ -45,6 +49,7 @@ IDS = dict.fromkeys(("dataset", "selector", "test", "paper"), IDENTIFIER.pattern
     "folds": "[0-9]+",
     "fold": "0|[0-9]+of[0-9]+",
     "chunk": "[0-9]+of[0-9]+",
+    "shard": "[0-9]+of[0-9]+",
     "table": "[a-z0-9_-]+",
     "figure": "[^/]+",
 }

@@ -11,6 +11,7 @@ from ..reporting.tables import TABLES
 from .grain import fold_ids
 from .identity import digest_of_file, without_places
 from .job_files import JobFiles
+from .sharded import shards
 
 
 @dataclass(frozen=True)
@@ -74,20 +75,23 @@ class Artefacts:
     def _tests(self, dataset: str, test: str, n_folds: int) -> Iterator[Planned]:
         plan = self.files.plan
         spec, code = plan.test_spec(dataset, test), self._code("ci_test", test=test)
-        made_of = [
-            self.files.at("table", dataset=dataset),
-            self.files.at("splits", dataset=dataset, folds=str(n_folds)),
-        ]
-        ids = {"dataset": dataset, "test": test}
+        splits = self.files.at("splits", dataset=dataset, folds=str(n_folds))
+        made_of = [self.files.at("table", dataset=dataset), splits]
         for split in plan.splits(dataset):
             for fold in fold_ids(n_folds):
-                path = self.files.at("ci_test", **ids, split=split, fold=fold)
-                yield Planned("ci_test", path, spec, code, made_of)
+                ids = {"dataset": dataset, "test": test, "split": split, "fold": fold}
+                if shards(plan.config, dataset, test):
+                    of_counts, agreement = self._code("counts", test=test), self.files.at("agreement", **ids)
+                    yield Planned("agreement", agreement, spec, of_counts, made_of)
+                    yield Planned("counts", self.files.at("counts", **ids), spec, of_counts, [*made_of, agreement])
+                rows = self.files.rows(ids)
+                yield Planned("ci_test", self.files.at("ci_test", **ids), spec, code, [rows, splits])
 
     def _selection(self, dataset: str, selector: str) -> Iterator[Planned]:
         plan, pair = self.files.plan, {"dataset": dataset, "selector": selector}
         asked, code = plan.method_spec(dataset, selector), self._code("grow_shrink", dataset=dataset, selector=selector)
-        made_of = [self.files.at("table", dataset=dataset), self.files.splits(pair)]
+        splits = self.files.splits(pair)
+        made_of = [self.files.at("table", dataset=dataset), splits]
         supplied = plan.selector(selector).supplied
         for split in plan.splits(dataset):
             ids = {**pair, "split": split}
@@ -96,8 +100,8 @@ class Artefacts:
                 self.files.of_folds("grow", ids),
                 self.files.of_folds("shrink", ids),
             )
-            for i, (grow, shrink) in enumerate(zip(grown, shrunk, strict=True)):
-                tested = [*made_of, *marginals[i : i + 1]]
+            for i, ((_, fold), grow, shrink) in enumerate(zip(self.files.folds(ids), grown, shrunk, strict=True)):
+                tested = [self.files.rows({**ids, "fold": fold}), splits, *marginals[i : i + 1]]
                 yield Planned("grow", grow, asked, code, tested, supplied=supplied == "grow")
                 yield Planned("shrink", shrink, asked, code, [*tested, grow], supplied=supplied == "shrink")
             for artefact in ("blanket", "folds", "blankets"):

@@ -31,6 +31,8 @@ from .grain import Grains, fold_ids, id_of_test
 from .grouped_rows import doubted_p_values
 from .identity import source_digests
 from .peek import Facts
+from .sampled import told_of_sample
+from .sharded import sharded, told_of_shards
 from .suitability import wants_network
 
 #: What the report's page is made of beside Python.
@@ -38,7 +40,11 @@ PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
 
 
 #: Stages with a script for each amount of work that one job may do.
-_SCRIPTS = {"ci_test": ("ci_test", "gather_ci_test"), "grow_shrink": ("grow", "shrink", "grow_shrink")}
+_SCRIPTS = {
+    "counts": ("agree", "count_shard", "merge_shards"),
+    "ci_test": ("ci_test", "gather_ci_test"),
+    "grow_shrink": ("grow", "shrink", "grow_shrink"),
+}
 
 
 @dataclass(frozen=True)
@@ -114,9 +120,10 @@ class Plan:
         """Return what to know about the data sets and selectors before the run, one line each."""
         said = ((name, one) for name, facts in self.facts.items() for one in facts.told)
         told = [f"{name}: {one}" for name, one in said if one]
-        told += [f"{name}: {one}" for name in self.facts if (one := self._told_of_sample(name))]
+        told += [f"{name}: {one}" for name in self.facts if (one := told_of_sample(self.config, name, self.pairs))]
         told += [f"{name}: {one}" for name in self.config.selectors if (one := self._told_of_folds(name))]
         told += [f"{name}: {one}" for name, reasons in self.doubted_p_values.items() for one in reasons]
+        told += [f"{name}: {one}" for name in self.facts if (one := told_of_shards(self.config, name, self.pairs))]
         tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
         return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
 
@@ -132,18 +139,6 @@ class Plan:
             return ""
         method, folds = chosen.method.card.id, chosen.folds
         return f"what is proved of {method} holds for one search, not for what {folds} folds agree on: set folds: 0"
-
-    def _told_of_sample(self, dataset: str) -> str:
-        """Return in words which searches take a sample of a data set's rows; empty without `max_rows`."""
-        max_rows = self.config.datasets[dataset].get("max_rows")
-        if max_rows is None:
-            return ""
-        own = [name for d, name in self.pairs if d == dataset]
-        taking = [s for s in own if (self.config.test(dataset, s) or self.selector(s).method).card.takes_max_rows]
-        if not taking:
-            return "max_rows changes nothing: no search trains models or compares rows with rows"
-        rest = "" if len(taking) == len(own) else "; the others take all rows"
-        return f"beyond {max_rows:,} rows a stratified sample is taken by {', '.join(taking)}{rest}"
 
     # --- specs: canonical JSON, so that Snakemake compares text with text --------------------------------------------
 
@@ -192,7 +187,7 @@ class Plan:
 
     def test_spec(self, dataset: str, test: str) -> str:
         """Return the spec of a ci_test artefact."""
-        return canonical_json(self._test(dataset, test))
+        return canonical_json(self._test(dataset, test) | sharded(self.config, dataset, test))
 
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured, is_part, confirm = TestOnRows.of(test)
@@ -229,6 +224,7 @@ class Plan:
                 **_confirm(chosen.confirm),
                 **self._max_rows(dataset, self.config.test(dataset, selector) or chosen.method),
                 **_supplied(chosen),
+                **sharded(self.config, dataset, test, selector),
             }
         )
 

@@ -61,6 +61,7 @@ class ParentsAndChildren(Method):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(3, "Largest conditioning set; null for no limit.", at_least=0, nullable=True)

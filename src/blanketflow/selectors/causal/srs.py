@@ -51,6 +51,7 @@ class SRS(RES):
     ['bmi', 'bp', 's5']
     """
 
+    learns_from: ClassVar[str] = "rows"
     card: ClassVar[Card] = Card(
         id="srs",
         name="selection via representative sets (SRS)",

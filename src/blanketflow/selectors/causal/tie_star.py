@@ -69,6 +69,7 @@ class TIEStar(Method):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
     anytime: ClassVar[bool] = True
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)

@@ -24,6 +24,7 @@ class InformationRanking(RankingMethod):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "triples"
 
     @abstractmethod
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:

@@ -32,6 +32,7 @@ class RelaxMRMR(InformationFilter):
     ['petal width (cm)']
     """
 
+    learns_from: ClassVar[str] = "tests"
     card: ClassVar[Card] = Card(
         id="relax-mrmr",
         name="RelaxMRMR",

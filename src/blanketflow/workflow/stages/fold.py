@@ -20,6 +20,7 @@ from ...core.prior import PriorKnowledge
 from ...core.registry import import_name
 from ...core.row_sample import sampled
 from ...core.seeds import derive_seed
+from ...core.summed_table import SummedTable
 from ...core.table import Table
 from ...data.arrow import array_from_arrow
 from ...data.artefacts import read_arrow
@@ -100,13 +101,22 @@ class Fold:
         n_rows = 0 if max_rows is None else len(self._all_rows())
         return {"sample": [max_rows, n_rows]} if max_rows is not None and n_rows > max_rows else {}
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether only counts or cross products of the rows are read."""
+        return "shards" in self.asked
+
     def read(self, part: Part = WHOLE) -> Table:
-        """Return the fold's rows as `prepared`: features, or a part of them, then target."""
+        """Return the fold's rows as `prepared`: features, or a part of them, then target; or counts of them."""
+        if self.is_counted:
+            from ...data.statistics_file import read_statistics_of
+
+            return SummedTable(read_statistics_of(self.table))
         return self.prepared(read_features(self.table, part), self.rows())
 
     def groups(self) -> np.ndarray | None:
         """Return the numbers of the fold's rows that say which belong together; None if each is by itself."""
-        numbers = read_table(self.table, []).groups
+        numbers = None if self.is_counted else read_table(self.table, []).groups
         return None if numbers is None else numbers[self.rows()]
 
     def prepared(self, stored: StoredTable, rows: np.ndarray) -> Table:

@@ -37,5 +37,5 @@ def store(
     provenance.extra, provenance.beside = {"content_hash": described["content_hash"]}, contents_beside(table, [card])
     if asked.get("group_labels"):
         provenance.extra["group_labels"] = raw.group_labels
-    write_table(table, raw, provenance)
+    write_table(table, raw, provenance, asked.get("shards") or 1)
     return described

@@ -1,0 +1,248 @@
+"""``bf.agree``, ``bf.count``, ``bf.merge`` and ``bf.fit_statistics``: selection from counts, without pooling rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
+from ..core.errors import ConfigError, DataError
+from ..core.seeds import DEFAULT_SEED
+from ..core.sufficient_statistics import SufficientStatistics
+
+if TYPE_CHECKING:
+    from ..data.row_blocks import RowBlocks
+    from .estimator import MarkovBlanketSelector
+
+    Fitted = TypeVar("Fitted", bound=MarkovBlanketSelector)
+
+
+def agree(
+    X: Any,
+    target: str,
+    *,
+    tables: str = TRIPLES,
+    min_cell: int = 0,
+    bins: int = 5,
+    binning: str = "quantile",
+    task: str = "auto",
+    earlier: Agreement | None = None,
+) -> Agreement:
+    """Find the levels and borders of bins by which several places count, from the table of one of them.
+
+    Parameters
+    ----------
+    X : DataFrame, Table, path or mapping
+        Features and target, or the keys of a data set in a config. Parquet files are read a column at a time.
+    target : str
+        Name of the target.
+    tables : {"relevance", "pairs", "triples", "cross-products"}, default="triples"
+        What is counted: each feature with the target, enough for `MIM`; every two columns (`MRMR`, `MIFS`, `FCBF`); the
+        target with every two features (these, and `JMI`, `CMIM`, `CIFE`, `DISR`); or means and sums of products, enough
+        for every search by ``fisher-z``.
+    min_cell : int, default=0
+        A table with a cell of 1 .. min_cell - 1 rows is refused; zeros are told. 0 refuses nothing.
+    bins : int, default=5
+        Bins of a numeric column, at least 2; a column with no more different values keeps them.
+    binning : {"quantile", "uniform", "kmeans"}, default="quantile"
+        How numeric columns are binned.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the target is of classes or a number.
+    earlier : Agreement, optional
+        An agreement that gets this table's levels as well; its borders, `tables` and `min_cell` stay.
+
+    Returns
+    -------
+    Agreement
+        For `count` at every place; it holds levels and borders, and no counts.
+
+    Raises
+    ------
+    DataError, ConfigError, ParameterError
+        If the table cannot be used, or an argument is out of range.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> agreement = bf.agree(X, "y")
+    >>> [coding.levels for coding in agreement.codings]
+    [(0, 1), (0, 1), ('0', '1')]
+    """
+    from ..ci.binning import agreed_coding
+    from ..ci.contingency import DiscreteTest
+
+    for name, value in (("bins", bins), ("binning", binning)):
+        DiscreteTest.parameters()[name].check("agree", name, value)
+    rows = blocks_of(X, target, task)
+    by = None if (earlier.tables if earlier else tables) == CROSS_PRODUCTS else binning
+    if earlier is None:
+        codings = tuple(agreed_coding(rows.column(name), bins, by) for name in rows.names)
+        return Agreement(target, codings, tables, min_cell)
+    lacking = sorted({*earlier.names} - {*rows.names})
+    if lacking or earlier.target != target:
+        raise DataError(
+            f"the earlier agreement is of the target {earlier.target!r} and of columns not here: {lacking}."
+        )
+    codings = tuple(c.extended(agreed_coding(rows.column(c.name), bins, by)) for c in earlier.codings)
+    return Agreement(target, codings, earlier.tables, earlier.min_cell, earlier.asked)
+
+
+def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
+    """Count a table as was agreed. Parquet files are read once, in blocks of rows; one block is in memory at a time.
+
+    Parameters
+    ----------
+    X : DataFrame, Table, path or mapping
+        All columns of the agreement, without missing cells; or the keys of a data set in a config.
+    agreement : Agreement or path
+        What `agree` returned, or its JSON file.
+
+    Returns
+    -------
+    SufficientStatistics
+        Tables of counts or cross products of these rows.
+
+    Raises
+    ------
+    DataError
+        If the table does not fit the agreement, such as a level that was not agreed on.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> bf.count(X, bf.agree(X, "y", tables="relevance")).counts["a", "y"].tolist()
+    [[20, 0], [0, 20]]
+    """
+    from ..data.counting import count_rows
+    from ..data.statistics_file import read_agreement
+
+    agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
+    return count_rows(blocks_of(X, agreed.target, agreed.task), agreed)
+
+
+def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStatistics:
+    """Add up what several places counted: tables exactly, cross products to about 1e-10 of those of all rows together.
+
+    Parameters
+    ----------
+    parts : sequence of SufficientStatistics or paths
+        What `count` returned at each place, or the files that ``blanketflow count`` wrote.
+
+    Returns
+    -------
+    SufficientStatistics
+        Of the rows of all places. What one place refuses is refused.
+
+    Raises
+    ------
+    DataError
+        If there is no part, or they come from different agreements.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> agreement = bf.agree(X, "y")
+    >>> bf.merge([bf.count(X[:15], agreement), bf.count(X[15:], agreement)]).n_rows
+    40
+    """
+    from ..data.statistics_file import read_statistics_of
+
+    found = [part if isinstance(part, SufficientStatistics) else read_statistics_of(part) for part in parts]
+    if not found:
+        raise DataError("there is nothing to merge. Give what was counted at each place.")
+    return reduce(SufficientStatistics.merged, found)
+
+
+def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Path) -> Fitted:
+    """Fit a selector to what was counted, as if it had seen the rows.
+
+    Parameters
+    ----------
+    selector : MarkovBlanketSelector
+        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds. A test that would be
+        chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options `bins` and `binning` of the test
+        mean nothing here: the agreement has them.
+    statistics : SufficientStatistics or path
+        What `count` or `merge` returned, or its file.
+
+    Returns
+    -------
+    MarkovBlanketSelector
+        The selector itself. Its status is ``unreliable`` if tables were refused that the search asked for.
+
+    Raises
+    ------
+    TablesNotCounted
+        If the search needs tables that were not counted; its `column_sets` say which.
+    UnsupportedError, ParameterError
+        If the method or test needs rows, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> counts = bf.count(X, bf.agree(X, "y"))
+    >>> bf.fit_statistics(bf.JMI(n_features=1), counts).selected_features_
+    ['a']
+    """
+    from ..ci import get_ci_test
+    from ..ci.choice import AUTO
+    from ..core.limits import Limits
+    from ..core.summed_table import SummedTable
+    from ..data.statistics_file import read_statistics_of
+    from ..selectors.run_fold import fold_seed, run_fold
+    from .random_state import seed_of
+
+    if not isinstance(statistics, SufficientStatistics):
+        statistics = read_statistics_of(statistics)
+    name, agreement = type(selector).__name__, statistics.agreement
+    if selector.n_folds:
+        raise ConfigError(f"{name}: folds need rows, and only statistics of them are known. Set n_folds to 0.")
+    method, test = selector.configured()
+    if test == AUTO:
+        test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
+    table = SummedTable(statistics)
+    features = table.select([column for column in table.names if column != agreement.target])
+    seed = fold_seed(seed_of(selector.random_state), "0")
+    prior, limits = selector._prior(), Limits(selector.time_limit, selector.max_tests)
+    effect = getattr(selector, "min_effect", None)
+    outcome = run_fold(
+        method, test, features, table[agreement.target], seed, limits, prior=prior, where=name, min_effect=effect
+    )
+    selector.task_, selector.ci_test_, selector.ci_test_reason_, selector.sample_ = agreement.task, test, "", ""
+    selector._table_names, selector._own_names = features.names, {}
+    selector.n_features_in_, selector.feature_names_in_ = len(features), np.array(features.names, dtype=object)
+    return selector._collect([outcome], ["0"])
+
+
+def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlocks:
+    """Return a table as blocks of rows: of a frame, a file, or the keys of a data set in a config."""
+    from ..core.convert import as_table
+    from ..data.frames import as_frame
+    from ..data.raw import assemble
+    from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
+    from ..data.sources import locate, read_source
+
+    if isinstance(X, RowBlocks):
+        return X
+    if isinstance(X, str | Path):
+        X = {"path": str(X), "target": target, "task": task}
+    if isinstance(X, Mapping):
+        is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
+        if is_streamed and locate("table", X).kind == "parquet":
+            return ParquetBlocks("table", X)
+        raw = read_source("table", X, DEFAULT_SEED)
+    else:
+        raw = assemble("table", {"target": target, "task": task}, list(as_table(as_frame(X)).columns), str(target))
+    return TableBlocks(raw.features.with_column(raw.target))

@@ -1,0 +1,57 @@
+"""``blanketflow count``: counts of one place's rows, by an agreement; or the agreement itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..core.agreement import TABLES, TRIPLES
+from ..core.errors import ConfigError
+from ..core.redaction import redacted_text
+from .options import DataSet, Table, Target, dataset_spec, files
+from .terminal import note
+
+
+def count(
+    table: Table,
+    agreement: Annotated[Path, typer.Argument(help="JSON file of the agreement", autocompletion=files)],
+    agree: Annotated[
+        bool, typer.Option("--agree", help="write the agreement; if it exists, add this table's levels")
+    ] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file of the counts")] = None,
+    target: Target = None,
+    tables: Annotated[str, typer.Option(help=f"with --agree: {', '.join(TABLES[:-1])}")] = TRIPLES,
+    min_cell: Annotated[
+        int, typer.Option(help="with --agree: tables with a cell of fewer rows, but some, are refused", min=0)
+    ] = 0,
+    bins: Annotated[int, typer.Option(help="with --agree: bins of a numeric column", min=2)] = 5,
+    data_set: DataSet = None,
+) -> None:
+    """Count the rows of one place, so that no row leaves it.
+
+    First one place writes an agreement with --agree: levels, borders of bins, and what is counted. Then each place
+    counts by it, and blanketflow merge adds the counts up and searches. docs/shards.md says which methods need one
+    exchange, and what is not promised.
+    """
+    from ..api.statistics import agree as agreed
+    from ..api.statistics import blocks_of
+    from ..data.counting import count_rows
+    from ..data.statistics_file import read_agreement, write_agreement, write_statistics
+
+    if agree == (output is not None):
+        raise ConfigError("give either --agree, to write the agreement, or -o FILE, to count by it.")
+    earlier = read_agreement(agreement) if agreement.exists() or not agree else None
+    if earlier is None and target is None:
+        raise ConfigError("an agreement is about one column to predict: name it with --target.")
+    spec = dataset_spec(table, target if earlier is None else earlier.target, data_set or ())
+    rows = blocks_of(spec)
+    if output is None:
+        found = agreed(rows, spec["target"], tables=tables, min_cell=min_cell, bins=bins, earlier=earlier)
+        write_agreement(agreement, found)
+        note(f"Wrote {agreement}: {len(found.names)} columns, {found.tables}, min_cell {found.min_cell}.")
+        return
+    counted = count_rows(rows, earlier)
+    write_statistics(output, counted)
+    note(f"Wrote {output}: {counted.n_rows:,} rows of {redacted_text(table)}, {counted.told()}.")

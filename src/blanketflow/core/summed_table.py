@@ -1,0 +1,85 @@
+"""A table of which only sufficient statistics are known: names, kinds and number of rows, but no cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .cards import CATEGORICAL
+from .errors import UnsupportedError
+from .sufficient_statistics import SufficientStatistics
+from .table import Column, Table
+
+
+class NoCells:
+    """Stands for the cells of a column that nobody has: whatever asks for one is refused."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._n_rows = n_rows
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __iter__(self) -> Iterator[Any]:
+        raise self._refusal()
+
+    def __array__(self, *args: Any, **options: Any) -> np.ndarray:
+        raise self._refusal()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise self._refusal()
+
+    def __getitem__(self, rows: Any) -> Any:
+        raise self._refusal()
+
+    @staticmethod
+    def _refusal() -> UnsupportedError:
+        return UnsupportedError(
+            "this method or test needs rows, and only counts or cross products of them are known. Take a method that "
+            "asks its CI test alone, such as mrmr, jmi, iamb or hiton-mb, with g2, chi2 or fisher-z."
+        )
+
+
+class SummedTable(Table):
+    """The columns of `SufficientStatistics`, or some of them. CI tests that need no rows are bound to it.
+
+    Examples
+    --------
+    >>> from blanketflow.core.agreement import Agreement, Coding
+    >>> both = Coding("a", "boolean", (0, 1)), Coding("t", "boolean", (0, 1))
+    >>> counted = {("a", "t"): np.array([[30, 10], [10, 30]])}
+    >>> table = SummedTable(SufficientStatistics(Agreement("t", both), 80, counted))
+    >>> from blanketflow.ci import get_ci_test
+    >>> get_ci_test("g2").bind(table).test("a", "t").statistic.round(3)
+    np.float64(20.93)
+    """
+
+    def __init__(self, statistics: SufficientStatistics, names: Iterable[str] | None = None) -> None:
+        codings = {coding.name: coding for coding in statistics.agreement.codings}
+        cells: Any = NoCells(statistics.n_rows)
+        chosen = [codings[name] for name in (codings if names is None else names)]
+        labels = [coding.levels if coding.kind == CATEGORICAL else () for coding in chosen]
+        super().__init__(
+            [Column(one.name, one.kind, cells, levels) for one, levels in zip(chosen, labels, strict=True)]
+        )
+        self.statistics = statistics
+
+    def first_incomplete(self) -> Column | None:
+        """Return None: cells that were counted were complete."""
+        return None
+
+    def select(self, keys: Iterable[str | int]) -> SummedTable:
+        """Return the table of the given columns."""
+        return SummedTable(self.statistics, [self.names[self.position(key)] for key in keys])
+
+    def with_column(self, column: Column) -> SummedTable:
+        """Return the table with one more column of the same statistics at the end."""
+        return SummedTable(self.statistics, [*self.names, column.name])
+
+    def take(self, rows: np.ndarray) -> Table:
+        """Raise `UnsupportedError`: there are no rows to take."""
+        raise NoCells._refusal()

@@ -1,0 +1,52 @@
+"""Which work on a data set with `shards` is on counts of its rows, and why other work reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..config.identifiers import TestOnRows
+from ..config.typed import Config
+from .grain import fold_ids, id_of_test
+
+
+def shards(config: Config, dataset: str, test: str | None, selector: str | None = None) -> list[str]:
+    """Return the ids of the blocks of rows that are counted for a ci_test artefact, or a search; none for rows."""
+    return [] if why_rows(config, dataset, test, selector) else fold_ids(config.datasets[dataset]["shards"])
+
+
+def sharded(config: Config, dataset: str, test: str | None, selector: str | None = None) -> dict[str, int]:
+    """Return the number of shards for a spec; nothing if the work is on rows, as before."""
+    found = shards(config, dataset, test, selector)
+    return {"shards": len(found)} if found else {}
+
+
+def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return in words which searches read rows, though a data set has shards; empty if none does."""
+    if not config.datasets[dataset].get("shards"):
+        return ""
+    own = [name for d, name in pairs if d == dataset]
+    why = {name: why_rows(config, dataset, id_of_test(config, dataset, name), name) for name in own}
+    reading = [f"{name} ({reason})" for name, reason in why.items() if reason]
+    return f"shards are not counted for {', '.join(reading)}" if reading else ""
+
+
+def why_rows(config: Config, dataset: str, test: str | None, selector: str | None = None) -> str:
+    """Return why a ci_test artefact, or a search by it, needs the rows of a data set; empty if counts are enough."""
+    spec = config.datasets[dataset]
+    if not spec.get("shards"):
+        return "there are no shards"
+    if test is None:
+        return "it has no CI test"
+    on_rows = TestOnRows.of(test)
+    configured = config.ci_tests[on_rows.test]
+    if not configured.sums:
+        return f"{configured.card.id} reads rows"
+    if selector is not None and (reason := config.selectors[selector].method.why_rows(configured)):
+        return reason
+    keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
+    keys += ["weights_are: sampling"] if spec.get("weights_are") == "sampling" else []
+    keys += ["missing: pairwise"] if spec.get("missing") == "pairwise" else []
+    keys += ["confirm"] if on_rows.confirm is not None else []
+    if selector is not None and not keys and config.prior(dataset, selector).feature_groups:
+        keys = ["feature_groups"]
+    return f"{keys[0]} reads rows" if keys else ""

@@ -1,0 +1,85 @@
+"""`blanketflow count` and `merge`: two places, one agreement, one answer."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.cli import main
+from blanketflow.data.simulate import NETWORKS
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    columns = NETWORKS["clinic"].network.sample(900, seed=1).columns
+    frame = pd.DataFrame({c.name: pd.Categorical.from_codes(c.values, c.levels) for c in columns}).astype(str)
+    frame[:300].to_csv(tmp_path / "a.csv", index=False)
+    frame[300:].to_parquet(tmp_path / "b.parquet")
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+def run(*arguments):
+    return main(list(map(str, arguments)))
+
+
+def counted(agreement, suffix=""):
+    for table in ("a.csv", "b.parquet"):
+        assert run("count", table, agreement, "-o", f"{table[0]}{suffix}.counts") == 0
+    return [f"a{suffix}.counts", f"b{suffix}.counts"]
+
+
+def test_places_find_what_the_pooled_rows_have(places, capsys):
+    assert run("count", "a.csv", "agreement.json", "--agree", "--target", "pneumonia") == 0
+    assert run("count", "b.parquet", "agreement.json", "--agree") == 0
+    parts = counted("agreement.json")
+    capsys.readouterr()
+    assert run("merge", *parts, "-o", "sum.parquet", "--method", "jmi", "--set", "n_features=4", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = bf.JMI(n_features=4).fit(places.drop(columns="pneumonia"), places["pneumonia"])
+    assert found["features"] == expected.selected_features_ and found["n_tests"] == expected.n_tests_
+    assert (found["n_rows"], found["status"], found["refused"]) == (900, "ok", [])
+
+
+@pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
+def test_a_search_that_needs_more_tables_asks_for_them(places, capsys):
+    run("count", "a.csv", "agreement.json", "--agree", "--target", "pneumonia", "--tables", "relevance")
+    run("count", "b.parquet", "agreement.json", "--agree")
+    search = ["--method", "iamb", "--ci-test", "g2", "--set", "alpha=0.001", "--ask", "more.json"]
+    search += ["-o", "sum.parquet", "--json"]
+    code, parts, earlier = 1, counted("agreement.json"), []
+    exchanges = 0
+    while code and exchanges < 12:
+        capsys.readouterr()
+        code, exchanges = run("merge", *parts, *earlier, *search), exchanges + 1
+        if code:
+            parts, earlier = counted("more.json", exchanges), ["--earlier", "sum.parquet"]
+    found = json.loads(capsys.readouterr().out)
+    expected = bf.IAMB(ci_test="g2", alpha=0.001).fit(places.drop(columns="pneumonia"), places["pneumonia"])
+    assert exchanges > 1 and found["features"] == expected.selected_features_
+
+
+def test_what_is_refused_is_listed_and_the_answer_is_not_reliable(places, capsys):
+    run("count", "b.parquet", "agreement.json", "--agree", "--target", "pneumonia", "--min-cell", 5)
+    run("count", "a.csv", "agreement.json", "--agree")
+    parts = counted("agreement.json")
+    capsys.readouterr()
+    assert run("merge", *parts, "--method", "jmi") == 0
+    told = capsys.readouterr()
+    assert "refused: " in told.err and "unreliable: " in told.out and "tests were refused" in told.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["count", "a.csv", "agreement.json", "--target", "pneumonia"], "give either --agree"),
+        (["count", "a.csv", "agreement.json", "--agree"], "name it with --target"),
+        (["count", "a.csv", "agreement.json", "-o", "a.counts"], "not a readable agreement"),
+        (["merge", "a.counts"], "give -o FILE for the sum, --method"),
+        (["merge", "b.parquet", "-o", "sum.parquet"], "not a readable blanketflow artefact"),
+    ],
+)
+def test_wrong_use_is_told(places, capsys, arguments, said):
+    assert run(*arguments) != 0
+    assert said in " ".join(capsys.readouterr().err.split())
