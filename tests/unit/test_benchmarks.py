@@ -118,14 +118,15 @@ def test_cells_of_all_features_are_counted_apart_and_once():
 
     both = [
         {"table": "2", "measure": measure, "model": "svm", "selected_on": rows, "method": method, "dataset": "a"}
-        | {"verdict": verdict}
+        | {"said": said}
         for rows in ("training rows", "all rows")
         for measure in ("accuracy", "n-features")
-        for method, verdict in (("all", "better"), ("ppfs", "worse"))
+        for method, said in (("all", papers.LOWER), ("ppfs", papers.HIGHER))
     ]
-    *_, chosen, rest = papers.counted(pd.DataFrame(both)).splitlines()
-    assert chosen == "| all of these |  |  |  | 0 | 0 | 4 | 0 |"
-    assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 |"
+    *_, scores, sizes, rest = papers.counted(pd.DataFrame(both)).splitlines()
+    assert scores == "| all scores of methods |  |  |  | 0 | 0 | 2 | 0 | 0 | 0 |"
+    assert sizes == "| all numbers of features |  |  |  | 0 | 0 | 2 | 0 | 0 | 0 |"
+    assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 | 0 | 0 |"
 
 
 def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():
