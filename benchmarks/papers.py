@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 import yaml
 from page import renewed
-from printed_noise import half_width
+from printed_noise import half_width, of_partition
 
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
@@ -51,8 +51,13 @@ def main() -> None:
                 kept = pd.concat([kept[kept["run"] != folder.name], cells], ignore_index=True)
         draw_curves(folder)
     kept.to_parquet(CELLS, index=False)
+    write("noise", noises(kept))
     for run, cells in kept.groupby("run", sort=False):
-        write(run, tables(judged(cells, printed_tables(run)), run))
+        compared = judged(cells, printed_tables(run))
+        write(run, tables(compared, run))
+        shown = of_chart(compared)
+        if len(shown):
+            (PAGE.parent / f"printed-{run}.svg").write_text(svg_on_white(chart(shown)), encoding="utf-8")
 
 
 def draw_curves(folder: Path) -> None:
@@ -94,13 +99,24 @@ def write(block: str, text: str) -> None:
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {block: text}, str(PAGE)), encoding="utf-8")
 
 
+def noises(kept: pd.DataFrame) -> str:
+    """Return how wide the interval of a difference is by folds and by partitions, where both are known."""
+    lines = [row("run", "data", "model", "by folds", "by partitions", "folds / partitions"), row(*["---"] * 6)]
+    scores = kept[(kept["n_partitions"] == 1) & kept["measure"].isin(["accuracy", "error"]) & (kept["method"] != ALL)]
+    for (run, dataset, model), cells in scores.groupby(["run", "dataset", "model"], sort=False):
+        printed = printed_tables(run)
+        found = [of_partition(one, printed[one["table"], one["measure"], model]) for _, one in cells.iterrows()]
+        if found[0] is not None:
+            by_folds, by_partitions = cells["noise"].median(), pd.Series(found).median()
+            ratio = f"{by_folds / by_partitions:.1f}"
+            lines.append(row(run, dataset, model, f"{by_folds:.2g}", f"{by_partitions:.2g}", ratio))
+    return "\n".join(lines)
+
+
 def tables(compared: pd.DataFrame, run: str) -> str:
-    """Return the verdicts by table, a chart, and every table with ours beside what is printed."""
+    """Return the verdicts by table, the chart's place, and every table with ours beside what is printed."""
     parts = [counted(compared)]
-    shown = compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
-    if len(shown):
-        drawing = svg_on_white(chart(shown))
-        (PAGE.parent / f"printed-{run}.svg").write_text(drawing, encoding="utf-8")
+    if len(of_chart(compared)):
         parts.append(f"![Printed numbers and ours, by verdict](printed-{run}.svg)")
     for (table, measure, model, kind), cells in compared.groupby(
         ["table", "measure", "model", "selected_on"], sort=False
@@ -108,6 +124,11 @@ def tables(compared: pd.DataFrame, run: str) -> str:
         by = f", {model}" if model else ""
         parts += [f"Table {table}, {measure}{by}, selected on {kind}:", grid(cells)]
     return "\n\n".join(parts)
+
+
+def of_chart(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that a chart shows."""
+    return compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
 
 
 def counted(compared: pd.DataFrame) -> str:
@@ -123,11 +144,12 @@ def counted(compared: pd.DataFrame) -> str:
     counts = compared[chosen].groupby(by, sort=False)["said"].value_counts().unstack(fill_value=0)
     lines = [row("table", "measure", "model", "selected on", *MARKS), row(*["---"] * (4 + len(MARKS)))]
     lines += [row(*key, *(count.get(said, 0) for said in MARKS)) for key, count in counts.iterrows()]
-    totals = {"all scores of methods": compared[chosen & ~is_size]}
-    totals |= {"all numbers of features": compared[chosen & is_size], "scores of all features": rest}
-    for name, cells in totals.items():
+    by_model = compared[chosen & ~is_size].groupby("model", sort=False)
+    totals = [("all scores of methods", model, cells) for model, cells in by_model]
+    totals += [("all numbers of features", "", compared[chosen & is_size]), ("scores of all features", "", rest)]
+    for name, model, cells in totals:
         total = cells["said"].value_counts()
-        lines += [row(name, "", "", "", *(total.get(said, 0) for said in MARKS))] if len(cells) else []
+        lines += [row(name, "", model, "", *(total.get(said, 0) for said in MARKS))] if len(cells) else []
     return "\n".join(lines)
 
 
