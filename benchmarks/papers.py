@@ -7,6 +7,7 @@ ours and their noise (printed_noise.py).
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import altair as alt
@@ -70,6 +71,7 @@ def draw_curves(folder: Path) -> None:
         write(f"{folder.name} psi", f"![Accuracy over the number of features](printed-{folder.name}-psi.svg)")
 
 
+@cache
 def printed_tables(run: str) -> dict[tuple[str, str, str], PrintedTable]:
     """Return the printed tables of a config of config/papers/, by number, measure and model."""
     config = yaml.safe_load((ROOT / "config" / "papers" / f"{run}.yaml").read_text(encoding="utf-8"))

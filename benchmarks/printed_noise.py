@@ -29,6 +29,13 @@ def kept(name: str) -> pd.DataFrame:
     return pd.read_parquet(RESULTS / f"{name}.parquet")
 
 
+@cache
+def of_partitions(*wanted: str) -> pd.DataFrame:
+    """Return the scores on further partitions of a run, a data set, a model and a metric."""
+    rows = kept("partition_noise")
+    return rows[(rows[["run", "dataset", "model", "metric"]] == list(wanted)).all(axis=1)]
+
+
 def half_width(cell: pd.Series, table: PrintedTable, rounding: float) -> float:
     """Return half the width of the 95 % interval of the difference between a cell's number and the printed one."""
     found = of_partition(cell, table) if cell["n_partitions"] == 1 else None
@@ -45,9 +52,7 @@ def of_partition(cell: pd.Series, table: PrintedTable) -> float | None:
     measure = MEASURES[cell["measure"]]
     if measure.metric is None:
         return None
-    rows = kept("partition_noise")
-    wanted = [*cell[["run", "dataset", "model"]], measure.metric]
-    rows = rows[(rows[["run", "dataset", "model", "metric"]] == wanted).all(axis=1)]
+    rows = of_partitions(cell["run"], cell["dataset"], cell["model"], measure.metric)
     own = rows[rows["selector"].isin(table.candidates(cell["dataset"], cell["method"]))]
     rows = own if len(own) else rows[rows["selector"] != ALL]
     if rows.empty:

@@ -151,7 +151,9 @@ def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypat
     found = [{**seeds, "seed": s, "n_features": 3, "partition": p, "value": s / 10 + p} for s in (0, 1) for p in (0, 1)]
     pd.DataFrame(found).to_parquet(tmp_path / "ppfs_seeds.parquet")
     monkeypatch.setattr(printed_noise, "RESULTS", tmp_path)
-    printed_noise.kept.cache_clear()
+    caches = printed_noise.kept, printed_noise.of_partitions
+    for one in caches:
+        one.cache_clear()
     table = PrintedTable("2", "", "error", "tree", {}, options={"a": {"n_repeats": "5", "n_folds": "0"}})
 
     def half_width(method, n_partitions=1, selected_on="training rows"):
@@ -167,7 +169,8 @@ def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypat
         both = ((t * pooled) ** 2 + (t * 0.1) ** 2) ** 0.5  # seeds differ by 0.1 on the same partitions
         assert half_width("ppfs", selected_on="all rows") == pytest.approx(both + 0.05)
     finally:
-        printed_noise.kept.cache_clear()
+        for one in caches:
+            one.cache_clear()
 
 
 def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():
