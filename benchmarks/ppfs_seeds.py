@@ -155,6 +155,8 @@ def both_readings(kept: pd.DataFrame, printed: dict[str, PrintedTable]) -> str:
     sizes = {name: printed[number].cells[name, "ppfs"] for number in "67" for name in printed[number].options}
     for (number, name), found in kept[(kept["code"] == OURS) & (kept["n_folds"] > 0)].groupby(["table", "dataset"]):
         means = found.groupby("fold_rows")[["n_features", "value"]].mean()
+        if len(means) < 2:  # one reading has not been run
+            continue
         cells = [f"{means.loc[how, 'n_features']:.1f}: {means.loc[how, 'value']:.4g}" for how in ("train", "part")]
         said = f"{sizes[name].value:.0f}: {printed[number].cells[name, 'ppfs'].value:.4g}"
         lines.append(row(number, name, f"{found['n_repeats'].iloc[0]}, {found['n_folds'].iloc[0]}", said, *cells))
