@@ -1,49 +1,99 @@
-"""What papers printed beside ours, on a page: `python benchmarks/papers.py` after runs of config/papers/.
+"""What papers printed beside ours, on a page: `python benchmarks/papers.py`, after runs of config/papers/ or without.
 
-Renews the tables and charts of docs/printed.md from results/papers/*/tables/paper_*.parquet. A run that is not there
-leaves its part of the page as it is.
+Renews the tables and charts of docs/printed.md. Our numbers are kept in results/printed.parquet, and taken anew from
+results/papers/*/tables/paper_*.parquet where there is such a run. The verdicts are made here from the printed numbers,
+ours and their noise (printed_noise.py).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import altair as alt
 import pandas as pd
+import yaml
 from page import renewed
+from printed_noise import half_width, of_partition
 
-from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
+from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.printed import PrintedTable, read_printed, verdict
+from blanketflow.reporting.printed.comparison import NOT_COMPARABLE
+from blanketflow.reporting.printed.tables import ALL
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"
 RUNS = Path("results") / "papers"
-#: Verdicts of `blanketflow.reporting.printed`, and how a cell of the page shows them.
-MARKS = {"reproduced within noise": "=", "better": "+", "worse": "-", "not comparable": "·"}
+CELLS = Path(__file__).parent / "results" / "printed.parquet"
+LOWER, HIGHER = "different, ours lower", "different, ours higher"
+#: What is said of a cell, and how the page shows it, between the printed number and ours.
+MARKS = {"reproduced": "=", LOWER: ">", HIGHER: "<", "undecided": "~", "vacuous": "?", NOT_COMPARABLE: "·"}
+#: What is kept of a cell of a run.
+KEPT = ["table", "measure", "model", "selected_on", "dataset", "method", "ours", "noise", "n_partitions", "reason"]
 #: Selectors that rank a number of features, by the name that configs give them.
 RANKING = r"^(mrmr|cmim|jmi)-(\d+)$"
-COLOURS = {"reproduced within noise": BLUE, "better": GREEN, "worse": VERMILLION}
+COLOURS = {"reproduced": BLUE, "different": VERMILLION, "undecided": ORANGE, "vacuous": PURPLE}
+SIZE = "n-features"
 #: Measures between 0 and 1, which a chart can share.
-#: The column of all features.
-ALL = "all"
 SHARES = ("accuracy", "error", "kappa", "balanced-accuracy", "r2", "accuracy-percent")
 
 
 def main() -> None:
-    """Renew what has been run."""
-    for folder in sorted(RUNS.iterdir()):
+    """Renew the page, with what has been run since."""
+    kept = pd.read_parquet(CELLS)
+    for folder in sorted(RUNS.iterdir()) if RUNS.exists() else []:
         for path in sorted((folder / "tables").glob("paper_*.parquet")):
             found = pd.read_parquet(path)
-            name = f"{folder.name} claims" if path.stem.endswith("_claims") else folder.name
-            text = claims(found) if path.stem.endswith("_claims") else tables(found, folder.name)
-            if text:
-                write(name, text)
-        scores = pd.read_parquet(folder / "tables" / "scores.parquet")
-        sizes = scores["selector"].str.extract(RANKING).dropna()
-        if len(sizes):
-            drawing = svg_on_white(curves(scores, sizes))
-            (PAGE.parent / f"printed-{folder.name}-psi.svg").write_text(drawing, encoding="utf-8")
-            write(f"{folder.name} psi", f"![Accuracy over the number of features](printed-{folder.name}-psi.svg)")
+            if path.stem.endswith("_claims"):
+                write(f"{folder.name} claims", claims(found))
+            elif (found["selected_on"] != "").any():
+                cells = found.loc[found["selected_on"] != "", KEPT].assign(run=folder.name)
+                kept = pd.concat([kept[kept["run"] != folder.name], cells], ignore_index=True)
+        draw_curves(folder)
+    kept.to_parquet(CELLS, index=False)
+    write("noise", noises(kept))
+    for run, cells in kept.groupby("run", sort=False):
+        compared = judged(cells, printed_tables(run))
+        write(run, tables(compared, run))
+        shown = of_chart(compared)
+        if len(shown):
+            (PAGE.parent / f"printed-{run}.svg").write_text(svg_on_white(chart(shown)), encoding="utf-8")
+
+
+def draw_curves(folder: Path) -> None:
+    """Draw the accuracy of a run's rankings over the number of features, if it has any."""
+    scores = pd.read_parquet(folder / "tables" / "scores.parquet")
+    sizes = scores["selector"].str.extract(RANKING).dropna()
+    if len(sizes):
+        drawing = svg_on_white(curves(scores, sizes))
+        (PAGE.parent / f"printed-{folder.name}-psi.svg").write_text(drawing, encoding="utf-8")
+        write(f"{folder.name} psi", f"![Accuracy over the number of features](printed-{folder.name}-psi.svg)")
+
+
+@cache
+def printed_tables(run: str) -> dict[tuple[str, str, str], PrintedTable]:
+    """Return the printed tables of a config of config/papers/, by number, measure and model."""
+    config = yaml.safe_load((ROOT / "config" / "papers" / f"{run}.yaml").read_text(encoding="utf-8"))
+    every = (table for path in config["printed"].values() for table in read_printed(ROOT / path))
+    return {(table.table, table.measure, table.model or ""): table for table in every}
+
+
+def judged(cells: pd.DataFrame, printed: dict[tuple[str, str, str], PrintedTable]) -> pd.DataFrame:
+    """Return cells with the printed numbers, the noise of the difference, the verdict and what is said of it."""
+    rows = []
+    for _, one in cells.iterrows():
+        table = printed[one["table"], one["measure"], one["model"]]
+        number = table.cells[one["dataset"], one["method"]]
+        found = {"printed": number.value if number else float("nan"), "verdict": NOT_COMPARABLE}
+        if number and not one["reason"] and not table.why_not(one["dataset"], one["method"]):
+            found["noise"] = half_width(one, table, number.rounding)
+            methods = table.methods_of(one["dataset"])
+            found["verdict"] = verdict(number.value, one["ours"], found["noise"], methods)
+        direction = LOWER if one["ours"] < found["printed"] else HIGHER
+        found["said"] = direction if found["verdict"] == "different" else found["verdict"]
+        rows.append({**one, **found})
+    return pd.DataFrame(rows)
 
 
 def write(block: str, text: str) -> None:
@@ -51,16 +101,24 @@ def write(block: str, text: str) -> None:
     PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {block: text}, str(PAGE)), encoding="utf-8")
 
 
-def tables(found: pd.DataFrame, run: str) -> str:
-    """Return the verdicts by table, a chart, and every table with ours beside what is printed."""
-    compared = found[found["selected_on"] != ""]
-    if compared.empty:
-        return ""
+def noises(kept: pd.DataFrame) -> str:
+    """Return how wide the interval of a difference is by folds and by partitions, where both are known."""
+    lines = [row("run", "data", "model", "by folds", "by partitions", "folds / partitions"), row(*["---"] * 6)]
+    scores = kept[(kept["n_partitions"] == 1) & kept["measure"].isin(["accuracy", "error"]) & (kept["method"] != ALL)]
+    for (run, dataset, model), cells in scores.groupby(["run", "dataset", "model"], sort=False):
+        printed = printed_tables(run)
+        found = [of_partition(one, printed[one["table"], one["measure"], model]) for _, one in cells.iterrows()]
+        if found[0] is not None:
+            by_folds, by_partitions = cells["noise"].median(), pd.Series(found).median()
+            ratio = f"{by_folds / by_partitions:.1f}"
+            lines.append(row(run, dataset, model, f"{by_folds:.2g}", f"{by_partitions:.2g}", ratio))
+    return "\n".join(lines)
+
+
+def tables(compared: pd.DataFrame, run: str) -> str:
+    """Return the verdicts by table, the chart's place, and every table with ours beside what is printed."""
     parts = [counted(compared)]
-    shown = compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
-    if len(shown):
-        drawing = svg_on_white(chart(shown))
-        (PAGE.parent / f"printed-{run}.svg").write_text(drawing, encoding="utf-8")
+    if len(of_chart(compared)):
         parts.append(f"![Printed numbers and ours, by verdict](printed-{run}.svg)")
     for (table, measure, model, kind), cells in compared.groupby(
         ["table", "measure", "model", "selected_on"], sort=False
@@ -70,22 +128,30 @@ def tables(found: pd.DataFrame, run: str) -> str:
     return "\n\n".join(parts)
 
 
+def of_chart(compared: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that a chart shows."""
+    return compared[compared["measure"].isin(SHARES) & compared["verdict"].isin(COLOURS)]
+
+
 def counted(compared: pd.DataFrame) -> str:
-    """Return how many cells of each table came out how.
+    """Return how many cells of each table came out how; in all, scores apart from numbers of features.
 
     Cells of all features say nothing about a method. Their scores, which show whether models and partitions are the
     paper's, are counted once, in a line of their own; their sizes are not.
     """
     by = ["table", "measure", "model", "selected_on"]
-    chosen = compared[compared["method"] != ALL]
-    rest = compared[(compared["method"] == ALL) & (compared["measure"] != "n-features")]
-    rest = rest.drop_duplicates(["table", "measure", "model", "dataset"])
-    counts = chosen.groupby(by, sort=False)["verdict"].value_counts().unstack(fill_value=0)
+    is_size = compared["measure"] == SIZE
+    chosen = compared["method"] != ALL
+    rest = compared[~chosen & ~is_size].drop_duplicates(["table", "measure", "model", "dataset"])
+    counts = compared[chosen].groupby(by, sort=False)["said"].value_counts().unstack(fill_value=0)
     lines = [row("table", "measure", "model", "selected on", *MARKS), row(*["---"] * (4 + len(MARKS)))]
-    lines += [row(*key, *(count.get(verdict, 0) for verdict in MARKS)) for key, count in counts.iterrows()]
-    for name, cells in (("all of these", chosen), ("scores of all features", rest)):
-        total = cells["verdict"].value_counts()
-        lines += [row(name, "", "", "", *(total.get(verdict, 0) for verdict in MARKS))] if len(cells) else []
+    lines += [row(*key, *(count.get(said, 0) for said in MARKS)) for key, count in counts.iterrows()]
+    by_model = compared[chosen & ~is_size].groupby("model", sort=False)
+    totals = [("all scores of methods", model, cells) for model, cells in by_model]
+    totals += [("all numbers of features", "", compared[chosen & is_size]), ("scores of all features", "", rest)]
+    for name, model, cells in totals:
+        total = cells["said"].value_counts()
+        lines += [row(name, "", model, "", *(total.get(said, 0) for said in MARKS))] if len(cells) else []
     return "\n".join(lines)
 
 
@@ -105,7 +171,7 @@ def cell(one: pd.Series) -> str:
     if pd.isna(one["ours"]):
         return f"{printed} · {one['reason'].partition(',')[0][:40]}"
     noise = "" if pd.isna(one["noise"]) else f" ± {one['noise']:.2g}"
-    return f"{printed} {MARKS[one['verdict']]} {one['ours']:.4g}{noise}"
+    return f"{printed} {MARKS[one['said']]} {one['ours']:.4g}{noise}"
 
 
 def chart(shown: pd.DataFrame) -> alt.LayerChart:

@@ -7,7 +7,7 @@ from workflow_runs import PROJECT, columns, configure, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
-REPRODUCED = "reproduced within noise"
+REPRODUCED, DIFFERENT = "reproduced", "different"
 HONEST, OPTIMISTIC = "training rows", "all rows"
 
 
@@ -33,15 +33,15 @@ def verdicts(tmp_path_factory):
 @pytest.mark.parametrize("table", ["2", "3"])
 @pytest.mark.parametrize("method", ["all", "mixed-mb"])
 @pytest.mark.parametrize("selected_on", [HONEST, OPTIMISTIC])
-def test_baselines_are_reproduced(verdicts, table, method, selected_on):
-    assert verdicts[table, method, selected_on] == REPRODUCED
+def test_baselines_do_not_differ(verdicts, table, method, selected_on):
+    assert verdicts[table, method, selected_on] != DIFFERENT
 
 
-def test_ppfs_is_reproduced_where_the_selection_has_seen_the_test_rows(verdicts):
-    assert verdicts["2", "ppfs", OPTIMISTIC] == verdicts["3", "ppfs", OPTIMISTIC] == REPRODUCED
-    # Inside the training rows it is not, with a tree: 0.949 is printed.
-    assert verdicts["2", "ppfs", HONEST] == "worse"
+def test_ppfs_does_not_differ_where_the_selection_has_seen_the_test_rows(verdicts):
+    assert DIFFERENT not in (verdicts["2", "ppfs", OPTIMISTIC], verdicts["3", "ppfs", OPTIMISTIC])
+    # Inside the training rows it does, with a tree: 0.949 is printed.
+    assert verdicts["2", "ppfs", HONEST] == DIFFERENT
 
 
-def test_sizes_of_sets_chosen_inside_the_training_rows_are_reproduced(verdicts):
-    assert verdicts["6", "ppfs", HONEST] == verdicts["6", "mixed-mb", HONEST] == REPRODUCED
+def test_the_size_of_mixed_mb_chosen_inside_the_training_rows_is_reproduced(verdicts):
+    assert verdicts["6", "mixed-mb", HONEST] == REPRODUCED and verdicts["6", "ppfs", HONEST] != DIFFERENT

@@ -118,14 +118,59 @@ def test_cells_of_all_features_are_counted_apart_and_once():
 
     both = [
         {"table": "2", "measure": measure, "model": "svm", "selected_on": rows, "method": method, "dataset": "a"}
-        | {"verdict": verdict}
+        | {"said": said}
         for rows in ("training rows", "all rows")
         for measure in ("accuracy", "n-features")
-        for method, verdict in (("all", "better"), ("ppfs", "worse"))
+        for method, said in (("all", papers.LOWER), ("ppfs", papers.HIGHER))
     ]
-    *_, chosen, rest = papers.counted(pd.DataFrame(both)).splitlines()
-    assert chosen == "| all of these |  |  |  | 0 | 0 | 4 | 0 |"
-    assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 |"
+    *_, scores, sizes, rest = papers.counted(pd.DataFrame(both)).splitlines()
+    assert scores == "| all scores of methods |  | svm |  | 0 | 0 | 2 | 0 | 0 | 0 |"
+    assert sizes == "| all numbers of features |  |  |  | 0 | 0 | 2 | 0 | 0 | 0 |"
+    assert rest == "| scores of all features |  |  |  | 0 | 1 | 0 | 0 | 0 | 0 |"
+
+
+def test_the_page_of_printed_numbers_is_what_the_kept_ones_say():
+    import papers
+
+    page, kept = papers.PAGE.read_text(encoding="utf-8"), pd.read_parquet(papers.CELLS)
+    blocks = {run: papers.tables(papers.judged(c, papers.printed_tables(run)), run) for run, c in kept.groupby("run")}
+    for name, text in {**blocks, "noise": papers.noises(kept)}.items():
+        assert f"<!-- {name} -->\n{text}\n<!-- end of {name} -->" in page, f"{name}: python benchmarks/papers.py"
+
+
+def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypatch):
+    import printed_noise
+
+    from blanketflow.reporting.printed import PrintedTable
+
+    of = {"run": "r", "dataset": "a", "model": "tree", "metric": "accuracy"}
+    values = {"iamb": [0.8, 0.9], "mmpc": [0.5, 0.8], "all": [0.0, 1.0]}
+    rows = [{**of, "selector": s, "partition": p, "value": v} for s, two in values.items() for p, v in enumerate(two)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "partition_noise.parquet")
+    seeds = {"code": "blanketflow", "fold_rows": "train", "table": "2", "dataset": "a", "n_repeats": 5, "n_folds": 0}
+    found = [{**seeds, "seed": s, "n_features": 3, "partition": p, "value": s / 10 + p} for s in (0, 1) for p in (0, 1)]
+    pd.DataFrame(found).to_parquet(tmp_path / "ppfs_seeds.parquet")
+    monkeypatch.setattr(printed_noise, "RESULTS", tmp_path)
+    caches = printed_noise.kept, printed_noise.of_partitions
+    for one in caches:
+        one.cache_clear()
+    table = PrintedTable("2", "", "error", "tree", {}, options={"a": {"n_repeats": "5", "n_folds": "0"}})
+
+    def half_width(method, n_partitions=1, selected_on="training rows"):
+        cell = {**of, "table": "2", "measure": "error", "method": method, "selected_on": selected_on}
+        return printed_noise.half_width(pd.Series(cell | {"n_partitions": n_partitions, "noise": 0.3}), table, 0.05)
+
+    t = 12.706205  # Student's 0.975 with one degree of freedom; a difference of two draws has twice the variance
+    try:
+        assert half_width("iamb") == pytest.approx(t * 0.1 + 0.05)  # 0.1 / sqrt(2) is its deviation
+        pooled = ((0.1**2 + 0.3**2) / 2) ** 0.5  # of the two methods, for one that was not measured
+        assert half_width("gs") == pytest.approx(t * pooled + 0.05)
+        assert half_width("iamb", n_partitions=10) == pytest.approx(0.3)
+        both = ((t * pooled) ** 2 + (t * 0.1) ** 2) ** 0.5  # seeds differ by 0.1 on the same partitions
+        assert half_width("ppfs", selected_on="all rows") == pytest.approx(both + 0.05)
+    finally:
+        for one in caches:
+            one.cache_clear()
 
 
 def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():

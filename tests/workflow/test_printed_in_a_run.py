@@ -41,13 +41,13 @@ def run(tmp_path_factory):
 def test_each_printed_number_has_ours_beside_it_for_either_selection(run):
     table = columns(run / "results/tables/paper_paper.parquet")
     rows = list(zip(*(table[k] for k in ("dataset", "method", "selected_on", "verdict")), strict=True))
-    assert ("wine", "gs", "training rows", "better") in rows and ("wine", "gs", "all rows", "better") in rows
+    assert ("wine", "gs", "training rows", "different") in rows and ("wine", "gs", "all rows", "different") in rows
     assert ("wine", "iamb", "", "not comparable") in rows
     assert ("digits", "gs", "", "not comparable") in rows  # which it was told to leave out
     assert {row[2] for row in rows if row[:2] == ("digits", "all")} == {"training rows", "all rows"}
     assert (run / "results/tables/paper_paper.csv").exists()
     scores = columns(run / "results/evaluate/wine/gs.parquet")
-    i = rows.index(("wine", "gs", "training rows", "better"))
+    i = rows.index(("wine", "gs", "training rows", "different"))
     assert table["ours"][i] == pytest.approx(sum(scores["value"]) / 4) and table["n_partitions"][i] == 2
 
 

@@ -3,6 +3,7 @@
 from .claims import CLAIM_COLUMNS, OF_TABLES, Claim, judge, read_claims
 from .comparison import COLUMNS, compare_with_printed
 from .tables import PrintedTable, read_printed
+from .verdict import verdict
 
 __all__ = [
     "CLAIM_COLUMNS",
@@ -14,4 +15,5 @@ __all__ = [
     "judge",
     "read_claims",
     "read_printed",
+    "verdict",
 ]

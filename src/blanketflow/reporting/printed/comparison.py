@@ -1,4 +1,4 @@
-"""Compares each printed number with ours: the difference, the noise of the partition, and a verdict."""
+"""Compares each printed number with ours: the difference, the noise of the partition, and the verdict."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tables.result_table import typed_frame
 from .tables import MEASURES, Measure, PrintedNumber, PrintedTable, values_of
+from .verdict import verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ COLUMNS: dict[str, str] = {
     "verdict": "string",
     "reason": "string",
 }
-REPRODUCED, BETTER, WORSE, NOT_COMPARABLE = "reproduced within noise", "better", "worse", "not comparable"
+NOT_COMPARABLE = "not comparable"
 CONFIDENCE = 0.95
 
 
@@ -39,10 +40,10 @@ def compare_with_printed(tables: Sequence[PrintedTable], evaluations: pd.DataFra
 
     There is one row per printed cell of a data set that was run and per kind of selection. The splits ``cv-1`` to
     ``cv-n_folds`` form the first partition, and so on. ``ours`` is the mean over the partitions. ``noise`` is half the
-    width of the interval that would contain the number of one more partition with a probability of 95 %, plus the
-    rounding of the print. The interval is Student's t with the standard deviation over the partitions; with a single
-    partition, over its folds, whose training rows overlap. A printed number within the interval is reproduced;
-    otherwise ours is better or worse.
+    width of the 95 % interval of the difference, if the printed number is that of one more partition, plus the rounding
+    of the print. The interval is Student's t with the standard deviation over the partitions. With a single partition
+    it is that over its folds, which is wider on most data sets, so that less is decided. `verdict` says what the
+    difference means. A selection on all rows by a method that draws is one draw; ``noise`` does not hold its seed.
     """
     run = evaluations.reset_index(drop=True)
     run = run.assign(partition=_partition(run["split"], n_folds))
@@ -99,7 +100,6 @@ def _compared(
     measure: Measure,
     ours: pd.DataFrame,
 ) -> dict[str, Any]:
-    sign = 1 if measure.higher_is_better else -1
     lacking = ours["value"].isna()
     if lacking.all():
         first = ours.iloc[0]
@@ -124,9 +124,8 @@ def _compared(
         return {**found, "reason": why_not}
     if math.isnan(found["noise"]):
         return {**found, "reason": "the noise cannot be estimated from a single split"}
-    if abs(found["difference"]) <= found["noise"]:
-        return {**found, "verdict": REPRODUCED, "reason": ""}
-    return {**found, "verdict": BETTER if sign * found["difference"] > 0 else WORSE, "reason": ""}
+    said = verdict(printed.value, found["ours"], found["noise"], table.methods_of(dataset))
+    return {**found, "verdict": said, "reason": ""}
 
 
 def _noise(by_partition: pd.Series, by_fold: pd.Series) -> float:

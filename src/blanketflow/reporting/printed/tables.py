@@ -68,6 +68,8 @@ def values_of(run: pd.DataFrame, measure: Measure, model: str | None) -> pd.Data
 _NUMBER = re.compile(r"\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:±\s*([0-9]+(?:\.[0-9]+)?))?\s*")
 #: The required keys of a table; unknown keys are ignored.
 _NEEDED = ("measure", "columns", "rows")
+#: The column of all features.
+ALL = "all"
 #: The keys that say where in the paper a number is printed.
 _PLACES = ("table", "figure", "text")
 
@@ -107,6 +109,11 @@ class PrintedTable:
         """Return the ids of the selectors that stand for a cell."""
         named = self.selectors.get(column, column)
         return [name.format(**self.options.get(row, {})) for name in ([named] if isinstance(named, str) else named)]
+
+    def methods_of(self, row: str) -> list[float]:
+        """Return the numbers of a row that can be compared, but for that of all features, which is no method's."""
+        cells = {column: number for (one, column), number in self.cells.items() if one == row and column != ALL}
+        return [number.value for column, number in cells.items() if number and not self.why_not(row, column)]
 
     def why_not(self, row: str, column: str) -> str | None:
         """Return why a cell must not be compared, or None if it may be."""

@@ -32,8 +32,8 @@ class PPFS(Method):
     correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
     positives enter; see `blanketflow.ci.ppi.PPI`.
 
-    Algorithm 2 can be read in two ways: the rows of a fold are all rows but its part (``fold_rows="train"``, the
-    default here), or its part alone (``fold_rows="part"``).
+    In Algorithm 2 the rows of a fold are one part of the data (``fold_rows="part"``); in the authors' code they are all
+    rows but that part (``fold_rows="train"``, the default here). docs/printed.md has the sizes by both.
 
     Of d features that are independent of the target, a test at its level admits about alpha d: thousands on wide
     tables. `correction` treats the d marginal p-values as one family; the shrink phase always tests at alpha. A
@@ -54,7 +54,8 @@ class PPFS(Method):
         id="ppfs",
         name="PPFS",
         family="causal",
-        summary="Marginal growth and one conditional backward pass by the PPI test, aggregated over folds.",
+        summary="Marginal growth and one conditional backward pass by the PPI test, aggregated over folds: of all rows "
+        "but a part, as in the authors' code, or of the part (fold_rows: part), as Algorithm 2 has it.",
         reference="Hassan, Paik, Khare, Hassan (2021) PPFS: Predictive Permutation Feature Selection, "
         "arXiv:2110.10713. Corrections: Benjamini, Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x; "
         "Benjamini, Yekutieli (2001) doi:10.1214/aos/1013699998.",
