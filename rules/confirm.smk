@@ -22,7 +22,7 @@ rule confirm:
     resources:
         **resources("confirm", n_folds=1),
     params:
-        spec=lambda w: plan.confirm_spec(w.selector),
+        spec=lambda w: plan.confirm_spec(w.dataset, w.selector),
         code=plan.code("confirm"),
     script:
         "../scripts/confirm.py"

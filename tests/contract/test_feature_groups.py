@@ -165,6 +165,25 @@ def test_a_plan_skips_what_takes_no_groups_and_refuses_wrong_names_before_any_jo
         make_plan(config(feature_groups={"serum": ["serum_"]}), str)
 
 
+def test_a_group_is_confirmed_as_one_joint_variable():
+    rng = np.random.default_rng(0)
+    shade = rng.integers(0, 3, 400)
+    X = pd.DataFrame({f"shade_{level}": (shade == level) * 1.0 for level in range(3)})
+    X["noise"], X["age"] = rng.normal(size=(2, 400))
+    y = pd.Series(2.0 * (shade == 1) + X["age"] + rng.normal(size=400), name="target")
+    asked = {"ci_test": "lr-mixed", "confirm": 0.5, "include": ["noise"]}
+    ours = bf.IAMB(**asked, feature_groups={"shade": ["shade_*"]})
+    found = ours.fit(X, y).confirmed_.set_index("feature")
+    of_labels = bf.IAMB(**asked).fit(X[["noise", "age"]].assign(shade_0=shade.astype(str)), y).confirmed_
+    of_labels = of_labels.set_index("feature")
+    # What is left of the indicators spans what is left of the labels, if nothing else tells them.
+    assert found.loc["shade_0", "p_value"] == found.loc["shade_2", "p_value"] < 1e-6
+    assert found["confirmed"].to_dict() == {**dict.fromkeys(X, True), "noise": False}
+    assert found.loc["age", "p_value"] == pytest.approx(of_labels.loc["age", "p_value"], rel=0.5)
+    compared = bf.compare(X.assign(target=y), "target", [ours], evaluation=0, folds=0).confirmed.set_index("feature")
+    assert compared.loc["shade_0", "p_value"] == compared.loc["shade_2", "p_value"] < 1e-6
+
+
 def test_a_comparison_by_the_workflows_stages_finds_what_fit_finds(rows):
     X, y = rows[0], pd.Series(rows[1] == "high", name="target")
     names = {"iamb": {"ci_test": "fisher-z"}, "hiton-mb": {"ci_test": "lr-mixed"}, "jmi": {"n_features": 2}}

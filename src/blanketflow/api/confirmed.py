@@ -25,5 +25,6 @@ def confirmed(
     if selector.confirm is not None:
         rows = filled(features.take(left_out), selector.missing), target.take(left_out)
         together = None if groups is None else groups[left_out]
-        found = confirm_members(*rows, selector.selected_features_, seed, together, type(selector).__name__)
+        how = seed, together, type(selector).__name__, selector.feature_groups_
+        found = confirm_members(*rows, selector.selected_features_, *how)
     return pd.DataFrame(map(asdict, found), columns=[field.name for field in fields(Confirmation)])

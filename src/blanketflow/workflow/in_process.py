@@ -173,7 +173,7 @@ def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
 
 def _confirm(files: JobFiles, path: Path) -> None:
     ids = parse(path, ["confirm"]).ids
-    spec, table = files.plan.confirm_spec(ids["selector"]), files.at("table", dataset=ids["dataset"])
+    spec, table = files.plan.confirm_spec(ids["dataset"], ids["selector"]), files.at("table", dataset=ids["dataset"])
     confirm_blanket(table, files.splits(ids), files.at("blanket", **ids), path, ids["dataset"], spec)
 
 

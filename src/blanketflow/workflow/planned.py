@@ -110,7 +110,7 @@ class Artefacts:
                 )
         final = {**pair, "split": FINAL}
         if (confirmed := self.files.at("confirm", **final)) in self.files.confirmed():
-            spec, inputs = plan.confirm_spec(selector), [*made_of, self.files.at("blanket", **final)]
+            spec, inputs = plan.confirm_spec(dataset, selector), [*made_of, self.files.at("blanket", **final)]
             yield Planned("confirm", confirmed, spec, self._code("confirm"), inputs)
         for scores in plan.scores:
             inputs = [*made_of, *self.files.evaluated(scores, pair)]

@@ -250,9 +250,11 @@ class Plan:
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
         return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
-    def confirm_spec(self, selector: str) -> str:
+    def confirm_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the confirmation of a final blanket."""
-        return canonical_json({"seed": self.config.seed, **_confirm(self.selector(selector).confirm)})
+        groups = self._prior(dataset, selector).get("prior", {}).get("feature_groups")
+        prior = {"prior": {"feature_groups": groups}} if groups else {}
+        return canonical_json({"seed": self.config.seed, **_confirm(self.selector(selector).confirm), **prior})
 
     def evaluate_spec(self, dataset: str) -> str:
         """Return the spec of the evaluation."""

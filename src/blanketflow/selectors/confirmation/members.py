@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ...ci.generalised_covariance import generalised_covariance
 from ...core.errors import DataError
 from ...core.holm import holm
+from ...core.prior import NO_GROUPS
 from ...core.seeds import derive_seed
 from ...core.table import Column, Table
 from ..learning import matrix_of
@@ -53,8 +54,11 @@ def confirm_members(
     seed: int,
     groups: np.ndarray | None = None,
     where: str = "data",
+    feature_groups: Mapping[str, Sequence[str]] = NO_GROUPS,
 ) -> list[Confirmation]:
     """Test each selected feature on held-out rows given the other selected ones.
+
+    The members of a group are tested as one joint variable given those outside it, and all have its result.
 
     Parameters
     ----------
@@ -70,6 +74,8 @@ def confirm_members(
         Numbers of rows that belong together; then groups are taken as independent, not rows.
     where : str
         What the message of an error begins with.
+    feature_groups : mapping of str to sequence of str
+        The members of each group of features.
 
     Returns
     -------
@@ -88,14 +94,18 @@ def confirm_members(
             f"{where}: {len(members)} features cannot be confirmed on {target.n_rows} rows, which must be more. Select "
             "fewer, give more rows, or remove confirm."
         )
+    together = {member: tuple(group) for group in feature_groups.values() for member in group}
+    tested = list(dict.fromkeys(together.get(member, (member,)) for member in members))
     found = []
-    for member in members:
-        others = matrix_of(features, [name for name in members if name != member])
-        own = derive_seed(seed, member)
-        x, y = (cross_fitted_residuals(column, others, own, groups) for column in (features[member], target))
-        found.append(generalised_covariance(x, y, groups))
+    for joint in tested:
+        others = matrix_of(features, [name for name in members if name not in joint])
+        own = derive_seed(seed, *joint)
+        *xs, y = (cross_fitted_residuals(c, others, own, groups) for c in (*(features[name] for name in joint), target))
+        found.append(generalised_covariance(np.hstack(xs), y, groups))
     is_confirmed = np.array(holm([one.p_value for one in found])) <= LEVEL
-    return [
-        Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
-        for member, one, confirmed in zip(members, found, is_confirmed, strict=True)
-    ]
+    of_member = {
+        member: Confirmation(member, one.statistic, one.p_value, one.effect, one.low, one.high, bool(confirmed))
+        for joint, one, confirmed in zip(tested, found, is_confirmed, strict=True)
+        for member in joint
+    }
+    return [of_member[member] for member in members]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
+from ...core.prior import in_order_of_groups
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_rows
 from ...data.splits import FINAL
@@ -28,7 +29,7 @@ def confirm_blanket(
     dataset : str
         Id of the data set.
     spec : str
-        The share of the rows, and the seed, as JSON.
+        The share of the rows, the seed and, where there are any, the groups of features, as JSON.
     code : str
         Digest of the code.
     """
@@ -44,6 +45,7 @@ def confirm_blanket(
         whole = fold.prepared(stored, rows)
         groups = None if stored.groups is None else stored.groups[rows]
         target = whole[stored.target.name]
-        found = confirm_members(whole, target, members, fold.seed, groups, f"{dataset}, split {FINAL}")
+        of_features = in_order_of_groups(members, fold.prior().feature_groups)
+        found = confirm_members(whole, target, members, fold.seed, groups, f"{dataset}, split {FINAL}", of_features)
         provenance.n_tests = len(found)
     write_rows(confirmed, [tuple(asdict(one).values()) for one in found], ARTEFACTS["confirm"].types(), provenance)
