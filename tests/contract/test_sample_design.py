@@ -155,14 +155,22 @@ def test_a_run_finds_what_fit_finds(rows):
 
 
 @pytest.mark.parametrize("n_features", [3, 2_100])  # stored with a column, and with a row, for each feature
-@pytest.mark.parametrize("design", [Design(np.array([0.5, 2, 3])), Design(None, np.array([1, 0, 1]))])
+@pytest.mark.parametrize(
+    "design",
+    [
+        Design(np.array([0.5, 2, 3])),
+        Design(None, np.array([1, 0, 1])),
+        Design(np.array([0.5, 2, 3]), np.array([1, 0, 1]), np.array([0, 0, 1])),
+    ],
+)
 def test_a_design_is_stored_with_the_table(tmp_path, n_features, design):
     features = Table([Column(f"x{i}", "numeric", np.arange(3.0) + i) for i in range(n_features)]).with_design(design)
-    raw = RawTable(features, Column("y", "numeric", np.arange(3.0)), Task("regression", ""), groups=design.clusters)
+    of_rows = {"groups": design.clusters, "within": design.within}
+    raw = RawTable(features, Column("y", "numeric", np.arange(3.0)), Task("regression", ""), **of_rows)
     write_table(tmp_path / "t.parquet", raw, Provenance())
     found = read_table(tmp_path / "t.parquet").features
     assert found.names == features.names
-    for part in ("weights", "clusters"):
+    for part in ("weights", "clusters", "within"):
         np.testing.assert_array_equal(getattr(found.design, part), getattr(design, part))
     kept = found.take(np.array([0, 2])).select(["x1"]).design
     assert kept.n_clusters == (None if design.clusters is None else 1)
