@@ -180,10 +180,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         y : array-like of shape (n,)
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional
-            How many equal rows each row stands for: whole numbers of at least 0. The result is that of the repeated
-            rows, which stay together in folds and parts. Methods and tests that draw single rows refuse weights. With
-            ``weights_are="sampling"`` in proportion to how many members of the population each row stands for; methods
-            that read rows themselves, and tests that do not know the design of a sample, refuse them.
+            How many equal rows each row stands for: whole numbers from 0 on. The result is that of the repeated rows,
+            which stay together; what draws single rows refuses weights. See `weights_are` for sampling weights.
         groups : array-like of shape (n,), optional
             Labels of rows that belong together, such as the patient: they stay in one fold, and in one part wherever a
             method splits rows. A warning says if the test does not know groups, or if there are fewer than 40.
