@@ -231,8 +231,9 @@ def assemble(
     strata = None if within is None else _numbered_groups(name, "within", columns[names.index(within)].take(rows))[0]
     if strata is not None:
         notes.append(f"CI tests are made within the {len(np.unique(strata)):,} values of {within!r}")
-    if shares is not None or groups is not None:
-        features = features.with_design(Design(shares, None if groups is None else numbers))
+    clusters = None if groups in (None, within) else numbers  # within a group its rows are as drawn one by one
+    if shares is not None or clusters is not None:
+        features = features.with_design(Design(shares, clusters))
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
