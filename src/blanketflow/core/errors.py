@@ -149,7 +149,7 @@ def correction(value: Any, kind: str) -> str:
             return f" Write {_written(number)}, without quotes."
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return f" Write {int(value)}."
-    if kind in ("text", "choice") and isinstance(value, bool | int | float | datetime.date):
+    if kind in ("text", "text-or-names", "choice") and isinstance(value, bool | int | float | datetime.date):
         return " If it is a name, put it in quotes."
     if kind == "texts":
         held = value if isinstance(value, list) and value else ["NA"]
