@@ -52,7 +52,10 @@ def rows_at_hand(
     elif weights is not None:
         rows = repeated_rows(where, weights, features.n_rows)
     if together is not None or shares is not None:
-        features = features.with_design(replace(features.design or Design(), weights=shares, clusters=together))
+        known = features.design or Design()
+        # Within a group its rows are as drawn one by one.
+        is_within = together is not None and known.within is not None and np.array_equal(known.within, together)
+        features = features.with_design(replace(known, weights=shares, clusters=None if is_within else together))
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
         place[complete] = np.arange(len(complete))
