@@ -109,7 +109,8 @@ def test_a_comparison_finds_what_fit_does(study, rule):
         bf.compare(X, y, [bf.MRMR(missing="drop")])
 
 
-@pytest.mark.parametrize("missing", [pytest.param("impute", marks=pytest.mark.extended), "drop"])
+@pytest.mark.extended
+@pytest.mark.parametrize("missing", ["impute", "drop"])
 def test_the_answer_and_its_model_take_missing_cells(study, missing):
     X, y = study
     found = bf.select(X, y, missing=missing, tiers=[["signal"], ["code"]], exclude=["noise", "junk"])

@@ -30,7 +30,6 @@ from ..data.frames import as_frame, is_arrow_table, with_plain_texts
 from ..data.splits import rows_of_folds
 from ..search.aggregate import Member, aggregate, check_rule
 from ..selectors.base import Method, members, worst_status
-from ..selectors.max_rows import check_max_rows
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
@@ -229,8 +228,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             choice = choose_test(described(features, target), n_rows, of, are_weighted, has_design)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test = for_missing_cells(name, method, test, self.missing, self.imputations)
-        check_rows(name, method, test, are_weighted, features.design, self.confirm is not None)
-        check_max_rows(name, method, test, self.max_rows, are_weighted)
+        check_rows(name, method, test, are_weighted, features.design, self.confirm is not None, self.max_rows)
         self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
         parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]
         tell = Teller(self.verbose, name)

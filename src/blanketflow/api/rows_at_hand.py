@@ -20,6 +20,7 @@ from ..data.raw import used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
 from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights
+from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import why_no_weights
 
 
@@ -90,9 +91,18 @@ def with_strata(
 
 
 def check_rows(
-    name: str, method: Method, test: CITest | None, are_weighted: bool, design: Design | None, confirm: bool
+    name: str,
+    method: Method,
+    test: CITest | None,
+    are_weighted: bool,
+    design: Design | None,
+    confirm: bool,
+    max_rows: int | None,
 ) -> None:
-    """Raise `UnsupportedError` if anything refuses the rows; warn if groups make p-values doubtful."""
+    """Raise `UnsupportedError` if anything refuses the rows; warn if groups make p-values doubtful.
+
+    `max_rows` is refused as `check_max_rows` says.
+    """
     if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
     n_groups = None if design is None else design.n_clusters
@@ -103,6 +113,7 @@ def check_rows(
         raise UnsupportedError(f"{name}: {reason}. Choose another method or test.")
     if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
         warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
+    check_max_rows(name, method, test, max_rows, are_weighted)
 
 
 def check_complete(features: Table, missing: str) -> None:
