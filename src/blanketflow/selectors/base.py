@@ -237,12 +237,10 @@ class Method(Configurable):
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
-    asks_test_alone : bool
-        Whether it looks at no rows, but for what `reads_rows` names, and asks its CI test alone, which then decides
-        what missing cells mean.
     learns_from : str
-        All that it learns of rows: ``rows``; ``tests``, if only by its CI test; or ``triples``, if only by tests of the
-        target and at most two features. Then sums of these rows can take their place; see `blanketflow.count`.
+        All that it learns of rows, but for what `reads_rows` names: ``rows``; ``tests``, if only by its CI test; or
+        ``triples``, if only by tests of the target and at most two features. Then the test decides what missing cells
+        mean, and sums of the rows can take their place; see `blanketflow.count`.
     later_options : tuple of str
         Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
@@ -273,14 +271,13 @@ class Method(Configurable):
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = False
     learns_from: ClassVar[str] = "rows"
     later_options: ClassVar[tuple[str, ...]] = ()
 
     def why_rows(self, test: CITest | None) -> str:
         """Return why one exchange of sums cannot take the place of the rows, with some CI test; empty if it can."""
-        if test is None or self.learns_from == "rows":
-            return f"{self.card.id} reads rows"
+        if test is None or self.needs_complete_rows():
+            return f"{self.card.id} {self.reads_rows() or 'reads rows'}"
         if not test.sums:
             return f"{test.card.id} reads rows"
         is_enough = test.sums == CROSS_PRODUCTS or self.learns_from == TRIPLES
@@ -296,7 +293,7 @@ class Method(Configurable):
 
     def needs_complete_rows(self) -> bool:
         """Whether no cell may be missing, with these options, whatever the CI test does about it."""
-        return not self.asks_test_alone or bool(self.reads_rows())
+        return self.learns_from == "rows" or bool(self.reads_rows())
 
     def proves_one_search(self) -> bool:
         """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..ci.base import CITest
 from ..core.parameters import anything, feature_counts
 from ..search.steps import Answer, Step
 from .base import Method, Problem
@@ -45,10 +44,6 @@ class RankingMethod(Method):
     def reads_rows(self) -> str:
         """Return in words what reads the rows beside the CI test."""
         return "chooses n_features by models of rows" if self.n_features == "auto" else ""
-
-    def why_rows(self, test: CITest | None) -> str:
-        """Return why one exchange of sums cannot take the place of the rows: models need them, too."""
-        return "n_features: auto trains models on rows" if self.n_features == "auto" else super().why_rows(test)
 
     @abstractmethod
     def rank(self, problem: Problem, n_features: int) -> Iterable[Step]:

@@ -52,7 +52,6 @@ class KollerSahami(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"

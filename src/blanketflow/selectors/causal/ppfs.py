@@ -65,7 +65,7 @@ class PPFS(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = "ppi"
     anytime: ClassVar[bool] = True
     test_shorthands: ClassVar[tuple[str, ...]] = ("n_repeats", "model", "test_size", "significance")

@@ -48,7 +48,6 @@ class RES(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
     forms_groups: ClassVar[bool] = True
 

@@ -51,7 +51,6 @@ class SRS(RES):
     ['bmi', 'bp', 's5']
     """
 
-    learns_from: ClassVar[str] = "rows"
     card: ClassVar[Card] = Card(
         id="srs",
         name="selection via representative sets (SRS)",

@@ -56,7 +56,6 @@ class STMB(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)

@@ -68,7 +68,6 @@ class TIEStar(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
     anytime: ClassVar[bool] = True
 

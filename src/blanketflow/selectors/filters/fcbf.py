@@ -47,7 +47,6 @@ class FCBF(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "triples"
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "entropy"

@@ -23,7 +23,6 @@ class InformationRanking(RankingMethod):
     needs: ClassVar[str] = "mutual-information"
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
     learns_from: ClassVar[str] = "triples"
 
     @abstractmethod

@@ -33,7 +33,7 @@ class All(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
-    asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:

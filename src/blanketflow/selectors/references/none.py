@@ -31,7 +31,7 @@ class NoFeatures(Method):
         cost="no tests",
     )
     draws_rows: ClassVar[bool] = False
-    asks_test_alone: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = None
     obeys_prior: ClassVar[bool] = False
 
