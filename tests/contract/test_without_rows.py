@@ -8,7 +8,9 @@ import blanketflow as bf
 from blanketflow.core.registry import discover
 
 METHODS = discover("blanketflow.selectors")
-BY_TESTS = sorted(name for name, method in METHODS.items() if method.learns_from != "rows")
+BY_TESTS = sorted(
+    name for name, method in METHODS.items() if method.default_test and not method().needs_complete_rows()
+)
 BY_TRIPLES = sorted(name for name, method in METHODS.items() if method.learns_from == "triples")
 pytestmark = pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
 

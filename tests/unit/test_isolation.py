@@ -17,7 +17,7 @@ import pytest
 from blanketflow.core import isolation
 from blanketflow.core.answer_bytes import from_bytes
 from blanketflow.core.errors import DataError
-from blanketflow.core.isolation import WorkFailed, ends_after, in_child
+from blanketflow.core.isolation import WorkFailed, ends_after, in_child, in_children
 from blanketflow.core.limits import LimitReached
 
 SOURCE = Path(isolation.__file__).parents[2]
@@ -250,6 +250,24 @@ def test_no_file_and_no_process_is_left_open():
             in_child(crash)
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert set(psutil.Process().children()) == children
+
+
+def test_several_are_done_at_a_time_and_come_back_in_order():
+    """The first waits for what the second makes, so that they cannot be done one after the other."""
+    reading, writing = os.pipe()
+    works = [lambda: os.read(reading, 1).decode(), lambda: os.write(writing, b"x"), lambda: os.getpid()]
+    first, second, pid = in_children(works, n=2)
+    assert (first, second) == ("x", 1) and pid != os.getpid()
+
+
+def test_where_one_fails_the_others_end():
+    before = set(psutil.Process().children())
+    works = [lambda: 1, lambda: os._exit(3), lambda: time.sleep(3600), lambda: 4]
+    found = in_children(works, n=3)
+    assert next(found) == 1
+    with pytest.raises(WorkFailed, match="exit code 3"):
+        next(found)
+    assert set(psutil.Process().children()) == before
 
 
 def test_nested_work_comes_back():

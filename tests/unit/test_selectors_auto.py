@@ -163,7 +163,7 @@ def test_a_time_limit_decides_by_what_was_judged(monkeypatch):
         if next(calls) > 150:
             raise LimitReached("the time is over")
 
-    monkeypatch.setattr("blanketflow.selectors.base.Problem.time_check", lambda self: late)
+    monkeypatch.setattr("blanketflow.selectors.base.Problem.check_time", lambda self: late())
     found = bf.Auto().fit(X, y)
     assert found.status_ == "timeout" and "rounds only: the time is over" in found.reason_
     assert found.selected_features_ and found.verdict_["rounds"] < 5

@@ -21,8 +21,10 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NoReturn
 
 from . import errors
@@ -97,19 +99,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     """
     if not FORKS:
         return work()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):  # whatever streams these are; what they buffer would be written twice
-            stream.flush()
-    reading, writing = os.pipe()
-    parent = os.getpid()
-    with warnings.catch_warnings():
-        # Python 3.12 warns wherever there are threads, such as the idle ones of linear algebra.
-        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        os.close(reading)
-        _work(work, writing, parent)
-    os.close(writing)
+    pid, reading = _start(work)
     try:
         deadline = None if time_limit is None else time.monotonic() + ends_after(time_limit)
         said = _read(reading, pid, deadline)
@@ -124,6 +114,59 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     finally:  # also where the parent is interrupted: nothing that was started here goes on
         os.close(reading)
         _end(pid)
+
+
+def in_children(works: Iterable[Callable[[], Any]], n: int) -> Iterator[Any]:
+    """Yield what each work returns, in order; `n` are done at a time, each in a process of its own if `n` is above 1.
+
+    Raises what `in_child` raises, and ends the other processes then, and where the caller takes no more.
+
+    Examples
+    --------
+    >>> list(in_children([lambda: 1 + 1, lambda: 2 + 2], n=2))
+    [2, 4]
+    """
+    if n == 1 or not FORKS:
+        for work in works:
+            yield work()
+        return
+    started: deque[tuple[int, int]] = deque()
+    rest = iter(works)
+    try:
+        while True:
+            started.extend(map(_start, islice(rest, n - len(started))))
+            if not started:
+                return
+            pid, reading = started[0]
+            said = _read(reading, pid, None)
+            if said is None:
+                raise _why_silent(pid)
+            started.popleft()
+            os.close(reading)
+            _end(pid)
+            yield _answer(said)
+    finally:
+        for pid, reading in started:
+            os.close(reading)
+            _end(pid)
+
+
+def _start(work: Callable[[], Any]) -> tuple[int, int]:
+    """Begin work in a process of its own; return the process and what its answer is read from."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # whatever streams these are; what they buffer would be written twice
+            stream.flush()
+    reading, writing = os.pipe()
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        # Python 3.12 warns wherever there are threads, such as the idle ones of linear algebra.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _work(work, writing, parent)
+    os.close(writing)
+    return pid, reading
 
 
 def _work(work: Callable[[], Any], writing: int, parent: int) -> NoReturn:

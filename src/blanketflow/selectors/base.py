@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -165,11 +165,8 @@ class Problem:
 
     def check_time(self) -> None:
         """Raise `LimitReached` if the stage's time is over; for methods that do other work than CI tests."""
-        self.time_check()()
-
-    def time_check(self) -> Callable[[], None]:
-        """Return what does the same as `check_time`, for work in other processes of this machine."""
-        return _nothing if self._allowance is None else partial(self._allowance.spend, 0)
+        if self._allowance is not None:
+            self._allowance.spend(0)
 
     def on_rows(self, rows: np.ndarray, seed: int, test: CITest | None = None) -> Problem:
         """Return the same question on some of the rows, as if there were no others; for validation inside a stage.
@@ -330,10 +327,6 @@ class Method(Configurable):
         iterable of Step
             One per feature; `kept` says whether it is in the blanket.
         """
-
-
-def _nothing() -> None:
-    pass
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:

@@ -97,7 +97,7 @@ class Auto(Method):
         def count_tests(n: int) -> None:
             problem.n_inner_tests += n
 
-        spend = problem.time_check(), count_tests, problem.tell
+        spend = problem.check_time, count_tests, problem.tell
         included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
         kept_together = included, problem.groups, problem.feature_groups
         how = self.n_parts, self.max_candidates, *spend, *kept_together, problem.n_jobs

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from ...core.counted_warnings import as_plain, give_again, with_warnings
 from ...core.errors import DataError
+from ...core.isolation import in_children
 from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
 from ...core.prior import NO_GROUPS
@@ -119,7 +119,7 @@ def judge(
         tell(f"round {judging.n_rounds} of {len(rounds)}: {len(this.known)} sets judged on rows held out")
 
     try:
-        first = judging.judge(first, sizes[1::COARSE] or sizes, told)
+        judging.judge(first, sizes[1::COARSE] or sizes, told)
         judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
         judging.judge(first, sizes)
         judging.judge(later, sizes, told)
@@ -182,18 +182,14 @@ class _Judging:
 
     def judge(
         self, rounds: Sequence[Round], sizes: Sequence[int], told: Callable[[Round], None] = lambda _: None
-    ) -> list[Round]:
+    ) -> None:
         """Judge the candidates of some rounds that were not judged in them; `told` is called after each."""
-        alive, judged = list(self.alive), []
-        work = (delayed(with_warnings)(self._judge.judged, this, alive, sizes) for this in rounds)
-        for this, warned in Parallel(n_jobs=max(1, min(self._n_jobs, len(rounds))), return_as="generator")(work):
-            give_again(as_plain(warned))
-            if this.stopped:
-                raise LimitReached(this.stopped)
+        alive = list(self.alive)
+        work = [partial(self._judge.judged, this, alive, sizes) for this in rounds]
+        for this, found in zip(rounds, in_children(work, max(1, min(self._n_jobs, len(rounds)))), strict=True):
+            this.take(found)
             self._take(this, sizes)
-            judged.append(this)
             told(this)
-        return judged
 
     def _take(self, this: Round, sizes: Sequence[int]) -> None:
         """Add what was found in a round."""

@@ -5,7 +5,7 @@ A round depends on no other, so that rounds can be judged in several processes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -40,7 +40,7 @@ class Round:
     """Some rows, the rankings of them, and the rows that are held out.
 
     `known` has the losses of held-out rows by set, each of shape (models, losses, rows): rankings agree on many sets.
-    `stopped` says why the round is not complete; `n_tests` counts CI tests.
+    `n_tests` counts CI tests.
     """
 
     train: np.ndarray
@@ -50,13 +50,19 @@ class Round:
     known: dict[bytes, np.ndarray] = field(default_factory=dict)
     done: set[Candidate] = field(default_factory=set)
     n_tests: int = 0
-    stopped: str = ""
 
     def asked(self, alive: Collection[str], sizes: Sequence[int]) -> dict[Candidate, np.ndarray]:
         """Return the features of each candidate, of the rankings `alive` or of all, and of the references."""
         d = len(next(iter(self.orders.values())))
         asked = {(name, size): self.orders[name][:size] for name in alive or self.orders for size in sizes}
         return asked | {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
+
+    def take(self, found: Mapping[str, Any]) -> None:
+        """Add what `Judge.judged` found; raises `LimitReached` if the time was over."""
+        if found["stopped"]:
+            raise LimitReached(found["stopped"])
+        self.orders, self.n_tests = found["orders"], found["n_tests"]
+        self.known |= {chosen.tobytes(): losses for chosen, losses in found["losses"]}
 
 
 @dataclass
@@ -85,8 +91,14 @@ class Judge:
         """The unit of losses: the variance of a numeric target."""
         return 1.0 if self.classes is not None else float(np.var(self.whole.y)) or 1.0
 
-    def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> Round:
-        """Return a round in which the sets of some rankings, or of all, are judged at several numbers of features."""
+    def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> dict[str, Any]:
+        """Judge the sets of some rankings, or of all, at several numbers of features that were not judged before.
+
+        Returns
+        -------
+        dict
+            The rankings by name, the sets with their losses, the number of CI tests, and why it was stopped, if it was.
+        """
         from sklearn import config_context
         from threadpoolctl import threadpool_limits
 
@@ -95,20 +107,22 @@ class Judge:
             # The matrices are small, and threads would wait for each other.
             with config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(1):
                 if not this.orders:
-                    self._rank(this, alive)
-                for chosen in map(np.sort, this.asked(alive, sizes).values()):
-                    if chosen.tobytes() not in this.known:
-                        this.known[chosen.tobytes()] = self._losses(chosen, this)
+                    this = self._ranked(this, alive)
+                asked = {chosen.tobytes(): chosen for chosen in map(np.sort, this.asked(alive, sizes).values())}
+                losses = [
+                    [chosen, self._losses(chosen, this)] for key, chosen in asked.items() if key not in this.known
+                ]
         except LimitReached as limit:
-            this.stopped = str(limit)
-        return this
+            return {"stopped": str(limit)}
+        return {"orders": this.orders, "losses": losses, "n_tests": this.n_tests, "stopped": ""}
 
-    def _rank(self, this: Round, alive: Collection[str]) -> None:
+    def _ranked(self, this: Round, alive: Collection[str]) -> Round:
         counts: list[int] = []
         whole = self.whole
         taught = {"features": whole.features.take(this.train), "target": whole.target.take(this.train)}
         found = rankings(replace(whole, **taught, seed=this.seed, count_tests=counts.append), alive)
-        this.orders, this.n_tests = {name: _ahead(order, self.included) for name, order in found.items()}, sum(counts)
+        orders = {name: _ahead(order, self.included) for name, order in found.items()}
+        return replace(this, orders=orders, n_tests=sum(counts))
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
         """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
