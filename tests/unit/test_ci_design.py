@@ -124,9 +124,9 @@ def test_too_few_clusters_for_the_given_columns_are_not_reliable():
 
 
 @pytest.mark.parametrize("test", ["fisher-z", "g2", "lr-mixed"])
-def test_one_cluster_is_refused(test):
-    with pytest.raises(DataError, match=r"all are of one group\. Give more groups, or none"):
-        bf.get_ci_test(test).bind(NUMBERS, groups=np.zeros(N))
+def test_rows_of_a_single_cluster_are_independent_given_what_they_have_in_common(test):
+    together = bf.get_ci_test(test).bind(NUMBERS, groups=np.zeros(N))
+    assert together.test(0, 2, given=[3]) == bf.get_ci_test(test).bind(NUMBERS).test(0, 2, given=[3])
 
 
 def test_a_test_that_knows_no_design_refuses_it():

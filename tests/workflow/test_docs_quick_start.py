@@ -61,7 +61,8 @@ def test_the_commands_of_the_readme_answer_or_plan(typed):
 
 
 def test_the_files_of_a_run_have_the_columns_that_the_page_of_results_says(finished):
-    for name, rows in ARTEFACTS.items():
+    only_if_asked = {"counts", "confirm"}  # by shards and confirm
+    for name, rows in ((name, rows) for name, rows in ARTEFACTS.items() if name not in only_if_asked):
         files = list((finished / "results").glob(re.sub(r"\{\w+\}", "*", path_of(name))))
         assert files, name
         for file in files:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.design import Design
-from ..core.errors import DataError
 from .tails import f_greater
 
 
@@ -32,22 +31,12 @@ class Clusters:
 
     n_free : int
         How many given columns cost no degree of freedom: the indicators of strata, if each stratum is in one cluster.
-
-    Raises
-    ------
-    DataError
-        If there is one cluster only: nothing varies between clusters.
     """
 
     def __init__(self, design: Design, n_rows: int) -> None:
         self.numbers = design.numbers()
         self.are_rows = self.numbers is None
-        self.n = n_rows if self.numbers is None else int(self.numbers.max(initial=-1)) + 1
-        if self.n < 2:
-            raise DataError(
-                "p-values of grouped rows are of what varies between groups, and all are of one group. Give more "
-                "groups, or none."
-            )
+        self.n = n_rows if self.numbers is None else int(self.numbers.max()) + 1
         self.n_free = 0
         if self.numbers is not None:
             if design.within is not None:

@@ -21,7 +21,7 @@ from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
 from .engines import Candidate, Engine
-from .pooling import pooled_likelihood_ratios
+from .pooling import pooled_likelihood_ratios, pooled_p_values
 from .tails import chi2_tail
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ContingencyTest(DiscreteTest):
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return likelihood ratios pooled by D3."""
-        return super().pooled(copies, None) if stacked is None else pooled_likelihood_ratios(copies, stacked)
+        return pooled_p_values(copies) if stacked is None else pooled_likelihood_ratios(copies, stacked)
 
     @property
     def sums(self) -> str:

@@ -53,8 +53,15 @@ class Design:
         return None if self.weights is None else self.weights / self.weights.mean()
 
     def numbers(self) -> np.ndarray | None:
-        """Return the clusters as numbers from 0 on without gaps, shape (n,); None if each row was drawn by itself."""
-        return None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
+        """Return the clusters as numbers from 0 on without gaps, shape (n,); None if each row was drawn by itself.
+
+        None also if all rows are of one cluster, such as the only site of a fold: what they have in common cannot be
+        told, and given that they are independent.
+        """
+        if self.clusters is None:
+            return None
+        kinds, numbers = np.unique(self.clusters, return_inverse=True)
+        return numbers if len(kinds) > 1 else None
 
 
 def is_complex(design: Design | None) -> bool:
@@ -65,4 +72,4 @@ def is_complex(design: Design | None) -> bool:
     >>> is_complex(Design(weights=np.array([1.0, 2.0]))), is_complex(Design(within=np.array([0, 1]))), is_complex(None)
     (True, False, False)
     """
-    return design is not None and (design.weights is not None or design.clusters is not None)
+    return design is not None and (design.weights is not None or design.numbers() is not None)

@@ -43,7 +43,7 @@ def verdict(printed: float, ours: float, noise: float, methods: Collection[float
     >>> row = [0.70, 0.80, 0.90]
     >>> verdict(0.80, 0.81, 0.05, row), verdict(0.80, 0.95, 0.05, row)
     ('reproduced', 'different')
-    >>> verdict(0.80, 0.81, 0.095, row), verdict(0.80, 0.81, 0.2, row)
+    >>> verdict(0.80, 0.80, 0.06, [0.70, 0.80]), verdict(0.80, 0.81, 0.2, row)
     ('undecided', 'vacuous')
     """
     off = abs(ours - printed)
