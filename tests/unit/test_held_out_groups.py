@@ -33,7 +33,7 @@ def found():
     X, y = study()
     data = {"study": (X.drop(columns="site"), y, X["site"]), "other": (*study(90, (3, 10), 1)[0:2], "site")}
     asked = {"models": ["knn"], "metrics": ["accuracy"], "folds": 0, "evaluation": "leave-group-out"}
-    return bf.compare(data, selectors={"gs": bf.GS(ci_test="lr-mixed")}, **asked)
+    return bf.compare(data, selectors={"mrmr": bf.MRMR(n_features=2)}, **asked)
 
 
 def test_each_site_is_judged_by_a_model_that_has_not_seen_it(found):
@@ -59,8 +59,8 @@ def test_each_site_is_judged_by_a_model_that_has_not_seen_it(found):
 
 
 def test_the_site_where_the_set_does_not_hold_stands_out(found):
-    rows = found.held_out_groups.query("dataset == 'study' and selector == 'gs'").set_index("group")
-    assert {"scanner", "symptom"} <= set(found.blanket("gs", "study"))
+    rows = found.held_out_groups.query("dataset == 'study' and selector == 'mrmr'").set_index("group")
+    assert {"scanner", "symptom"} <= set(found.blanket("mrmr", "study"))
     assert rows["drop"].idxmax() == "Lyon" and rows.loc["Lyon", "drop"] > 0.2 and rows.drop("Lyon")["drop"].max() < 0.1
 
 
