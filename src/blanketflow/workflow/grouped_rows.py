@@ -25,8 +25,9 @@ def doubted_p_values(
     """
     said: dict[str, list[str]] = {}
     for dataset, selector in pairs:
-        test = config.test(dataset, selector)
-        if config.datasets[dataset]["groups"] is not None and test is not None:
+        test, spec = config.test(dataset, selector), config.datasets[dataset]
+        is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
+        if spec["groups"] is not None and not is_within and test is not None:
             reason = why_groups_are_ignored(test, facts[dataset].n_groups)
             if reason and reason not in said.setdefault(dataset, []):
                 said[dataset].append(reason)

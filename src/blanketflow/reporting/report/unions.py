@@ -14,7 +14,7 @@ def unions(run: Run) -> Table:
     rows = []
     for dataset, of_targets in run.targets.items():
         for selector in run.selectors:
-            if run.is_reference(selector):
+            if run.is_reference(selector) or not any(selector in run.ran(part) for part in of_targets.values()):
                 continue
             found: dict[str, list[str]] = {}
             for target, part in of_targets.items():
