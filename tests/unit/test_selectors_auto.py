@@ -115,7 +115,7 @@ def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
         seen.append(rankings(rows, wanted))
         return seen[-1]
 
-    with mock.patch("blanketflow.selectors.wrappers.held_out.rankings", watched):
+    with mock.patch("blanketflow.selectors.wrappers.judged_round.rankings", watched):
         judged = judge(features, target, 0, 4, 1000, lambda: None)
     assert len(seen) == 4
     for name, order in judged.orders.items():
