@@ -1,5 +1,6 @@
 """The documentation site: it builds without a warning, and works in a real browser from files, with no network."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,7 +18,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Built from a copy, so that pages which it makes do not meet those of another build."""
+    """That of `make docs` where BLANKETFLOW_SITE names it.
+
+    Else built from a copy, so that pages which it makes do not meet those of another build.
+    """
+    if built := os.environ.get("BLANKETFLOW_SITE"):
+        return Path(built)
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("_build"))
     for beside in DOCS.parent.iterdir():  # what pages include or link to
