@@ -155,6 +155,22 @@ def test_a_copy_keeps_its_relation_to_z_and_exchanges_the_rest():
     assert abs(np.corrcoef(other - regression(other, Z)[0], codes - regression(codes, Z)[0])[0, 1]) < 0.15
 
 
+def test_bind_takes_groups_where_a_test_permutes_by_them():
+    cells = np.random.default_rng(0).normal(size=(3, 10))
+    test = get_ci_test("mi-permutation", permute=CLUSTERS)
+    assert test.bind(cells.T, groups=OF).test(0, 1, [2]) == test.bind(table_of(cells)).test(0, 1, [2])
+    with pytest.raises(UnsupportedError, match="takes rows as independent and equal"):
+        test.bind(cells.T, groups=OF, sample_weight=np.arange(1, 11))
+
+
+def test_rows_of_one_group_change_places_within_it_as_all_rows_do():
+    cells = np.random.default_rng(0).normal(size=(2, 10))
+    rows, within = (get_ci_test("mi-permutation", permute=permute) for permute in ("rows", WITHIN_CLUSTERS))
+    assert within.bind(cells.T, groups=np.zeros(10)).test(0, 1) == rows.bind(cells.T).test(0, 1)
+    with pytest.raises(DataError, match="permute: clusters needs at least 2 groups, but all rows are of one"):
+        get_ci_test("mi-permutation", permute=CLUSTERS).bind(cells.T, groups=np.zeros(10))
+
+
 @pytest.mark.parametrize("name", ["mi-permutation", "ppi", "cpi", "hsic"])
 def test_what_cannot_be_exchanged_is_refused(name):
     options = {"null": "permutation"} if name == "hsic" else {}

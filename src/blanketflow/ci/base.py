@@ -227,7 +227,7 @@ class CITest(Configurable):
         self.check(f"CI test {self.card.id!r}")
         table = as_table(X)
         if sample_weight is not None or groups is not None:
-            if not self.card.design_based:
+            if not self.card.design_based and (sample_weight is not None or not self.knows_clusters):
                 raise UnsupportedError(
                     f"{self.card.id} takes rows as independent and equal. See design_based in "
                     "blanketflow.list_ci_tests()."

@@ -40,9 +40,9 @@ def clusters_of(test_id: str, table: Table, permute: str) -> np.ndarray | None:
     """
     if permute == ROWS:
         return None
-    numbers = None if table.design is None else table.design.numbers()
-    if numbers is None:
+    if table.design is None or table.design.clusters is None:
         raise UnsupportedError(f"{test_id}: permute: {permute} needs groups. Give groups, or set permute: {ROWS}.")
+    numbers = np.unique(table.design.clusters, return_inverse=True)[1]
     sizes = np.bincount(numbers)
     if permute == CLUSTERS and sizes.min() < sizes.max():
         raise DataError(
