@@ -182,6 +182,15 @@ def test_what_cannot_be_exchanged_is_refused(name):
         test.bind(table_of(cells.T, np.arange(10) // 9))
 
 
+@pytest.mark.parametrize("name", ["mi-permutation", "ppi", "cpi", "hsic"])
+def test_a_test_is_not_reliable_where_next_to_nothing_changes_places(name):
+    options = {"null": "permutation"} if name == "hsic" else {}
+    cells = np.random.default_rng(0).normal(size=(40, 2))
+    test = get_ci_test(name, permute=WITHIN_CLUSTERS, **options)
+    alone, together = (test.bind(cells, groups=groups).test(0, 1) for groups in (np.arange(40), np.arange(40) // 4))
+    assert (alone.p_value, alone.reliable, together.reliable) == (1.0, False, True)
+
+
 def test_options_that_do_not_go_together():
     with pytest.raises(ParameterError, match="asymptotic_from takes rows as independent, and permute is clusters"):
         get_ci_test("mi-permutation", permute=CLUSTERS, asymptotic_from=5)

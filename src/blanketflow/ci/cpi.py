@@ -49,7 +49,8 @@ class CPI(CITest):
     for columns of any distribution. Categorical members of Z enter as indicators.
 
     With `permute` whole clusters are held out, the copy keeps how X hangs together within them, and the mean
-    difference of each cluster is compared.
+    difference of each cluster is compared. The test is not reliable if fewer than half of the clusters, or rows, have
+    another one to change places with.
 
     Notes
     -----
@@ -140,7 +141,8 @@ class _CPIEngine:
             p_value, dof = sign_flip_test(differences, self.test.n_permutations, rng), 1.0
             log_p = np.log(p_value)
         means = np.round(differences.mean(axis=1), DECIMALS)
-        return CIResults(means, p_value, log_p, np.full(m, dof), np.full(m, n), np.ones(m, dtype=bool))
+        reliable = np.full(m, self._exchange is None or self._exchange.has_some)
+        return CIResults(means, p_value, log_p, np.full(m, dof), np.full(m, n), reliable)
 
     def differences(
         self, x: int, target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray

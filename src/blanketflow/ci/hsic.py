@@ -287,7 +287,8 @@ class _HSICEngine:
             return CIResult(0.0, 1.0, 0.0, 1.0, n, n >= FEWEST_ROWS)
         cross = null.cross(a.features, b.features)
         tail = self._drawn_tail if self.test.null == "permutation" else self._gamma_tail
-        return CIResult(self._scaled(cross), *tail(a, b, cross, is_given), 1.0, n, True)
+        is_reliable = is_given or self._exchange is None or self._exchange.has_some
+        return CIResult(self._scaled(cross), *tail(a, b, cross, is_given), 1.0, n, is_reliable)
 
     def _gamma_tail(self, a: _Side, b: _Side, cross: float, is_given: bool) -> tuple[float, float]:
         n = self.table.n_rows

@@ -14,7 +14,7 @@ from ..core.parameters import anything, choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
-from .exchange import clusters_of, permute_option, strata_of
+from .exchange import Exchange, clusters_of, permute_option, strata_of
 from .repeats import Repeats, draw_repeats
 from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
 from .single_column_risks import SingleColumnRisks
@@ -27,7 +27,8 @@ class PPI(CITest):
     In each of `n_repeats` random splits a model learns the target from X and the conditioning set. Then X is permuted
     among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test.
 
-    With `permute` the test part has whole clusters, which change places or whose rows do.
+    With `permute` the test part has whole clusters, which change places or whose rows do. The test is not
+    reliable if fewer than half of the groups, or rows, have another one to change places with.
 
     The statistic is the mean risk difference, permuted minus original, rounded to 1e-12. Squared errors are divided by
     the target's variance, so neither the statistic nor ties depend on units.
@@ -116,6 +117,7 @@ class _PPIEngine:
     def __init__(self, test: PPI, table: Table, seed: int) -> None:
         self.test, self.table, self.seed = test, table, seed
         by = test.permute, clusters_of(test.card.id, table, test.permute), strata_of(table)
+        self._is_reliable = Exchange.of(by[0], table.n_rows, *by[1:]).has_some
         self.repeats = draw_repeats(table.n_rows, test.n_repeats, test.test_size, seed, *by)
         self._risks: dict[int, Any] = {}
         self._single: dict[tuple[int, int], Any] = {}
@@ -175,7 +177,7 @@ class _PPIEngine:
             p_value, log_p = corrected_t(differences, self.repeats.test_share)
             dof = self.test.n_repeats - 1.0
         m, means = len(differences), np.round(differences.mean(axis=1), DECIMALS)
-        n, reliable = np.full(m, self.table.n_rows), np.ones(m, dtype=bool)
+        n, reliable = np.full(m, self.table.n_rows), np.full(m, self._is_reliable)
         return CIResults(means, p_value, log_p, np.full(m, dof), n, reliable)
 
 
