@@ -14,7 +14,7 @@ from .cluster_totals import Clusters, Spread, judged, spread
 from .coded_columns import CodedColumns
 from .contingency import P_IS_1, ContingencyEngine, ContingencyTest
 
-#: A table is tested if clusters times cells are at most so many numbers: 256 MiB.
+#: A table is tested if it takes at most so many numbers, such as clusters times cells: 256 MiB.
 MOST_NUMBERS = 2**25
 
 
@@ -48,19 +48,20 @@ class ContingencyByClusters(ContingencyEngine):
         """Return the plug-in estimate of I(X;Y|Z) of each candidate in nats, of the weighted distribution."""
         if self._weights is None:
             return super().information(candidates, target, given)
-        self.columns.ensure(candidates)
-        strata = self._strata(target, given)
-        return np.array([self._counts(self.columns, x, strata).g2() for x in candidates]) / (2.0 * self.n_rows)
+        of_given, with_target = (self._entropy(columns) for columns in (given, (target, *given)))
+        found = [self._entropy((x, *given)) - self._entropy((x, target, *given)) for x in candidates.tolist()]
+        return np.maximum(np.array(found) + with_target - of_given, 0.0)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats, of the weighted distribution."""
         if self._weights is None:
             return super().entropy(candidates, given)
-        found = np.empty(len(candidates))
-        for at, x in enumerate(candidates.tolist()):
-            shares = np.bincount(_ranked(self.columns.stratify((x, *given))[0]), self._weights) / self.n_rows
-            found[at] = -np.sum(shares * np.log(shares))
-        return found
+        return np.array([self._entropy((x, *given)) for x in candidates.tolist()])
+
+    def _entropy(self, columns: tuple[int, ...]) -> float:
+        counts = np.bincount(self.columns.stratify(columns)[0], self._weights)
+        shares = counts[counts > 0] / self.n_rows
+        return -float(np.sum(shares * np.log(shares)))
 
     def _judge_all(
         self, results: CIResults, columns: CodedColumns, positions: Sequence[int], target: int, given: tuple[int, ...]
@@ -71,13 +72,13 @@ class ContingencyByClusters(ContingencyEngine):
             says_nothing = not results.reliable[at] and self.test.unreliable in P_IS_1
             if says_nothing and self._weights is None:
                 continue
+            if self._n_numbers(strata, int(columns.n_levels[x]), says_nothing) > MOST_NUMBERS:
+                results.p_value[at], results.log_p[at], results.reliable[at] = 1.0, 0.0, False
+                continue
             counts = self._counts(columns, x, strata)
             if self._weights is not None:
                 results.statistic[at] = counts.x2() if self.test.is_pearson else counts.g2()
             if says_nothing:
-                continue
-            if not self._clusters.are_rows and self._clusters.n * counts.observed.size > MOST_NUMBERS:
-                results.p_value[at], results.log_p[at], results.reliable[at] = 1.0, 0.0, False
                 continue
             found = judged(results.statistic[at : at + 1], self._spread(counts), self._clusters.n - 1.0)
             results.p_value[at], results.log_p[at] = (float(values[0]) for values in found)
@@ -87,6 +88,13 @@ class ContingencyByClusters(ContingencyEngine):
         """Return each row's stratum and their number, without empty ones, and its level of the target, likewise."""
         strata, y = _ranked(self.columns.stratify(given)[0]), self.columns.codes(target)
         return strata, int(strata.max(initial=0)) + 1, y, int(self.columns.n_levels[target])
+
+    def _n_numbers(self, strata: tuple[np.ndarray, int, np.ndarray, int], n_x: int, counts_alone: bool) -> int:
+        """Return how many numbers the counts of a table take, or what its spread takes."""
+        _, n_strata, _, n_y = strata
+        if self._clusters.are_rows and not counts_alone:
+            return n_strata * max(n_x, n_y) ** 2
+        return n_strata * n_y * n_x * (1 if counts_alone else self._clusters.n)
 
     def _counts(self, columns: CodedColumns, x: int, strata: tuple[np.ndarray, int, np.ndarray, int]) -> Counts:
         stratum, n_strata, y, n_y = strata

@@ -22,7 +22,8 @@ class G2(ContingencyTest):
 
     With sampling weights or clusters counts are sums of weights of mean 1, and p-values those of Rao and Scott's
     correction of the second order from the totals of clusters (`cluster_totals.py`). `statistic`, `dof` and `reliable`
-    stay those of as many independent rows; tables of more than 2^25 cells times clusters are not reliable.
+    stay those of as many independent rows; tables that take more than 2^25 numbers, such as cells times clusters, are
+    not reliable.
 
     Examples
     --------
