@@ -1,6 +1,7 @@
 """Multiple imputation: the pooling rules by hand, the copies, and bound tests that pool."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,12 @@ def test_copies_that_agree_have_the_p_value_of_each(w):
         np.testing.assert_allclose(found.log_p, -w / 2, rtol=1e-9)
     same = [results([math.sqrt(w)], [97], [norm.logsf(math.sqrt(w)) + math.log(2)])] * 4
     np.testing.assert_allclose(pooled_z(same).log_p, same[0].log_p, rtol=1e-9)
+
+
+def test_copies_that_agree_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pooled_likelihood_ratios([results([4.0], [1])] * 3, results([12.0], [1]))
 
 
 def test_what_was_not_tested_on_one_copy_is_not_tested():

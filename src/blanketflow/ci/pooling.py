@@ -94,7 +94,7 @@ def pooled_likelihood_ratios(copies: Sequence[CIResults], stacked: CIResults) ->
     of_stack, t = stacked.statistic / m, k * (m - 1)
     excess = mean - of_stack
     between = np.where(excess > 1e-9 * (1.0 + mean), (m + 1) / t * excess, 0.0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the branch that is not taken
         rest = np.where(
             t > 4, 4 + (t - 4) * (1 + (1 - 2 / t) / between) ** 2, t * (1 + 1 / k) * (1 + 1 / between) ** 2 / 2
         )
