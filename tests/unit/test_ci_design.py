@@ -123,6 +123,13 @@ def test_too_few_clusters_for_the_given_columns_are_not_reliable():
     assert found.p_value.tolist() == [1, 1] and not found.reliable.any()
 
 
+@pytest.mark.parametrize("n_given", [2, 3, 4])  # which leave 1 degree of freedom, 0, and none of its clusters either
+def test_too_few_rows_for_the_given_columns_say_nothing(n_given):
+    few, weights = np.random.default_rng(0).normal(size=(6, 6)), np.arange(1.0, 7.0)
+    found = bf.get_ci_test("fisher-z").bind(few, sample_weight=weights).test(0, 1, list(range(2, 2 + n_given)))
+    assert (found.reliable, found.p_value < 1) == ((True, True) if n_given == 2 else (False, False))
+
+
 @pytest.mark.parametrize("test", ["fisher-z", "g2", "lr-mixed"])
 def test_rows_of_a_single_cluster_are_independent_given_what_they_have_in_common(test):
     together = bf.get_ci_test(test).bind(NUMBERS, groups=np.zeros(N))
@@ -198,6 +205,18 @@ def test_weighted_information_is_that_of_the_repeated_rows():
         np.testing.assert_allclose(*(one.entropy(np.array([0]), given) for one in (weighted, repeated)), rtol=1e-12)
     as_results = weighted.test_config.mutual_information(weighted.test_many(np.array([0]), 1))
     np.testing.assert_allclose(as_results, weighted.mutual_information(np.array([0]), 1))
+
+
+def test_labels_that_are_almost_all_different_take_no_more_memory_than_rows():
+    """Three such columns have far more cells than could be counted one by one: 2e13."""
+    n = 30_000
+    table = np.random.default_rng(0).permuted(np.tile(np.arange(n), (3, 1)), axis=1).T.astype(str)
+    weights = np.arange(1.0, n + 1)
+    bound = bf.get_ci_test("g2").bind(table, sample_weight=weights)
+    found = bound.test(0, 1, [2])
+    assert found.p_value == 1 and not found.reliable
+    shares = weights / weights.sum()
+    assert bound.mutual_information(np.array([0]), 1) == pytest.approx(-np.sum(shares * np.log(shares)))
 
 
 def test_tables_beyond_the_limit_are_not_reliable(monkeypatch):

@@ -60,7 +60,9 @@ class FisherZByClusters(FisherZEngine):
         found = [spread(one, n_given) for one in totals]
         together = Spread(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
         squared = np.concatenate([np.sum(one.sum(axis=-1) ** 2, axis=-1) for one in totals])
-        results.p_value, results.log_p = judged(squared, together, rest)
+        tested = results.dof > 0  # else no row is left to compare with
+        p_value, log_p = judged(squared, together, rest)
+        results.p_value, results.log_p = np.where(tested, p_value, 1.0), np.where(tested, log_p, 0.0)
         return results
 
 
