@@ -65,6 +65,14 @@ def test_many_features_give_the_same_results_too():
     assert same(test.bind(SummedTable(counted)).test_many(features, 300), test.bind(rows).test_many(features, 300))
 
 
+def test_refused_columns_among_many_say_nothing():
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (300, 301)), columns=[f"x{i}" for i in range(301)])
+    frame.loc[:1, "x5"] = 7
+    counted = bf.count(frame, bf.agree(frame, "x300", tables="relevance", min_cell=5))
+    many = bf.get_ci_test("g2", unreliable="use").bind(SummedTable(counted)).test_many(np.arange(300), 300)
+    assert counted.refused == (("x5",), ("x5", "x300")) and tuple(many[5]) == (0.0, 1.0, 0.0, 0.0, 300, False)
+
+
 def test_a_table_is_read_from_one_that_holds_it_and_asked_for_if_none_does():
     frame = discrete()
     bound = bf.get_ci_test("g2").bind(SummedTable(bf.count(frame, bf.agree(frame, "t"))))

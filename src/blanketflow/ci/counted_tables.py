@@ -61,7 +61,10 @@ class CountedEngine(ContingencyEngine):
         return results
 
     def _test_many_marginally(self, candidates: np.ndarray, target: int) -> CIResults:
-        n_x, n_y = np.array([self.n_levels(c) for c in candidates.tolist()]), self.n_levels(target)
+        # A column that was refused counts as constant: no test of it is reliable.
+        n_levels = np.array([self.n_levels(c) for c in (*candidates.tolist(), target)])
+        n_levels[np.isinf(n_levels)] = 1.0
+        n_x, n_y = n_levels[:-1], n_levels[-1]
         found = self._tests(candidates.tolist(), target, ())
         judged = self._judged(found.statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
         judged.reliable &= found.reliable
