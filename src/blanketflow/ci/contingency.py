@@ -20,7 +20,7 @@ from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
-from .engines import Candidate, Engine
+from .engines import Candidate, Engine, columns_of
 from .pooling import pooled_likelihood_ratios, pooled_p_values
 from .tails import chi2_tail
 
@@ -245,8 +245,7 @@ class ContingencyEngine:
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
         """Return how many rows make `min_samples_per_cell` rows per cell."""
-        columns = (*(x if isinstance(x, tuple) else (x,)), target, *given)
-        return math.ceil(self.test.min_samples_per_cell * self.n_cells(columns))
+        return math.ceil(self.test.min_samples_per_cell * self.n_cells((*columns_of(x), target, *given)))
 
     def joint(self, sets: Sequence[tuple[int, ...]]) -> JointColumns:
         """Return one coded column for each set of columns."""

@@ -12,7 +12,7 @@ from ..core.errors import UnsupportedError
 from ..core.results import CIResults
 from ..core.sufficient_statistics import TablesNotCounted
 from .contingency import ContingencyEngine
-from .engines import Candidate
+from .engines import Candidate, columns_of
 
 if TYPE_CHECKING:
     from ..core.summed_table import SummedTable
@@ -45,7 +45,7 @@ class CountedEngine(ContingencyEngine):
 
     def _tests(self, candidates: Sequence[Candidate], target: int, given: tuple[int, ...]) -> CIResults:
         results = self._empty_results(len(candidates))
-        tables = self._tables([(c if isinstance(c, tuple) else (c,)) for c in candidates], (*given, target))
+        tables = self._tables(map(columns_of, candidates), (*given, target))
         most_levels = max((len(table) for table in tables if table is not None), default=1)
         n_combinations = self.n_cells(given)
         for i, table in enumerate(tables):

@@ -11,7 +11,7 @@ from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
 from .bound import BoundTest
-from .engines import Candidate
+from .engines import Candidate, columns_of
 from .exchange import strata_of
 
 
@@ -60,8 +60,8 @@ def bind_groups(
     if test.joins_columns:
         return test.bind_joined(table, groups, seed, target)
     bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)
-    columns_of = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in named.names]
-    return BoundTest(test, named, seed, engine=GroupEngine(bound, columns_of))
+    positions = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in named.names]
+    return BoundTest(test, named, seed, engine=GroupEngine(bound, positions))
 
 
 def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
@@ -148,12 +148,12 @@ class GroupEngine:
         return smallest_of([self._with_column([x], column, z)[0] for column, z in zip(y, earlier, strict=True)])
 
     def _rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int | None:
-        columns, y = self._columns(x if isinstance(x, tuple) else (x,)), self.columns_of[target]
+        columns, y = self._columns(columns_of(x)), self.columns_of[target]
         z = tuple(sorted((*self._columns(given), *y[:-1])))
         return self.engine.rows_needed(columns if len(columns) > 1 else columns[0], y[-1], z)
 
 
-def smallest_of(results: Sequence[CIResult]) -> CIResult:
+def smallest_of(results: Sequence[CIResult] | CIResults) -> CIResult:
     """Return the result of the smallest p-value, times the number of results (Bonferroni); reliable if all are.
 
     Examples

@@ -18,7 +18,7 @@ from ..core.table import Column, Table
 from .base import CITest, constant_results, unreliable_rule
 from .binning import ranks
 from .effect import NATS, nats_per_row
-from .engines import Candidate
+from .engines import Candidate, columns_of
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 from .pooling import pooled_p_values
 from .rounding import reason, rounded_away
@@ -172,11 +172,7 @@ class LRMixedEngine:
 
         For numeric columns of Y the sum is -n log of Wilks' lambda.
         """
-        parts = [
-            self._test_each([x], column, tuple(sorted((*given, *y[:i]))), is_symmetric=False)
-            for i, column in enumerate(y)
-        ]
-        links, results = CIResults.joined(parts), constant_results(1, self.n_rows)
+        links, results = self._links(x, y, given), constant_results(1, self.n_rows)
         results.reliable[:] = links.reliable.all()
         ranks_added = links.dof[links.dof > 0]
         if len(ranks_added) and (results.reliable[0] or self.test.unreliable == "use"):
@@ -188,6 +184,11 @@ class LRMixedEngine:
             if is_exact and (found := rao_f(log_lambda, p, q, rest)) is not None:
                 _, results.p_value[:], results.log_p[:] = found
         return results
+
+    def _links(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
+        """Return the tests of X with each column of Y given those before it and Z."""
+        earlier = [tuple(sorted((*given, *y[:i]))) for i in range(len(y))]
+        return CIResults.joined([self.evaluate_sets([x], *link) for link in zip(y, earlier, strict=True)])
 
     def _test_each(
         self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...], is_symmetric: bool
@@ -252,7 +253,7 @@ class LRMixedEngine:
 
     def rows_needed(self, x: Candidate, target: int, given: tuple[int, ...]) -> int:
         """Return how many rows are enough if no predictor is collinear with others."""
-        asked = x if isinstance(x, tuple) else (x,)
+        asked = columns_of(x)
         pairs = [(target, asked)]
         if self.test.is_symmetric and not isinstance(x, tuple):
             pairs.append((x, (target,)))

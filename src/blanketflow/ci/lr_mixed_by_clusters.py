@@ -28,9 +28,7 @@ class LRMixedByClusters(LRMixedEngine):
 
     def evaluate_pair(self, x: tuple[int, ...], y: tuple[int, ...], given: tuple[int, ...]) -> CIResults:
         """Regress each column of Y on X, Z and those before it; the smallest p-value counts, times their number."""
-        earlier = [tuple(sorted((*given, *y[:i]))) for i in range(len(y))]
-        links = [self._test_each([x], column, z, is_symmetric=False)[0] for column, z in zip(y, earlier, strict=True)]
-        return CIResults.from_rows([smallest_of(links)])
+        return CIResults.from_rows([smallest_of(self._links(x, y, given))])
 
     def _compare(
         self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
