@@ -94,16 +94,18 @@ class PriorKnowledge:
             If a name is not one of a feature, a feature is included and excluded or in two tiers or groups, a group
             has the name of a feature or is named in part, or no feature is left.
         """
-        groups = self._groups(features, where, target)
-        included = _matched(self.include, features, f"{where}: include", groups)
-        excluded = _matched(self.exclude, features, f"{where}: exclude", groups)
+        place = {name: at for at, name in enumerate(features)}
+        groups = self._groups(place, where, target)
+        included = _matched(self.include, place, f"{where}: include", groups)
+        excluded = _matched(self.exclude, place, f"{where}: exclude", groups)
         if both := [name for name in included if name in set(excluded)]:
             raise ParameterError(f"{where}: {shown(both[0])} is in include and in exclude. Remove it from one of them.")
         if len(excluded) == len(features):
             raise ParameterError(f"{where}: exclude leaves no feature to search among. Name fewer.")
         tiers: dict[str, int] = {}
+        with_target = {**place, target: len(place)}
         for at, tier in enumerate(self.tiers):
-            for name in _matched(tier, [*features, target], f"{where}: tiers", groups):
+            for name in _matched(tier, with_target, f"{where}: tiers", groups):
                 if name in tiers:
                     raise ParameterError(f"{where}: {shown(name)} is in two of the tiers. Name it in one.")
                 tiers[name] = at
@@ -111,7 +113,7 @@ class PriorKnowledge:
         joint = {name: members for name, members in groups.items() if len(members) > 1 and members[0] not in left_out}
         return Known(included, excluded, tiers, joint)
 
-    def _groups(self, features: Sequence[str], where: str, target: str) -> dict[str, tuple[str, ...]]:
+    def _groups(self, features: Mapping[str, int], where: str, target: str) -> dict[str, tuple[str, ...]]:
         """Return the features of each group."""
         groups: dict[str, tuple[str, ...]] = {}
         group_of: dict[str, str] = {}
@@ -172,9 +174,9 @@ def in_order_of_groups(features: Iterable[str], groups: Mapping[str, Sequence[st
 
 
 def _matched(
-    asked: Sequence[str], features: Sequence[str], where: str, groups: Mapping[str, tuple[str, ...]] = NO_GROUPS
+    asked: Sequence[str], features: Mapping[str, int], where: str, groups: Mapping[str, tuple[str, ...]] = NO_GROUPS
 ) -> tuple[str, ...]:
-    """Return the features that are named, in the order of the table; raises if they are only a part of a group."""
+    """Return the features that are named, by their place in the table; raises if they are only a part of a group."""
     if not asked:
         return ()
     wanted: set[str] = set()
@@ -194,4 +196,4 @@ def _matched(
             raise ParameterError(
                 f"{where} names a part of the feature group {shown(group)}, without {missing}. Name the group."
             )
-    return tuple(feature for feature in features if feature in wanted)
+    return tuple(sorted(wanted, key=features.__getitem__))
