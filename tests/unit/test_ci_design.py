@@ -265,6 +265,13 @@ def test_lr_mixed_is_symmetric(design, x, y, given):
     np.testing.assert_allclose(there.test(x, y, given)[:4], back.test(y, x, given)[:4], rtol=1e-8)
 
 
+@each_design
+def test_what_separates_the_classes_leaves_nothing_to_explain(design):
+    table = pd.DataFrame({"x": NUMBERS[:, 0], "other": NUMBERS[:, 1], "y": np.where(NUMBERS[:, 0] > 0, "p", "q")})
+    found = bf.get_ci_test("lr-mixed", directions="target").bind(table, **design).test("other", "y", ["x"])
+    assert found.p_value == 1 and found.statistic == pytest.approx(0, abs=1e-9)
+
+
 def test_lr_mixed_with_too_few_clusters_is_not_reliable():
     found = bf.get_ci_test("lr-mixed").bind(NUMBERS, groups=np.arange(N) % 3).test(0, 1, [2, 3])
     assert found.p_value == 1 and not found.reliable
