@@ -28,7 +28,6 @@ class Clusters:
         How many there are, C.
     are_rows : bool
         Whether each row is a cluster.
-
     n_free : int
         How many given columns cost no degree of freedom: the indicators of strata, if each stratum is in one cluster.
     """
