@@ -131,6 +131,8 @@ def test_what_needs_rows_says_so():
             bf.fit_statistics(selector, counted)
     with pytest.raises(bf.core.errors.ConfigError, match="folds need rows"):
         bf.fit_statistics(bf.JMI(n_folds=3), counted)
+    with pytest.raises(bf.core.errors.ConfigError, match="confirm leaves out rows"):
+        bf.fit_statistics(bf.GS(ci_test="g2", confirm=0.3), counted)
     with pytest.raises(UnsupportedError, match="needs tables of counts"):
         products = SufficientStatistics(
             counted.agreement, 9, cross_products=bf.core.sufficient_statistics.CrossProducts.of(np.eye(7))

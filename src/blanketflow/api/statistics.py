@@ -209,6 +209,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     name, agreement = type(selector).__name__, statistics.agreement
     if selector.n_folds:
         raise ConfigError(f"{name}: folds need rows, and only statistics of them are known. Set n_folds to 0.")
+    if selector.confirm is not None:
+        raise ConfigError(f"{name}: confirm leaves out rows, and only statistics of them are known. Remove confirm.")
     method, test = selector.configured()
     if test == AUTO:
         test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
