@@ -42,6 +42,18 @@ def test_places_find_what_the_pooled_rows_have(places, capsys):
     assert (found["n_rows"], found["status"], found["refused"]) == (900, "ok", [])
 
 
+def test_a_place_of_one_class_or_of_few_numbers_counts_by_the_agreed_task(places):
+    few = places[places["pneumonia"] == places["pneumonia"].iloc[0]].assign(number=1.5)
+    few.drop(columns="number").to_csv("few.csv", index=False)
+    run("count", "a.csv", "agreement.json", "--agree", "--target", "pneumonia")
+    assert run("count", "few.csv", "agreement.json", "--agree") == 0
+    assert run("count", "few.csv", "agreement.json", "-o", "few.counts") == 0
+    places.assign(number=range(900)).to_csv("many.csv", index=False)
+    few.assign(number=[*range(5)] * (len(few) // 5) + [0] * (len(few) % 5)).to_csv("few.csv", index=False)
+    run("count", "many.csv", "numbers.json", "--agree", "--target", "number")
+    assert run("count", "few.csv", "numbers.json", "-o", "few.counts") == 0
+
+
 @pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
 def test_a_search_that_needs_more_tables_asks_for_them(places, capsys):
     run("count", "a.csv", "agreement.json", "--agree", "--target", "pneumonia", "--tables", "relevance")

@@ -112,6 +112,16 @@ def test_places_add_up_to_the_pooled_rows(frame, tmp_path):
     assert all(np.array_equal(merged.counts[names], table) for names, table in whole.counts.items())
 
 
+def test_a_place_may_have_rows_of_one_class(tmp_path):
+    agreement, whole = bf.agree(by_hand(), "t"), bf.count(by_hand(), bf.agree(by_hand(), "t"))
+    parts = [rows for _, rows in by_hand().groupby("t")]
+    parts[0].to_csv(tmp_path / "one.csv", index=False)
+    merged = bf.merge([bf.count(tmp_path / "one.csv", agreement), bf.count(parts[1], agreement)])
+    assert {names: table.tolist() for names, table in merged.counts.items()} == {
+        names: table.tolist() for names, table in whole.counts.items()
+    }
+
+
 def test_cross_products_add_up_to_those_of_the_pooled_rows(frame):
     numbers = frame[["number", "whole", "truth"]].assign(y=1e6 + frame["number"] ** 2)
     agreement = bf.agree(numbers, "y", tables="cross-products")

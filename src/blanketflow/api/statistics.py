@@ -51,7 +51,7 @@ def agree(
     binning : {"quantile", "uniform", "kmeans"}, default="quantile"
         How numeric columns are binned.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target is of classes or a number.
+        Whether the target is of classes or a number; an earlier agreement has it.
     earlier : Agreement, optional
         An agreement that gets this table's levels as well; its borders, `tables` and `min_cell` stay.
 
@@ -79,7 +79,7 @@ def agree(
 
     for name, value in (("bins", bins), ("binning", binning)):
         DiscreteTest.parameters()[name].check("agree", name, value)
-    rows = blocks_of(X, target, task)
+    rows = blocks_of(X, target, earlier.task if earlier else task, whole=earlier is None)
     by = None if (earlier.tables if earlier else tables) == CROSS_PRODUCTS else binning
     if earlier is None:
         codings = tuple(agreed_coding(rows.column(name), bins, by) for name in rows.names)
@@ -125,7 +125,7 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
     from ..data.statistics_file import read_agreement
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
-    return count_rows(blocks_of(X, agreed.target, agreed.task), agreed)
+    return count_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
 
 
 def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStatistics:
@@ -228,8 +228,11 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     return selector._collect([outcome], ["0"])
 
 
-def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlocks:
-    """Return a table as blocks of rows: of a frame, a file, or the keys of a data set in a config."""
+def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool = True) -> RowBlocks:
+    """Return a table as blocks of rows: of a frame, a file, or the keys of a data set in a config.
+
+    Unless it is `whole`, its rows may be of one class.
+    """
     from ..core.convert import as_table
     from ..data.frames import as_frame
     from ..data.raw import assemble
@@ -244,7 +247,8 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlock
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)
-        raw = read_source("table", X, DEFAULT_SEED)
+        raw = read_source("table", X, DEFAULT_SEED, whole=whole)
     else:
-        raw = assemble("table", {"target": target, "task": task}, list(as_table(as_frame(X)).columns), str(target))
+        columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}
+        raw = assemble("table", spec, columns, str(target), whole=whole)
     return TableBlocks(raw.features.with_column(raw.target))

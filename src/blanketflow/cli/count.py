@@ -46,7 +46,7 @@ def count(
     if earlier is None and target is None:
         raise ConfigError("an agreement is about one column to predict: name it with --target.")
     spec = dataset_spec(table, target if earlier is None else earlier.target, data_set or ())
-    rows = blocks_of(spec)
+    rows = blocks_of(spec if earlier is None else {"task": earlier.task, **spec}, whole=earlier is None)
     if output is None:
         found = agreed(rows, spec["target"], tables=tables, min_cell=min_cell, bins=bins, earlier=earlier)
         write_agreement(agreement, found)

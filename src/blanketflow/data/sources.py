@@ -156,11 +156,14 @@ def with_files(spec: Mapping[str, Any], files: Sequence[Path | str]) -> dict[str
     return spec
 
 
-def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[Path | str] = ()) -> RawTable:
+def read_source(
+    name: str, spec: Mapping[str, Any], seed: int, files: Sequence[Path | str] = (), whole: bool = True
+) -> RawTable:
     """Read a data set whole: features, target, groups, and what was noticed about them.
 
     The spec has `source` or `path`, and the other keys of a data set in a config. If `files` are given, they stand for
-    its URLs as in `with_files`. Only simulated sources depend on the seed. Raises `ConfigError` if a key or its value
+    its URLs as in `with_files`. Only simulated sources depend on the seed. Without `whole` it is
+    one place's part of a data set, as in `assemble`. Raises `ConfigError` if a key or its value
     is wrong, `DataError` if the source cannot be read or used.
 
     >>> raw = read_source("demo", {"source": "simulate:clinic", "rows": 200}, seed=1)
@@ -175,7 +178,8 @@ def read_source(name: str, spec: Mapping[str, Any], seed: int, files: Sequence[P
     _check_digest(name, source, spec)
     loaded = load(name, source, with_downloads(name, spec))
     columns = without_aside(loaded, spec)
-    raw = assemble(name, spec, columns, target_name(name, spec, columns, loaded.target), markers=loaded.markers)
+    target = target_name(name, spec, columns, loaded.target)
+    raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
     raw = noted(raw, spec, loaded.suspected, loaded.found)
     explained = {column for column, held in raw.suspected.items() if not NUMBERS.issuperset(held)}
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
