@@ -33,9 +33,6 @@ ROWS_PER_STRATUM = 2
 class MIPermutation(DiscreteTest):
     """Permutation test of the plug-in mutual information, for samples too small for the chi-square distribution.
 
-    With `permute` whole clusters of rows, or rows within their cluster, change places; given Z they must have equally
-    many rows in each stratum. Where half of them have no other to change places with, the test is not reliable.
-
     The target is permuted within each stratum of the conditioning set. This keeps its relation to Z and breaks its
     relation to X. Under independence the p-value is exact for any sample size: (1 + b) / (1 + B) with b exceedances
     in all B permutations, or h / l if the h-th exceedance occurs already at permutation l (Besag, Clifford).
@@ -48,6 +45,10 @@ class MIPermutation(DiscreteTest):
 
     With `asymptotic_from`, tables with that many rows per cell have the p-value of `g2`, which takes no permutations
     and has no lower limit: as right where g2 is, and far faster on large tables.
+
+    With `permute` whole clusters of rows, or rows within their cluster, change places. Given Z a cluster changes places
+    only with one that has as many rows in each stratum. The test is not reliable if fewer than half of the clusters, or
+    rows, have another one to change places with.
 
     Examples
     --------
