@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
+from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.seeds import DEFAULT_SEED
 from ..core.sufficient_statistics import SufficientStatistics
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
     from .estimator import MarkovBlanketSelector
 
     Fitted = TypeVar("Fitted", bound=MarkovBlanketSelector)
+
+#: Options of a selector class that say what is made of rows, and what they are where nothing is.
+_OF_ROWS = {
+    "n_folds": 0,
+    "confirm": None,
+    "max_rows": None,
+    "missing": "error",
+    "imputations": None,
+    "weights_are": COUNTS,
+}
 
 
 def agree(
@@ -169,9 +180,9 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     Parameters
     ----------
     selector : MarkovBlanketSelector
-        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds. A test that would be
-        chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options `bins` and `binning` of the test
-        mean nothing here: the agreement has them.
+        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds and other options that are
+        about rows. A test that would be chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options
+        `bins` and `binning` of the test mean nothing here: the agreement has them.
     statistics : SufficientStatistics or path
         What `count` or `merge` returned, or its file.
 
@@ -184,8 +195,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     ------
     TablesNotCounted
         If the search needs tables that were not counted; its `column_sets` say which.
-    UnsupportedError, ParameterError
-        If the method or test needs rows, or a parameter is out of range.
+    ConfigError, UnsupportedError, ParameterError
+        If an option, the method or the test needs rows, or a parameter is out of range.
 
     Examples
     --------
@@ -202,13 +213,19 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     from ..core.summed_table import SummedTable
     from ..data.statistics_file import read_statistics_of
     from ..selectors.run_fold import fold_seed, run_fold
+    from .confirmed import confirmation_frame
     from .random_state import seed_of
 
     if not isinstance(statistics, SufficientStatistics):
         statistics = read_statistics_of(statistics)
     name, agreement = type(selector).__name__, statistics.agreement
-    if selector.n_folds:
-        raise ConfigError(f"{name}: folds need rows, and only statistics of them are known. Set n_folds to 0.")
+    for option, plain in _OF_ROWS.items():
+        if getattr(selector, option) != plain:
+            raise ConfigError(
+                f"{name}: {option} needs rows, and only statistics of them are known. Set {option} to {plain}."
+            )
+    if selector.task not in ("auto", agreement.task):
+        raise ConfigError(f"{name}: task is {selector.task}, but what was counted is for {agreement.task}.")
     method, test = selector.configured()
     if test == AUTO:
         test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
@@ -223,6 +240,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     selector.task_, selector.ci_test_, selector.ci_test_reason_, selector.sample_ = agreement.task, test, "", ""
     selector._table_names, selector._own_names = features.names, {}
     selector.n_features_in_, selector.feature_names_in_ = len(features), np.array(features.names, dtype=object)
+    selector.confirmed_ = confirmation_frame([])
     return selector._collect([outcome], ["0"])
 
 
