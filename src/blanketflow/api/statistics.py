@@ -255,12 +255,17 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlock
     if isinstance(X, RowBlocks):
         return X
     if isinstance(X, str | Path):
-        X = {"path": str(X), "target": target, "task": task}
+        X = {"path": str(X)}
     if isinstance(X, Mapping):
+        X = {"target": target, "task": task, **X}
+        if isinstance(X["target"], list) or target not in (None, X["target"]):
+            raise ConfigError(f"table: target is {X['target']!r}, but must be one column, the one asked for.")
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)
         raw = read_source("table", X, DEFAULT_SEED)
+        if raw.features.design is not None:
+            raise ConfigError("table: counts know no groups, strata or sampling weights. Remove these keys.")
     else:
         raw = assemble("table", {"target": target, "task": task}, list(as_table(as_frame(X)).columns), str(target))
     return TableBlocks(raw.features.with_column(raw.target))
