@@ -295,7 +295,7 @@ def blankets(
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
     tell, known = Teller(verbose, "blankets"), PriorKnowledge.joined({"tiers": as_texts(tiers)})
-    tiers_of = known.of(table.names, "blankets", "").tiers if known else {}
+    tiers_of = known.of(table.names[1:], "blankets", table.names[0]).tiers
     search = _Search(
         configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), tiers_of
     )
