@@ -55,7 +55,7 @@ def rows_at_hand(
     if together is not None or shares is not None:
         known = features.design or Design()
         # Within a group its rows are as drawn one by one.
-        is_within = together is not None and known.within is not None and np.array_equal(known.within, together)
+        is_within = together is not None and known.within is not None and _alike(known.within, together)
         features = features.with_design(replace(known, weights=shares, clusters=None if is_within else together))
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
@@ -70,6 +70,12 @@ def rows_at_hand(
         return _used(features.take(rows)), used_levels(target.take(rows)), together, False
     together = rows if together is None else together[rows]
     return _used(features.take(rows)), used_levels(target.take(rows)), together, True
+
+
+def _alike(strata: np.ndarray, groups: np.ndarray) -> bool:
+    """Whether strata and groups, both as numbers from 0 on, are the same sets of rows, whatever their numbers."""
+    n_both = len(np.unique(strata * (groups.max() + 1) + groups))
+    return bool(n_both == strata.max() + 1 == groups.max() + 1)
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:

@@ -77,8 +77,9 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
             "be too small. fisher-z, g2, chi2 and lr-mixed know groups, and tests that permute have permute"
         )
     if n_groups is not None and n_groups < ENOUGH_CLUSTERS:
+        groups = "there is 1 group" if n_groups == 1 else f"there are {n_groups} groups"
         return (
-            f"there are {n_groups} groups, and rates of false positives of grouped rows were measured from "
+            f"{groups}, and rates of false positives of grouped rows were measured from "
             f"{ENOUGH_CLUSTERS} on: with fewer p-values may be too small"
         )
     return ""
