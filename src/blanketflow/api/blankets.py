@@ -370,8 +370,9 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     if isinstance(method, Method):
         if options:
             raise ParameterError(f"blankets: give options ({', '.join(options)}) to the method itself.")
-        return method
-    configured = look_up("blanketflow.selectors", method, "method").from_options("blankets", options)
+        configured = method
+    else:
+        configured = look_up("blanketflow.selectors", method, "method").from_options("blankets", options)
     if configured.default_test is None:
         raise UnsupportedError(f"blankets: {configured.card.id} uses no CI test. Choose a causal method.")
     return configured
