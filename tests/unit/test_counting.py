@@ -194,8 +194,8 @@ def test_a_table_that_does_not_fit_is_an_error():
         ({"groups": "a"}, "counts know no groups, strata or sampling weights"),
         ({"within": "a"}, "counts know no groups, strata or sampling weights"),
         ({"weights": "a", "weights_are": "sampling"}, "counts know no groups, strata or sampling weights"),
-        ({"target": ["t", "b"]}, "must be one column"),
-        ({"target": "b"}, "must be one column, the one asked for"),
+        ({"target": ["t", "b"]}, "Name one column here"),
+        ({"target": "b"}, "target is 'b' in its keys, but 't' is asked for"),
     ],
 )
 def test_keys_that_counts_know_nothing_of_are_refused(tmp_path, keys, said):

@@ -162,7 +162,7 @@ def test_the_command_that_writes_no_run_tests_within_too(tmp_path):
     for method in ("relief", "srs"):
         with pytest.raises(BlanketflowError, match=rf"{method} .*Remove within, or choose another method"):
             select(study, {"method": method}, {}, 0)
-    with pytest.raises(BlanketflowError, match="Name one target"):
+    with pytest.raises(BlanketflowError, match="Name one column here"):
         select({"path": study["path"], "target": ["a", "b"]}, {"method": "iamb"}, by_fisher_z, 0)
 
 

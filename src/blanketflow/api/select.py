@@ -11,7 +11,7 @@ from typing import Any
 from .. import __version__
 from ..ci.base import CITest
 from ..ci.effect import why_p_values_do_not_select
-from ..config.reading import read_config
+from ..config.reading import checked_dataset, read_config
 from ..config.typed import Selector
 from ..core.errors import ConfigError, UnsupportedError, shown
 from ..core.limits import Limits
@@ -165,9 +165,8 @@ def select(
         "folds": 0,
         **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
     }
+    checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
-    if "table" not in config.datasets:
-        raise ConfigError("select: several targets are searched by blanketflow run and blankets. Name one target.")
     spec = config.datasets["table"]
     source = read_source("table", spec, seed)
     if config.selectors["selector"].confirm is not None:

@@ -246,6 +246,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
 
 def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlocks:
     """Return a table as blocks of rows: of a frame, a file, or the keys of a data set in a config."""
+    from ..config.reading import checked_dataset
     from ..core.convert import as_table
     from ..data.frames import as_frame
     from ..data.raw import assemble
@@ -258,8 +259,9 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlock
         X = {"path": str(X)}
     if isinstance(X, Mapping):
         X = {"target": target, "task": task, **X}
-        if isinstance(X["target"], list) or target not in (None, X["target"]):
-            raise ConfigError(f"table: target is {X['target']!r}, but must be one column, the one asked for.")
+        checked_dataset("table", X)
+        if target not in (None, X["target"]):
+            raise ConfigError(f"table: target is {X['target']!r} in its keys, but {target!r} is asked for. Name one.")
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)
