@@ -11,6 +11,7 @@ from blanketflow.core.errors import ParameterError, UnknownNameError, Unsupporte
 from blanketflow.core.registry import discover
 from blanketflow.data.simulate import NETWORKS
 from blanketflow.selectors.causal.iamb import IAMB
+from blanketflow.selectors.references.all import All
 from random_networks import random_dag, random_discrete
 
 CAUSAL = [name for name, method in discover("blanketflow.selectors").items() if method.card.family == "causal"]
@@ -110,8 +111,9 @@ def test_configured_methods_and_wrong_names():
         bf.blankets(X, method="iamx")
     with pytest.raises(ParameterError, match="no option 'alhpa'"):
         bf.blankets(X, method="iamb", alhpa=0.1)
-    with pytest.raises(UnsupportedError, match="uses no CI test"):
-        bf.blankets(X, method="all")
+    for no_search in ("all", All()):
+        with pytest.raises(UnsupportedError, match="uses no CI test"):
+            bf.blankets(X, method=no_search)
     with pytest.raises(UnknownNameError, match="no column"):
         bf.blankets(X, targets=["nobody"])
     with pytest.raises(UnsupportedError, match="fisher-z takes"):

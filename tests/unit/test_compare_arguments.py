@@ -37,7 +37,7 @@ def test_a_test_with_options_enters_once_for_all_that_have_it():
     assert tests[specs["ppfs"]["ci_test"]]["n_repeats"] == 7 and "ci_test" not in specs["ppfs-2"]
 
 
-def test_a_seed_or_task_of_its_own_is_refused():
-    for selector in (bf.GS(random_state=1), bf.GS(task="regression")):
+def test_what_a_comparison_says_of_all_is_refused_of_one():
+    for selector in (bf.GS(random_state=1), bf.GS(task="regression"), bf.GS(weights_are="sampling")):
         with pytest.raises(ConfigError, match="of its own"):
             selectors_and_tests([selector], None)

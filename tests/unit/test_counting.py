@@ -198,6 +198,24 @@ def test_a_table_that_does_not_fit_is_an_error():
         Agreement.from_dict({"target": "t"})
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"groups": "a"}, "counts know no groups, strata or sampling weights"),
+        ({"within": "a"}, "counts know no groups, strata or sampling weights"),
+        ({"weights": "a", "weights_are": "sampling"}, "counts know no groups, strata or sampling weights"),
+        ({"target": ["t", "b"]}, "Name one column here"),
+        ({"target": "b"}, "target is 'b' in its keys, but 't' is asked for"),
+    ],
+)
+def test_keys_that_counts_know_nothing_of_are_refused(tmp_path, keys, said):
+    pd.DataFrame({"a": [1, 2] * 20, "b": [0, 0, 1, 1] * 10, "t": [0, 1] * 20}).to_csv(tmp_path / "t.csv", index=False)
+    table = {"path": str(tmp_path / "t.csv"), "target": "t"}
+    for counted in (lambda spec: bf.agree(spec, "t"), lambda spec: bf.count(spec, bf.agree(table, "t"))):
+        with pytest.raises(ConfigError, match=said):
+            counted({**table, **keys})
+
+
 def test_statistics_survive_their_file(frame, tmp_path):
     for tables, min_cell in (("pairs", 0), ("triples", 3000), ("cross-products", 20_000)):
         shown = frame.drop(columns="label")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_wine
 
 import blanketflow as bf
@@ -89,3 +90,12 @@ def test_the_command_answers_without_a_method(tmp_path, capsys):
     assert main(["select", str(tmp_path / "my.csv"), "--target", "outcome", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["method"] == "auto" and found["verdict"]["alternatives"][1]["chosen"]
+
+
+def test_sparse_rows_end_in_a_model_too():
+    rng = np.random.default_rng(0)
+    X = csr_matrix(rng.integers(0, 3, (200, 4)).astype(float))
+    y = X[:, 1].toarray().ravel() + 0.1 * rng.normal(size=200)
+    found = bf.select(X, y, time_limit=None)
+    assert found.features == ["x1"]
+    np.testing.assert_array_equal(found.estimator.predict(X), found.estimator.predict(X.toarray()))

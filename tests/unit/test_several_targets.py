@@ -52,6 +52,13 @@ def test_a_latent_target_joins_what_it_separated():
     assert found.to_dict() == {"relapse": ["dose"], "death": ["dose"]} and found.union() == ["dose"]
 
 
+def test_tiers_name_columns_of_the_table():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
+    assert bf.blankets(frame, "mmpc", tiers=[["a"], ["b", "c"]]).found.keys() == {"a", "b", "c"}
+    with pytest.raises(ParameterError, match=r"tiers names 'd', which is not a feature\. Known: a, b, c\."):
+        bf.blankets(frame, "mmpc", tiers=[["a"], ["d"]])
+
+
 def test_targets_leave_something_to_search_among():
     with pytest.raises(ParameterError, match="exclude_targets leaves no column"):
         bf.blankets(table(), "iamb", "fisher-z", exclude_targets=True)

@@ -129,10 +129,13 @@ def test_what_needs_rows_says_so():
     for selector in (bf.Relief(), bf.IAMB(ci_test="hsic"), bf.JMI(ci_test="fisher-z")):
         with pytest.raises(UnsupportedError, match=r"needs? (rows|cross products)|takes numeric"):
             bf.fit_statistics(selector, counted)
-    with pytest.raises(bf.core.errors.ConfigError, match="folds need rows"):
-        bf.fit_statistics(bf.JMI(n_folds=3), counted)
-    with pytest.raises(bf.core.errors.ConfigError, match="confirm leaves out rows"):
-        bf.fit_statistics(bf.GS(ci_test="g2", confirm=0.3), counted)
+    of_rows = {"n_folds": 3, "confirm": 0.5, "max_rows": 9, "missing": "pairwise", "weights_are": "sampling"}
+    for option, value in of_rows.items():
+        with pytest.raises(bf.core.errors.ConfigError, match=f"{option} needs rows"):
+            bf.fit_statistics(bf.JMI(**{option: value}), counted)
+    with pytest.raises(bf.core.errors.ConfigError, match="task is regression, but what was counted is for class"):
+        bf.fit_statistics(bf.JMI(task="regression"), counted)
+    assert bf.fit_statistics(bf.MIM(n_features=1), counted).confirmed_.empty
     with pytest.raises(UnsupportedError, match="needs tables of counts"):
         products = SufficientStatistics(
             counted.agreement, 9, cross_products=bf.core.sufficient_statistics.CrossProducts.of(np.eye(7))

@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 import blanketflow as bf
 from blanketflow.api.compare import compare_config
+from blanketflow.api.select import select
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.cpi import exchanged
 from blanketflow.ci.exchange import Exchange
@@ -107,7 +108,8 @@ def test_a_search_leaves_out_what_only_the_site_explains(tmp_path):
     assert set(bf.IAMB(**test).fit(X, y).selected_features_) == {"b", "c"}
     fitted = bf.IAMB(**test).fit(X, y, within=SITE)
     assert fitted.selected_features_ == ["c"]
-    assert bf.IAMB(**test).fit(X, y, within=SITE, groups=SITE).selected_features_ == ["c"]
+    for groups in (SITE, np.array(list("dcab"))[SITE]):  # the same rows together, by other labels
+        assert bf.IAMB(**test).fit(X, y, within=SITE, groups=groups).trace_.equals(fitted.trace_)
     shared = {"path": str(tmp_path / "study.csv"), "target": "a"}
     frame.assign(site=SITE).to_csv(tmp_path / "study.csv", index=False)
     config = {
@@ -139,6 +141,8 @@ def test_a_search_leaves_out_what_only_the_site_explains(tmp_path):
     [
         (bf.MIM(n_features=1), SITE[:5], "within have the shape"),
         (bf.Relief(n_features=1), SITE, "within is for CI tests, and relief uses none"),
+        (bf.MRMR(n_features="auto"), SITE, "mrmr chooses n_features by models of rows, which knows no strata"),
+        (bf.GS(confirm=0.5), SITE, "confirm does not test within strata"),
         (bf.GS(ci_test=bf.get_ci_test("oracle", arcs=[("a", "b"), ("b", "c")])), SITE, "asks a known network"),
         (bf.GS(ci_test="fisher-z"), np.arange(300), "each row has a value of within of its own"),
     ],
@@ -147,6 +151,19 @@ def test_what_does_not_go_with_it(selector, labels, message):
     frame = cells()
     with pytest.raises(BlanketflowError, match=message):
         selector.fit(frame[["b", "c"]], frame["a"], within=labels)
+
+
+def test_the_command_that_writes_no_run_tests_within_too(tmp_path):
+    frame = cells()
+    frame.assign(site=SITE).to_csv(tmp_path / "study.csv", index=False)
+    study = {"path": str(tmp_path / "study.csv"), "target": "a", "within": "site"}
+    by_fisher_z = {"type": "fisher-z"}
+    assert [row["feature"] for row in select(study, {"method": "iamb"}, by_fisher_z, 0).blanket] == ["c"]
+    for method in ("relief", "srs"):
+        with pytest.raises(BlanketflowError, match=rf"{method} .*Remove within, or choose another method"):
+            select(study, {"method": method}, {}, 0)
+    with pytest.raises(BlanketflowError, match="Name one column here"):
+        select({"path": study["path"], "target": ["a", "b"]}, {"method": "iamb"}, by_fisher_z, 0)
 
 
 def test_one_site_changes_nothing():

@@ -193,7 +193,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
     from ..core.table import column_from_array
     from ..core.task import target_column
@@ -202,9 +202,10 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..selectors.wrappers.judged_round import panel_of
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
-    kept = selector.transform(X)
+    found = selector.transform(X)
+    kept, is_sparse = _dense(found), hasattr(found, "toarray")
     numbers: Any = SimpleImputer(strategy="median") if selector.missing == "impute" else "passthrough"
-    steps: list[tuple[str, Any]] = []
+    steps: list[tuple[str, Any]] = [("dense", FunctionTransformer(_dense, accept_sparse=True))] if is_sparse else []
     if hasattr(kept, "columns"):
         labels = make_column_selector(dtype_exclude=["number", "bool"])
         encoder = make_column_transformer(
@@ -219,7 +220,12 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
         rows = repeated_rows("select: sample_weight", weights, len(y))
         kept, y = (kept.iloc[rows] if hasattr(kept, "iloc") else kept[rows]), np.asarray(y)[rows]
     if selector.missing == "drop":
-        complete = ~np.asarray(pd.isna(kept.toarray() if hasattr(kept, "toarray") else kept)).any(axis=1)
+        complete = ~np.asarray(pd.isna(kept)).any(axis=1)
         kept, y = kept[complete], np.asarray(y)[complete]
     rest = Pipeline(steps).fit(kept, y)
     return Pipeline([("select", selector), *rest.steps])
+
+
+def _dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, which scalers and models of the panel need; anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X

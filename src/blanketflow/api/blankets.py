@@ -295,7 +295,7 @@ def blankets(
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
     tell, known = Teller(verbose, "blankets"), PriorKnowledge.joined({"tiers": as_texts(tiers)})
-    tiers_of = known.of(table.names, "blankets", "").tiers if known else {}
+    tiers_of = known.of(table.names[1:], "blankets", table.names[0]).tiers
     search = _Search(
         configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), tiers_of
     )
@@ -370,8 +370,9 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     if isinstance(method, Method):
         if options:
             raise ParameterError(f"blankets: give options ({', '.join(options)}) to the method itself.")
-        return method
-    configured = look_up("blanketflow.selectors", method, "method").from_options("blankets", options)
+        configured = method
+    else:
+        configured = look_up("blanketflow.selectors", method, "method").from_options("blankets", options)
     if configured.default_test is None:
         raise UnsupportedError(f"blankets: {configured.card.id} uses no CI test. Choose a causal method.")
     return configured

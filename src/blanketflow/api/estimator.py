@@ -210,7 +210,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         """
         method, test = self.configured()
         name, drop, of_rows = type(self).__name__, self.missing == "drop", (sample_weight, groups, self.weights_are)
-        read = with_strata(name, method, *self._read(X, y), within, self.confirm is not None)
+        read = with_strata(name, *self._read(X, y), within)
         features, target, together, are_weighted = rows_at_hand(name, *read, *of_rows, drop)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:

@@ -19,7 +19,7 @@ from ..data.impute import impute
 from ..data.raw import used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
-from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights
+from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights, why_no_strata
 from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import why_no_weights
 
@@ -55,7 +55,7 @@ def rows_at_hand(
     if together is not None or shares is not None:
         known = features.design or Design()
         # Within a group its rows are as drawn one by one.
-        is_within = together is not None and known.within is not None and np.array_equal(known.within, together)
+        is_within = together is not None and known.within is not None and _alike(known.within, together)
         features = features.with_design(replace(known, weights=shares, clusters=None if is_within else together))
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
@@ -72,20 +72,19 @@ def rows_at_hand(
     return _used(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
-def with_strata(
-    name: str, method: Method, features: Table, target: Column, within: Any, confirm: bool
-) -> tuple[Table, Column]:
+def _alike(strata: np.ndarray, groups: np.ndarray) -> bool:
+    """Whether strata and groups, both as numbers from 0 on, are the same sets of rows, whatever their numbers."""
+    n_both = len(np.unique(strata * (groups.max() + 1) + groups))
+    return bool(n_both == strata.max() + 1 == groups.max() + 1)
+
+
+def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:
     """Return features within whose strata CI tests are made, and the target; `within` is None for no strata.
 
-    Raises `UnsupportedError` if the method makes no CI tests or `confirm` makes others, `DataError` if there is not one
-    label per row.
+    Raises `DataError` if there is not one label per row.
     """
     if within is None:
         return features, target
-    if method.default_test is None:
-        raise UnsupportedError(f"{name}: within is for CI tests, and {method.card.id} uses none. Remove it.")
-    if confirm:
-        raise UnsupportedError(f"{name}: confirm does not test within strata. Remove confirm or within.")
     codes = labels_as_numbers(name, "within", within, features.n_rows)
     return features.with_design(replace(features.design or Design(), within=codes)), target
 
@@ -111,6 +110,8 @@ def check_rows(
     has_weights = design is not None and design.weights is not None
     if has_weights and (reason := why_no_sampling_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Choose another method or test.")
+    if design is not None and design.within is not None and (reason := why_no_strata(method, test, confirm)):
+        raise UnsupportedError(f"{name}: {reason}. Remove within, or choose another method.")
     if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
         warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
     check_max_rows(name, method, test, max_rows, are_weighted)

@@ -11,7 +11,7 @@ from typing import Any
 from .. import __version__
 from ..ci.base import CITest
 from ..ci.effect import why_p_values_do_not_select
-from ..config.reading import read_config
+from ..config.reading import checked_dataset, read_config
 from ..config.typed import Selector
 from ..core.errors import ConfigError, UnsupportedError, shown
 from ..core.limits import Limits
@@ -28,7 +28,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import Member, aggregate
 from ..search.steps import Step
 from ..selectors.base import members, worst_status
-from ..selectors.design import why_weights_are_refused
+from ..selectors.design import why_no_strata, why_weights_are_refused
 from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
@@ -154,8 +154,8 @@ def select(
     """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
     The mappings have the keys of a data set, a selector and a CI test in config.yaml. Without keys of a CI test the
-    method runs with its own. The selector's ``folds`` are 0 by default. `n_jobs` processes
-    share one search where it can be shared. Errors are those of the workflow.
+    method runs with its own. The selector's ``folds`` are 0 by default. `n_jobs` processes share one search where it
+    can be shared. Errors are those of the workflow.
     """
     asked = {**selector, **({"ci_test": "asked"} if ci_test else {})}
     raw = {
@@ -165,20 +165,23 @@ def select(
         "folds": 0,
         **({"ci_tests": {"asked": dict(ci_test)}} if ci_test else {}),
     }
+    checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
-    source = read_source("table", config.datasets["table"], seed)
+    spec = config.datasets["table"]
+    source = read_source("table", spec, seed)
     if config.selectors["selector"].confirm is not None:
         raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
     facts = facts_of(source)
     config = with_chosen_tests(config, {"table": facts})
     chosen, test = config.selectors["selector"], config.test("table", "selector")
-    if reason := why_weights_are_refused(config.datasets["table"].get("weights_are"), chosen.method, test):
+    if reason := why_weights_are_refused(spec.get("weights_are"), chosen.method, test):
         raise UnsupportedError(f"select: {reason}. Choose another method or test.")
+    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test)):
+        raise UnsupportedError(f"select: {reason}. Remove within, or choose another method.")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
     outcomes = []
-    spec = config.datasets["table"]
     test = for_missing_cells("select", chosen.method, test, spec["missing"], spec.get("imputations"))
     max_rows = config.max_rows("table", test or chosen.method)
     for fold, of_fold in folds:

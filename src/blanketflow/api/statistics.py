@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
+from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.seeds import DEFAULT_SEED
 from ..core.sufficient_statistics import SufficientStatistics
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
     from .estimator import MarkovBlanketSelector
 
     Fitted = TypeVar("Fitted", bound=MarkovBlanketSelector)
+
+#: Options of a selector class that say what is made of rows, and what they are where nothing is.
+_OF_ROWS = {
+    "n_folds": 0,
+    "confirm": None,
+    "max_rows": None,
+    "missing": "error",
+    "imputations": None,
+    "weights_are": COUNTS,
+}
 
 
 def agree(
@@ -169,9 +180,9 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     Parameters
     ----------
     selector : MarkovBlanketSelector
-        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds. A test that would be
-        chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options `bins` and `binning` of the test
-        mean nothing here: the agreement has them.
+        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds and other options that are
+        about rows. A test that would be chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options
+        `bins` and `binning` of the test mean nothing here: the agreement has them.
     statistics : SufficientStatistics or path
         What `count` or `merge` returned, or its file.
 
@@ -184,8 +195,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     ------
     TablesNotCounted
         If the search needs tables that were not counted; its `column_sets` say which.
-    UnsupportedError, ParameterError
-        If the method or test needs rows, or a parameter is out of range.
+    ConfigError, UnsupportedError, ParameterError
+        If an option, the method or the test needs rows, or a parameter is out of range.
 
     Examples
     --------
@@ -202,15 +213,19 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     from ..core.summed_table import SummedTable
     from ..data.statistics_file import read_statistics_of
     from ..selectors.run_fold import fold_seed, run_fold
+    from .confirmed import confirmation_frame
     from .random_state import seed_of
 
     if not isinstance(statistics, SufficientStatistics):
         statistics = read_statistics_of(statistics)
     name, agreement = type(selector).__name__, statistics.agreement
-    if selector.n_folds:
-        raise ConfigError(f"{name}: folds need rows, and only statistics of them are known. Set n_folds to 0.")
-    if selector.confirm is not None:
-        raise ConfigError(f"{name}: confirm leaves out rows, and only statistics of them are known. Remove confirm.")
+    for option, plain in _OF_ROWS.items():
+        if getattr(selector, option) != plain:
+            raise ConfigError(
+                f"{name}: {option} needs rows, and only statistics of them are known. Set {option} to {plain}."
+            )
+    if selector.task not in ("auto", agreement.task):
+        raise ConfigError(f"{name}: task is {selector.task}, but what was counted is for {agreement.task}.")
     method, test = selector.configured()
     if test == AUTO:
         test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
@@ -225,6 +240,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     selector.task_, selector.ci_test_, selector.ci_test_reason_, selector.sample_ = agreement.task, test, "", ""
     selector._table_names, selector._own_names = features.names, {}
     selector.n_features_in_, selector.feature_names_in_ = len(features), np.array(features.names, dtype=object)
+    selector.confirmed_ = confirmation_frame([])
     return selector._collect([outcome], ["0"])
 
 
@@ -233,6 +249,7 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
 
     Unless it is `whole`, its rows may be of one class.
     """
+    from ..config.reading import checked_dataset
     from ..core.convert import as_table
     from ..data.frames import as_frame
     from ..data.raw import assemble
@@ -242,12 +259,18 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
     if isinstance(X, RowBlocks):
         return X
     if isinstance(X, str | Path):
-        X = {"path": str(X), "target": target, "task": task}
+        X = {"path": str(X)}
     if isinstance(X, Mapping):
+        X = {"target": target, "task": task, **X}
+        checked_dataset("table", X)
+        if target not in (None, X["target"]):
+            raise ConfigError(f"table: target is {X['target']!r} in its keys, but {target!r} is asked for. Name one.")
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)
         raw = read_source("table", X, DEFAULT_SEED, whole=whole)
+        if raw.features.design is not None:
+            raise ConfigError("table: counts know no groups, strata or sampling weights. Remove these keys.")
     else:
         columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}
         raw = assemble("table", spec, columns, str(target), whole=whole)

@@ -94,10 +94,11 @@ def content_hash(raw: RawTable) -> str:
         digest.update(content_digest(column))
     if raw.groups is not None:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
-    if raw.within is not None:
-        digest.update(b"within" + raw.within.tobytes())
-    if raw.features.design is not None and raw.features.design.weights is not None:
-        digest.update(raw.features.design.weights.tobytes())
+    design = raw.features.design
+    if design is not None and design.within is not None:
+        digest.update(b"within" + design.within.tobytes())
+    if design is not None and design.weights is not None:
+        digest.update(design.weights.tobytes())
     return digest.hexdigest()
 
 

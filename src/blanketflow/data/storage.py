@@ -63,12 +63,13 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     features = raw.features
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
     last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
-    within = _free_name("__within__", [*features.names, raw.target.name]) if raw.within is not None else None
-    last += [Column(within, INTEGER, raw.within)] if within is not None else []
-    design, of_design = features.design, {}
-    if design is not None and design.clusters is not None:
+    design, of_design = features.design or Design(), {}
+    if design.within is not None:
+        of_design["within"] = _free_name("__within__", [*features.names, raw.target.name])
+        last.append(Column(of_design["within"], INTEGER, design.within))
+    if design.clusters is not None:
         of_design["clusters"] = True
-    if design is not None and design.weights is not None:
+    if design.weights is not None:
         of_design["weights"] = _free_name("__weights__", [*features.names, raw.target.name])
         last.append(Column(of_design["weights"], NUMERIC, design.weights))
     extra = {
@@ -79,7 +80,6 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
         "groups": groups,
         "truth": raw.truth,
         "n_test": raw.n_test,
-        **({"within": within} if within is not None else {}),
         **({"max_memory": raw.max_memory} if raw.max_memory is not None else {}),
         **of_design,
     }

@@ -39,6 +39,25 @@ def why_weights_are_refused(
     return why_no(method, test, confirm)
 
 
+def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
+    """Return why tests cannot be made within strata, or None if they can; references need not know them.
+
+    Examples
+    --------
+    >>> from blanketflow.ci import get_ci_test
+    >>> from blanketflow.selectors.causal.srs import SRS
+    >>> why_no_strata(SRS(), get_ci_test("g2"))
+    'srs fits a sparse group lasso to rows, which knows no strata'
+    """
+    if method.card.family == "reference":
+        return None
+    if test is None:
+        return f"within is for CI tests, and {method.card.id} uses none"
+    if reads := method.reads_rows():
+        return f"{method.card.id} {reads}, which knows no strata"
+    return "confirm does not test within strata" if confirm else None
+
+
 def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
     """Return in words why p-values of rows in groups may be too small; empty if they are not.
 
@@ -58,8 +77,9 @@ def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:
             "be too small. fisher-z, g2, chi2 and lr-mixed know groups, and tests that permute have permute"
         )
     if n_groups is not None and n_groups < ENOUGH_CLUSTERS:
+        groups = "there is 1 group" if n_groups == 1 else f"there are {n_groups} groups"
         return (
-            f"there are {n_groups} groups, and rates of false positives of grouped rows were measured from "
+            f"{groups}, and rates of false positives of grouped rows were measured from "
             f"{ENOUGH_CLUSTERS} on: with fewer p-values may be too small"
         )
     return ""

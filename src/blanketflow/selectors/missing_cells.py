@@ -15,8 +15,9 @@ def why_complete_rows(method: Method, test: CITest | None, rule: str | int | Non
         return None
     if method.needs_complete_rows():
         asked = IMPUTATIONS if isinstance(rule, int) else rule
+        options = "" if method.learns_from == "rows" else " with these options"
         return (
-            f"{method.card.id} with these options looks at the rows themselves, so that {asked} is refused: set "
+            f"{method.card.id}{options} looks at the rows themselves, so that {asked} is refused: set "
             "missing to impute or drop, or choose a search by a CI test"
         )
     return None if test is None else why_not_incomplete(test, rule)

@@ -13,7 +13,7 @@ from ..core.cards import CATEGORICAL, KINDS
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
-from ..selectors.design import why_weights_are_refused
+from ..selectors.design import why_no_strata, why_weights_are_refused
 from ..selectors.feature_groups import why_no_feature_groups
 from ..selectors.missing_cells import why_complete_rows
 from .peek import Facts
@@ -47,12 +47,10 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         reason = why_no_feature_groups(method, test, selector.min_effect)
         if reason:
             return reason
-    if config.datasets[dataset].get("within") is not None and method.card.family != "reference":
-        if test is None:
-            return f"within is for CI tests, and {method.card.id} uses none"
-        if selector.confirm is not None:
-            return "confirm does not test within strata"
-        if config.prior(dataset, selector.id).feature_groups:
+    if config.datasets[dataset].get("within") is not None:
+        if reason := why_no_strata(method, test, confirm):
+            return reason
+        if test is not None and config.prior(dataset, selector.id).feature_groups:
             return "groups of features are not tested within strata"
     if test is None:
         return None

@@ -17,7 +17,7 @@ from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
-_OF_ALL = ("task", "random_state", "missing", "imputations")
+_OF_ALL = ("task", "random_state", "missing", "imputations", "weights_are")
 #: What a selector takes from the comparison where it is left at its default, by the key of a configuration.
 _OWN = {
     "n_folds": "folds",
