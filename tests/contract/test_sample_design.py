@@ -166,8 +166,7 @@ def test_a_run_finds_what_fit_finds(rows):
 )
 def test_a_design_is_stored_with_the_table(tmp_path, n_features, design):
     features = Table([Column(f"x{i}", "numeric", np.arange(3.0) + i) for i in range(n_features)]).with_design(design)
-    of_rows = {"groups": design.clusters, "within": design.within}
-    raw = RawTable(features, Column("y", "numeric", np.arange(3.0)), Task("regression", ""), **of_rows)
+    raw = RawTable(features, Column("y", "numeric", np.arange(3.0)), Task("regression", ""), groups=design.clusters)
     write_table(tmp_path / "t.parquet", raw, Provenance())
     found = read_table(tmp_path / "t.parquet").features
     assert found.names == features.names

@@ -35,6 +35,7 @@ from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.grouped_rows import doubted_p_values
 from ..workflow.peek import facts_of
+from ..workflow.suitability import why_no_strata
 from ..workflow.worker_count import MANY, n_workers
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
@@ -174,6 +175,8 @@ def select(
     chosen, test = config.selectors["selector"], config.test("table", "selector")
     if reason := why_weights_are_refused(config.datasets["table"].get("weights_are"), chosen.method, test):
         raise UnsupportedError(f"select: {reason}. Choose another method or test.")
+    if reason := why_no_strata("table", chosen, config):
+        raise UnsupportedError(f"select: {reason}. Remove within, or what does not go with it.")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")

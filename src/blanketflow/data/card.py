@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
+from ..core.design import Design
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import CELLS, blocks_of, content_keys, is_constant, missing_by_column
@@ -94,10 +95,11 @@ def content_hash(raw: RawTable) -> str:
         digest.update(content_digest(column))
     if raw.groups is not None:
         digest.update(np.asarray(raw.groups, dtype=np.int64).tobytes())
-    if raw.within is not None:
-        digest.update(b"within" + raw.within.tobytes())
-    if raw.features.design is not None and raw.features.design.weights is not None:
-        digest.update(raw.features.design.weights.tobytes())
+    design = raw.features.design or Design()
+    if design.within is not None:
+        digest.update(b"within" + design.within.tobytes())
+    if design.weights is not None:
+        digest.update(design.weights.tobytes())
     return digest.hexdigest()
 
 

@@ -82,8 +82,6 @@ class RawTable:
     found: tuple[FoundOut, ...] = ()
     #: Bytes beyond which tables are kept in files; None: half of the memory that is free.
     max_memory: int | None = None
-    #: Shape (n,). CI tests are made within rows of equal numbers.
-    within: np.ndarray | None = None
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -232,8 +230,8 @@ def assemble(
     if strata is not None:
         notes.append(f"CI tests are made within the {len(np.unique(strata)):,} values of {within!r}")
     clusters = None if groups in (None, within) else numbers  # within a group its rows are as drawn one by one
-    if shares is not None or clusters is not None:
-        features = features.with_design(Design(shares, clusters))
+    if any(part is not None for part in (shares, clusters, strata)):
+        features = features.with_design(Design(shares, clusters, strata))
     if truth and not kept >= set(truth["blanket"]):
         notes.append("the true blanket is not known because some of its features were dropped")
         truth = None
@@ -252,7 +250,6 @@ def assemble(
         n_test=n_test,
         markers=markers,
         max_memory=most,
-        within=strata,
     )
 
 

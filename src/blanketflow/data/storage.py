@@ -63,9 +63,10 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
     features = raw.features
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
     last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
-    within = _free_name("__within__", [*features.names, raw.target.name]) if raw.within is not None else None
-    last += [Column(within, INTEGER, raw.within)] if within is not None else []
     design, of_design = features.design, {}
+    strata = None if design is None else design.within
+    within = _free_name("__within__", [*features.names, raw.target.name]) if strata is not None else None
+    last += [Column(within, INTEGER, strata)] if within is not None else []
     if design is not None and design.clusters is not None:
         of_design["clusters"] = True
     if design is not None and design.weights is not None:

@@ -47,13 +47,8 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         reason = why_no_feature_groups(method, test, selector.min_effect)
         if reason:
             return reason
-    if config.datasets[dataset].get("within") is not None and method.card.family != "reference":
-        if test is None:
-            return f"within is for CI tests, and {method.card.id} uses none"
-        if selector.confirm is not None:
-            return "confirm does not test within strata"
-        if config.prior(dataset, selector.id).feature_groups:
-            return "groups of features are not tested within strata"
+    if reason := why_no_strata(dataset, selector, config):
+        return reason
     if test is None:
         return None
     if test.knows_clusters and config.datasets[dataset]["groups"] is None:
@@ -63,6 +58,19 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         others = [name for name in INSTEAD if method.needs in get_ci_test(name).card.measures]
         return f"{reason}; set ci_test to {' or '.join(others)}" if others else reason
     return reason or test.why_not(method, facts.n_features)
+
+
+def why_no_strata(dataset: str, selector: Selector, config: Config) -> str | None:
+    """Return why a selector cannot test within the strata of a data set, or None if it can or there are none."""
+    if config.datasets[dataset].get("within") is None or selector.method.card.family == "reference":
+        return None
+    if config.test(dataset, selector.id) is None:
+        return f"within is for CI tests, and {selector.method.card.id} uses none"
+    if selector.confirm is not None:
+        return "confirm does not test within strata"
+    if config.prior(dataset, selector.id).feature_groups:
+        return "groups of features are not tested within strata"
+    return None
 
 
 def why_not_test(facts: Facts, test: CITest, name: str = "") -> str | None:
