@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
+from ..core.errors import ConfigError
 from .grain import fold_ids, id_of_test
 
 
@@ -18,6 +19,13 @@ def sharded(config: Config, dataset: str, test: str | None, selector: str | None
     """Return the number of shards for a spec; nothing if the work is on rows, as before."""
     found = shards(config, dataset, test, selector)
     return {"shards": len(found)} if found else {}
+
+
+def check_no_shards(config: Config) -> None:
+    """Refuse shards where there are no jobs to count them."""
+    for name, spec in config.datasets.items():
+        if spec.get("shards"):
+            raise ConfigError(f"{name}: shards are jobs of a workflow. Remove the key, or use blanketflow run.")
 
 
 def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
