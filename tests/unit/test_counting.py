@@ -199,3 +199,13 @@ def test_statistics_survive_their_file(frame, tmp_path):
         assert {k: v.tolist() for k, v in after.counts.items()} == {k: v.tolist() for k, v in before.counts.items()}
         if before.cross_products is not None:
             assert np.array_equal(after.cross_products.products, before.cross_products.products, equal_nan=True)
+
+
+@pytest.mark.parametrize("key", [{"groups": "g"}, {"within": "g"}, {"max_rows": 50}, {"include": ["a"]}, {"shards": 2}])
+def test_keys_that_counts_cannot_obey_are_refused(tmp_path, key):
+    pd.DataFrame({"a": [0, 1] * 20, "g": [0, 0, 1, 1] * 10, "y": [0, 1] * 20}).to_csv(tmp_path / "t.csv", index=False)
+    spec = {"path": str(tmp_path / "t.csv"), "target": "y"}
+    agreement = bf.agree(spec, "y")
+    for refused in (lambda: bf.agree(spec | key, "y"), lambda: bf.count(spec | key, agreement)):
+        with pytest.raises(ConfigError, match=f"{next(iter(key))} is lost where rows are counted"):
+            refused()

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..core.errors import ConfigError, DataError
+from ..core.prior import KEYS
 from ..core.seeds import DEFAULT_SEED
 from ..core.sufficient_statistics import SufficientStatistics
 
@@ -233,12 +234,18 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto") -> RowBlock
     from ..data.raw import assemble
     from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.sources import locate, read_source
+    from ..workflow.sharded import keys_that_need_rows
 
     if isinstance(X, RowBlocks):
         return X
     if isinstance(X, str | Path):
         X = {"path": str(X), "target": target, "task": task}
     if isinstance(X, Mapping):
+        unknown = [*keys_that_need_rows(X), *(key for key in (*KEYS, "max_rows", "shards", "test_rows") if X.get(key))]
+        if unknown:
+            raise ConfigError(
+                f"{unknown[0]} is lost where rows are counted. Remove it; columns that are no features go under drop."
+            )
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)

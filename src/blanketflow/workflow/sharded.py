@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
+from ..core.cards import PAIRWISE
+from ..core.design import SAMPLING
 from ..core.errors import ConfigError
 from .grain import fold_ids, id_of_test
 
@@ -51,10 +54,14 @@ def why_rows(config: Config, dataset: str, test: str | None, selector: str | Non
         return f"{configured.card.id} reads rows"
     if selector is not None and (reason := config.selectors[selector].method.why_rows(configured)):
         return reason
-    keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
-    keys += ["weights_are: sampling"] if spec.get("weights_are") == "sampling" else []
-    keys += ["missing: pairwise"] if spec.get("missing") == "pairwise" else []
-    keys += ["confirm"] if on_rows.confirm is not None else []
+    keys = keys_that_need_rows(spec) + (["confirm"] if on_rows.confirm is not None else [])
     if selector is not None and not keys and config.prior(dataset, selector).feature_groups:
         keys = ["feature_groups"]
     return f"{keys[0]} reads rows" if keys else ""
+
+
+def keys_that_need_rows(spec: Mapping[str, Any]) -> list[str]:
+    """Return the keys of a data set that CI tests cannot obey on counts of its rows."""
+    keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
+    keys += [f"weights_are: {SAMPLING}"] if spec.get("weights_are") == SAMPLING else []
+    return keys + ([f"missing: {PAIRWISE}"] if spec.get("missing") == PAIRWISE else [])
