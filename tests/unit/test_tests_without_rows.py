@@ -123,6 +123,9 @@ def test_what_needs_rows_says_so():
             bf.fit_statistics(selector, counted)
     with pytest.raises(bf.core.errors.ConfigError, match="folds need rows"):
         bf.fit_statistics(bf.JMI(n_folds=3), counted)
+    for option in ({"confirm": 0.5}, {"max_rows": 50}, {"imputations": 3}):
+        with pytest.raises(bf.core.errors.ConfigError, match=f"JMI: {next(iter(option))} needs rows"):
+            bf.fit_statistics(bf.JMI(**option), counted)
     with pytest.raises(UnsupportedError, match="needs tables of counts"):
         products = SufficientStatistics(
             counted.agreement, 9, cross_products=bf.core.sufficient_statistics.CrossProducts.of(np.eye(7))

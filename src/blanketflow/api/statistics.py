@@ -185,8 +185,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     ------
     TablesNotCounted
         If the search needs tables that were not counted; its `column_sets` say which.
-    UnsupportedError, ParameterError
-        If the method or test needs rows, or a parameter is out of range.
+    ConfigError, UnsupportedError, ParameterError
+        If the method, the test or an option needs rows, or a parameter is out of range.
 
     Examples
     --------
@@ -210,6 +210,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     name, agreement = type(selector).__name__, statistics.agreement
     if selector.n_folds:
         raise ConfigError(f"{name}: folds need rows, and only statistics of them are known. Set n_folds to 0.")
+    if asked := [key for key in ("confirm", "max_rows", "imputations") if getattr(selector, key, None) is not None]:
+        raise ConfigError(f"{name}: {asked[0]} needs rows, and only statistics of them are known. Remove it.")
     method, test = selector.configured()
     if test == AUTO:
         test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
