@@ -35,7 +35,7 @@ def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]
     """Return in words which searches read rows, though a data set has shards; empty if none does."""
     if not config.datasets[dataset].get("shards"):
         return ""
-    own = [name for d, name in pairs if d == dataset]
+    own = [name for d, name in pairs if d == dataset and config.selectors[name].method.card.family != "reference"]
     why = {name: why_rows(config, dataset, id_of_test(config, dataset, name), name) for name in own}
     reading = [f"{name} ({reason})" for name, reason in why.items() if reason]
     return f"shards are not counted for {', '.join(reading)}" if reading else ""
