@@ -82,6 +82,13 @@ def test_what_is_refused_is_listed_and_the_answer_is_not_reliable(places, capsys
     assert "refused: " in told.err and "unreliable: " in told.out and "tests were refused" in told.out
 
 
+def test_an_agreement_keeps_its_target(places, capsys):
+    assert run("count", "a.csv", "agreement.json", "--agree", "--target", "pneumonia") == 0
+    for to in (["--agree"], ["-o", "a.counts"]):
+        assert run("count", "a.csv", "agreement.json", *to, "--target", "smoking") == 1
+        assert "agreement.json is about the target 'pneumonia'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -89,12 +89,19 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
         (["sklearn:wine", "--set", "folds=1"], "folds is 1, but a partition needs at least 2 parts"),
         (["sklearn:wine", "--ci-test", "g22"], "g22"),
         (["sklearn:wine", "--method", "gs-m", "--ci-test", "ppi"], "needs a test of sets of columns"),
+        (["sklearn:wine", "--method", "mim", "--data-set", "shards=4"], "shards are jobs of a workflow"),
+        (["sklearn:wine", "--method", "mim", "--set", "confirm=0.5"], "confirm is a key of a run"),
     ],
 )
 def test_mistakes_end_in_one_message(arguments, message, capsys):
     assert main(["select", *arguments]) == 1
     err = capsys.readouterr().err
     assert message in err and err.startswith("blanketflow: ") and err.count("\n") == 1
+
+
+def test_it_says_where_max_rows_changes_nothing(capsys):
+    assert main(["select", "sklearn:wine", "--method", "mim", "--data-set", "max_rows=50"]) == 0
+    assert "max_rows changes nothing" in capsys.readouterr().err
 
 
 def test_the_blanket_is_exported(table, capsys):

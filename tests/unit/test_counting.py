@@ -198,12 +198,14 @@ def test_a_table_that_does_not_fit_is_an_error():
         Agreement.from_dict({"target": "t"})
 
 
+CANNOT_OBEY = [{"groups": "a"}, {"within": "a"}, {"max_rows": 50}, {"include": ["a"]}, {"shards": 2}]
+
+
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"groups": "a"}, "counts know no groups, strata or sampling weights"),
-        ({"within": "a"}, "counts know no groups, strata or sampling weights"),
-        ({"weights": "a", "weights_are": "sampling"}, "counts know no groups, strata or sampling weights"),
+        *((key, f"counts of rows cannot obey {next(iter(key))}") for key in CANNOT_OBEY),
+        ({"weights": "a", "weights_are": "sampling"}, "counts of rows cannot obey weights_are: sampling"),
         ({"target": ["t", "b"]}, "Name one column here"),
         ({"target": "b"}, "target is 'b' in its keys, but 't' is asked for"),
     ],

@@ -71,6 +71,17 @@ def test_a_numeric_target(tmp_path):
     assert_equal_columns(read_table(tmp_path / "t.parquet").target, target)
 
 
+def test_more_shards_than_rows_and_shards_of_wide_tables_are_refused(tmp_path):
+    said = Provenance(what={"dataset": "study"})
+    with pytest.raises(DataError, match="study: 3 rows are fewer than 4 shards"):
+        write_table(tmp_path / "t.parquet", raw_table(), said, 4)
+    wide = RawTable(
+        Table([Column(f"x{i}", "integer", np.arange(3)) for i in range(2_001)]), raw_table().target, raw_table().task
+    )
+    with pytest.raises(DataError, match="study: a table of more than 2,000 features has no shards"):
+        write_table(tmp_path / "t.parquet", wide, said, 2)
+
+
 def test_wrong_files_are_refused(tmp_path):
     path = tmp_path / "t.parquet"
     write_columns(path, {"a": [1]}, {"a": "int64"}, Provenance())

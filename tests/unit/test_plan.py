@@ -150,6 +150,23 @@ def test_a_run_says_where_folds_void_what_is_proved():
     assert all("3 folds" in line and "folds: 0" in line for line in told)
 
 
+def test_a_run_says_which_searches_read_rows_though_there_are_shards():
+    searches = {
+        "iamb": {"method": "iamb", "ci_test": "fisher-z"},
+        "half": {"method": "iamb", "ci_test": "fisher-z", "confirm": 0.5},
+        "relief": {"method": "relief"},
+    }
+    config = {"selectors": searches, "models": ["tree"], "folds": 0}
+    plain = make_plan({**config, "datasets": {"sugar": {"source": "sklearn:diabetes"}}}, SCRIPTS)
+    plan = make_plan({**config, "datasets": {"sugar": {"source": "sklearn:diabetes", "shards": 4}}}, SCRIPTS)
+    assert [line for line in plan.notes() if "shards" in line] == [
+        "sugar: shards are not counted for half (confirm reads rows), relief (it has no CI test)"
+    ]
+    for name, is_counted in (("iamb", True), ("half", False), ("relief", False)):
+        assert (plan.method_spec("sugar", name) != plain.method_spec("sugar", name)) == is_counted
+        assert plan.grains.of_selector("sugar", name) == "fold"
+
+
 def test_a_baseline_of_all_features_is_added_to_every_evaluation(tmp_path):
     assert ("study", "all") in plan_of(table(tmp_path, "ab"), g={"method": "gs"}).pairs
 

@@ -110,6 +110,9 @@ def test_a_data_set_written_for_each_target_is_the_same():
         ({"study": {"target": []}}, "Name each once."),
         ({"study": {"target": ["a", "A"]}}, "two data sets would be called 'study-a'"),
         ({"study": {"target": ["a", "b"]}, "study-b": {"target": "y"}}, "two data sets would be called 'study-b'"),
+        ({"study": {"target": ["a", "b" * 100]}}, "which has more than 100 characters"),
+        ({"study": {"target": ["a", "b"], "drop": "cough"}}, "drop is 'cough', but must be a list of names"),
+        ({"study": {"target": ["a", "b"], "drop": 5}}, "drop is 5, but must be a list of names"),
         ({"study": {"target": [1, 2]}}, r"target is \[1, 2\], but must be a text or a list of names or null"),
     ],
 )

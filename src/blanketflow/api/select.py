@@ -35,6 +35,8 @@ from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.grouped_rows import doubted_p_values
 from ..workflow.peek import facts_of
+from ..workflow.sampled import told_of_sample
+from ..workflow.sharded import check_no_shards
 from ..workflow.worker_count import MANY, n_workers
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
@@ -167,16 +169,18 @@ def select(
     }
     checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
+    check_no_shards(config)
     spec = config.datasets["table"]
-    source = read_source("table", spec, seed)
     if config.selectors["selector"].confirm is not None:
         raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
+    source = read_source("table", spec, seed)
     facts = facts_of(source)
     config = with_chosen_tests(config, {"table": facts})
     chosen, test = config.selectors["selector"], config.test("table", "selector")
     if reason := why_weights_are_refused(spec.get("weights_are"), chosen.method, test):
         raise UnsupportedError(f"select: {reason}. Choose another method or test.")
-    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test)):
+    has_groups = bool(config.prior("table", "selector").feature_groups)
+    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test, feature_groups=has_groups)):
         raise UnsupportedError(f"select: {reason}. Remove within, or choose another method.")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
@@ -204,8 +208,9 @@ def select(
         outcomes.append(found)
     told = config.chosen.get("table")
     told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
-    told_of_groups = doubted_p_values(config, {"table": facts}, [("table", "selector")]).get("table", [])
-    told_of_sample = sample_told(len(folds[0][1]), max_rows)
+    pair = "table", "selector"
+    told_of_groups = doubted_p_values(config, {"table": facts}, [pair]).get("table", [])
+    of_sample = sample_told(len(folds[0][1]), max_rows) if max_rows else told_of_sample(config, "table", [pair])
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
     blanket, blankets, best = _combined(outcomes, chosen.aggregate)
     return Selection(
@@ -224,9 +229,7 @@ def select(
         n_tests=sum(outcome.n_tests for outcome in outcomes),
         seconds=time.perf_counter() - begin,
         seed=seed,
-        notes=list(
-            filter(None, [*told_of_table, *told_of_groups, told_of_sample, _p_values(chosen, test, outcomes[0])])
-        ),
+        notes=list(filter(None, [*told_of_table, *told_of_groups, of_sample, _p_values(chosen, test, outcomes[0])])),
         verdict=outcomes[best].verdict if best is not None else {},
     )
 

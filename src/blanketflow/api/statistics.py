@@ -12,6 +12,7 @@ import numpy as np
 from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
+from ..core.prior import KEYS
 from ..core.seeds import DEFAULT_SEED
 from ..core.sufficient_statistics import SufficientStatistics
 
@@ -255,6 +256,7 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
     from ..data.raw import assemble
     from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks, TableBlocks
     from ..data.sources import locate, read_source
+    from ..workflow.sharded import keys_that_need_rows
 
     if isinstance(X, RowBlocks):
         return X
@@ -265,12 +267,15 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
         checked_dataset("table", X)
         if target not in (None, X["target"]):
             raise ConfigError(f"table: target is {X['target']!r} in its keys, but {target!r} is asked for. Name one.")
+        unknown = [*keys_that_need_rows(X), *(key for key in (*KEYS, "max_rows", "shards", "test_rows") if X.get(key))]
+        if unknown:
+            raise ConfigError(
+                f"table: counts of rows cannot obey {unknown[0]}. Remove it, and list what is not a feature under drop."
+            )
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
         if is_streamed and locate("table", X).kind == "parquet":
             return ParquetBlocks("table", X)
         raw = read_source("table", X, DEFAULT_SEED, whole=whole)
-        if raw.features.design is not None:
-            raise ConfigError("table: counts know no groups, strata or sampling weights. Remove these keys.")
     else:
         columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}
         raw = assemble("table", spec, columns, str(target), whole=whole)

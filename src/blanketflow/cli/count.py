@@ -45,6 +45,8 @@ def count(
     earlier = read_agreement(agreement) if agreement.exists() or not agree else None
     if earlier is None and target is None:
         raise ConfigError("an agreement is about one column to predict: name it with --target.")
+    if earlier is not None and target not in (None, earlier.target):
+        raise ConfigError(f"{agreement} is about the target {earlier.target!r}. Remove --target, or name another file.")
     spec = dataset_spec(table, target if earlier is None else earlier.target, data_set or ())
     rows = blocks_of(spec if earlier is None else {"task": earlier.task, **spec}, whole=earlier is None)
     if output is None:

@@ -14,7 +14,7 @@ LONGEST_ID = 100
 #: Suffixes of a test's id in artefacts: where folds are the parts themselves, and before the share of the rows that
 #: searches leave out.
 PART, CONFIRM = "-part", "-confirm-"
-_ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[0-9-]+))?")
+_ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[0-9]+(?:-[0-9]+)?))?")
 
 
 def entries(section: str, raw: Any) -> list[tuple[str, Any]]:
@@ -65,6 +65,8 @@ class TestOnRows(NamedTuple):
 
     Examples
     --------
+    >>> TestOnRows.of("g2-confirm-1-2-3").test  # a name that says no share
+    'g2-confirm-1-2-3'
     >>> TestOnRows("g2", True, 0.25).id, TestOnRows.of("g2-part-confirm-0-25")
     ('g2-part-confirm-0-25', TestOnRows(test='g2', is_part=True, confirm=0.25))
     """

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.errors import ConfigError, shown
+from .identifiers import LONGEST_ID
 
 #: The data set of each target, by the id of the data set that has several.
 DataSets = dict[str, dict[str, str]]
@@ -21,7 +22,7 @@ def one_data_set_each(named: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str,
     Raises
     ------
     ConfigError
-        If a target is listed twice, or two data sets would have one id.
+        If a target is listed twice, two data sets would have one id, or an id would be too long.
 
     Examples
     --------
@@ -48,6 +49,12 @@ def one_data_set_each(named: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str,
             f"config: two data sets would be called {twice[0]!r}: that is the id of one with several targets, and the "
             "name of a target. Write a data set for each target, with the other targets in drop."
         )
+    if too_long := [name for parts in of_targets.values() for name in parts.values() if len(name) > LONGEST_ID]:
+        raise ConfigError(
+            f"config: the data set of one of several targets would be called {too_long[0]!r}, which has more than "
+            f"{LONGEST_ID} characters, and ids name files. Write a data set for each target, with the other targets in "
+            "drop."
+        )
     return found, of_targets
 
 
@@ -57,7 +64,8 @@ def _part_of_id(target: str) -> str:
 
 def _without_others(spec: Mapping[str, Any], target: str, targets: Sequence[str]) -> dict[str, Any]:
     others = [other for other in targets if other != target]
-    own = {**spec, "target": target, "drop": [*(spec.get("drop") or []), *others]}
+    drop = spec.get("drop") or []
+    own = {**spec, "target": target, "drop": [*drop, *others] if isinstance(drop, list) else drop}
     if isinstance(spec.get("tiers"), list):
         tiers = [[n for n in tier if n not in others] if isinstance(tier, list) else tier for tier in spec["tiers"]]
         own["tiers"] = [tier for tier in tiers if tier]

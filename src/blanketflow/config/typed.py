@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ci.base import CITest
 from ..ci.choice import AUTO
-from ..ci.incomplete_rows import incomplete_rule
+from ..ci.incomplete_rows import incomplete_rule, with_incomplete
 from ..core.prior import PriorKnowledge
 from ..selectors.base import Method
 
@@ -115,8 +115,7 @@ class Config:
 
     def tests_by_column(self, dataset: str, test_id: str) -> bool:
         """Return whether the marginal results of a test on parts of the features are those on all of them."""
-        is_of_all = isinstance(self.incomplete(dataset), int)  # every column helps to impute the others
-        return self.ci_tests[test_id].card.column_by_column and not is_of_all
+        return with_incomplete(self.ci_tests[test_id], self.incomplete(dataset)).column_by_column
 
     def test(self, dataset: str, selector: str) -> CITest | None:
         """Return a selector's CI test on a data set."""

@@ -84,12 +84,13 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
         **of_design,
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
-    is_wide = len(features) > (WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE)
+    most = WIDE_SPARSE if isinstance(features.columns, SparseColumns) else WIDE
+    is_wide = len(features) > most
     if n_shards > features.n_rows or (is_wide and n_shards > 1):
-        what = f"more than {WIDE:,} features" if is_wide else f"{features.n_rows:,} rows"
-        raise DataError(
-            f"{raw.target.name!r}: a table of {what} has no {n_shards} shards. Set shards lower, or remove it."
-        )
+        where = provenance.what.get("dataset", raw.target.name)
+        if is_wide:
+            raise DataError(f"{where}: a table of more than {most:,} features has no shards of rows. Remove shards.")
+        raise DataError(f"{where}: {features.n_rows:,} rows are fewer than {n_shards} shards. Set shards lower.")
     if is_wide:
         write_wide(path, features.columns, [*last, raw.target], provenance)
         return

@@ -39,7 +39,9 @@ def why_weights_are_refused(
     return why_no(method, test, confirm)
 
 
-def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
+def why_no_strata(
+    method: Method, test: CITest | None, confirm: bool = False, feature_groups: bool = False
+) -> str | None:
     """Return why tests cannot be made within strata, or None if they can; references need not know them.
 
     Examples
@@ -55,7 +57,9 @@ def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) ->
         return f"within is for CI tests, and {method.card.id} uses none"
     if reads := method.reads_rows():
         return f"{method.card.id} {reads}, which knows no strata"
-    return "confirm does not test within strata" if confirm else None
+    if confirm:
+        return "confirm does not test within strata"
+    return "groups of features are not tested within strata" if feature_groups else None
 
 
 def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:

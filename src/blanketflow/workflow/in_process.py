@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ..ci.base import CITest
 from ..config.identifiers import TestOnRows
 from ..core.counted_warnings import Counts, say_once, with_warnings
-from ..core.errors import ConfigError
 from ..core.parameters import Configurable
 from ..data.raw import RawTable
 from ..selectors.base import Method
@@ -23,6 +22,7 @@ from .grain import fold_ids
 from .job_files import JobFiles
 from .jobs import fewer_collections
 from .layout import parse
+from .sharded import check_no_shards
 from .specs import Plan
 from .stages.aggregation import aggregate_splits
 from .stages.confirmation import confirm_blanket
@@ -76,8 +76,7 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
     progress : bool
         Whether to show a bar.
     """
-    if sharded := [name for name, spec in plan.config.datasets.items() if spec.get("shards")]:
-        raise ConfigError(f"{sharded[0]}: shards are jobs of a workflow. Remove the key, or use blanketflow run.")
+    check_no_shards(plan.config)
     files = JobFiles(plan, root.joinpath)
     for dataset, raw in tables.items():
         _store(files, dataset, raw)

@@ -77,9 +77,8 @@ class JobFiles:
 
     def confirmed(self) -> list[Path]:
         """Return the confirmation of each final blanket for which it is asked."""
-        final = [FINAL] if self.plan.config.splits["final"] else []
         asked = [(d, s) for d, s in self.plan.pairs if self.plan.selector(s).confirm is not None]
-        return [self.at("confirm", dataset=d, selector=s, split=split) for d, s in asked for split in final]
+        return [self.at("confirm", dataset=d, selector=s, split=FINAL) for d, s in asked]
 
     # --- what the tables and the report gather -----------------------------------------------------------------------
 

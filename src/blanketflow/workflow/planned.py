@@ -112,10 +112,10 @@ class Artefacts:
                     self._code("aggregate"),
                     [*marginals, *grown, *shrunk],
                 )
-        final = {**pair, "split": FINAL}
-        if (confirmed := self.files.at("confirm", **final)) in self.files.confirmed():
+        if plan.selector(selector).confirm is not None:
+            final = {**pair, "split": FINAL}
             spec, inputs = plan.confirm_spec(dataset, selector), [*made_of, self.files.at("blanket", **final)]
-            yield Planned("confirm", confirmed, spec, self._code("confirm"), inputs)
+            yield Planned("confirm", self.files.at("confirm", **final), spec, self._code("confirm"), inputs)
         for scores in plan.scores:
             inputs = [*made_of, *self.files.evaluated(scores, pair)]
             spec, code = plan.evaluate_spec(dataset), self._code("evaluate")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
+from ..core.cards import PAIRWISE
+from ..core.design import SAMPLING
+from ..core.errors import ConfigError
 from .grain import fold_ids, id_of_test
 
 
@@ -20,11 +24,18 @@ def sharded(config: Config, dataset: str, test: str | None, selector: str | None
     return {"shards": len(found)} if found else {}
 
 
+def check_no_shards(config: Config) -> None:
+    """Refuse shards where there are no jobs to count them."""
+    for name, spec in config.datasets.items():
+        if spec.get("shards"):
+            raise ConfigError(f"{name}: shards are jobs of a workflow. Remove the key, or use blanketflow run.")
+
+
 def told_of_shards(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
     """Return in words which searches read rows, though a data set has shards; empty if none does."""
     if not config.datasets[dataset].get("shards"):
         return ""
-    own = [name for d, name in pairs if d == dataset]
+    own = [name for d, name in pairs if d == dataset and config.selectors[name].method.card.family != "reference"]
     why = {name: why_rows(config, dataset, id_of_test(config, dataset, name), name) for name in own}
     reading = [f"{name} ({reason})" for name, reason in why.items() if reason]
     return f"shards are not counted for {', '.join(reading)}" if reading else ""
@@ -43,10 +54,14 @@ def why_rows(config: Config, dataset: str, test: str | None, selector: str | Non
         return f"{configured.card.id} reads rows"
     if selector is not None and (reason := config.selectors[selector].method.why_rows(configured)):
         return reason
-    keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
-    keys += ["weights_are: sampling"] if spec.get("weights_are") == "sampling" else []
-    keys += ["missing: pairwise"] if spec.get("missing") == "pairwise" else []
-    keys += ["confirm"] if on_rows.confirm is not None else []
+    keys = keys_that_need_rows(spec) + (["confirm"] if on_rows.confirm is not None else [])
     if selector is not None and not keys and config.prior(dataset, selector).feature_groups:
         keys = ["feature_groups"]
     return f"{keys[0]} reads rows" if keys else ""
+
+
+def keys_that_need_rows(spec: Mapping[str, Any]) -> list[str]:
+    """Return the keys of a data set that CI tests cannot obey on counts of its rows."""
+    keys = [key for key in ("groups", "within", "feature_groups", "imputations") if spec.get(key)]
+    keys += [f"weights_are: {SAMPLING}"] if spec.get("weights_are") == SAMPLING else []
+    return keys + ([f"missing: {PAIRWISE}"] if spec.get("missing") == PAIRWISE else [])

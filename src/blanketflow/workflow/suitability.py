@@ -43,15 +43,12 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
     if reason := why_complete_rows(method, test, rule):
         return reason
     test = test and with_incomplete(test, rule)
-    if config.prior(dataset, selector.id).feature_groups and method.obeys_prior:
-        reason = why_no_feature_groups(method, test, selector.min_effect)
-        if reason:
-            return reason
-    if config.datasets[dataset].get("within") is not None:
-        if reason := why_no_strata(method, test, confirm):
-            return reason
-        if test is not None and config.prior(dataset, selector.id).feature_groups:
-            return "groups of features are not tested within strata"
+    has_groups = bool(config.prior(dataset, selector.id).feature_groups)
+    if has_groups and method.obeys_prior and (reason := why_no_feature_groups(method, test, selector.min_effect)):
+        return reason
+    within = config.datasets[dataset].get("within")
+    if within is not None and (reason := why_no_strata(method, test, confirm, has_groups)):
+        return reason
     if test is None:
         return None
     if test.knows_clusters and config.datasets[dataset]["groups"] is None:

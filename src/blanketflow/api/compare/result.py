@@ -312,7 +312,7 @@ def blanket_of(run: Run, selector: str, dataset: str) -> pd.DataFrame:
         pair = {"dataset": dataset, "selector": selector}
         told = [reason for frame in (run.skipped, run.outcomes) for reason in run.rows(frame, **pair)["reason"]]
         why = told[0] if told else "none was asked for; set final to true"
-        raise ConfigError(f"{selector} has no final blanket on {dataset}: {why}.")
+        raise ConfigError(f"{selector} has no final blanket on {dataset}: {why.removesuffix('.')}.")
     return run.blanket(dataset, selector)
 
 

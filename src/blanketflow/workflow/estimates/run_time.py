@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...data.splits import FINAL
 from ..grain import DATASET, FOLD, SPLIT
 from ..specs import Plan
 from .cost import LOADING, LOADING_MODELS
@@ -58,6 +57,6 @@ def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
     n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
     ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits(dataset))
     seconds = 2 * LOADING * n_jobs + plan.estimates.work_seconds("grow_shrink", ids, n_parts)
-    if plan.selector(selector).confirm is not None and FINAL in plan.splits(dataset):
+    if plan.selector(selector).confirm is not None:
         seconds += plan.estimates.seconds("confirm", ids)
     return seconds + (plan.estimates.seconds("evaluate", ids, n_tested) if n_tested else 0.0)

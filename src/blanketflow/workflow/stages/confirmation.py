@@ -37,9 +37,9 @@ def confirm_blanket(
     with recorded(provenance):
         columns, earlier = read_columns(blanket)
         passed_on(provenance, [earlier])
-        rows = zip(columns["feature"], columns["chosen"], columns["importance"], strict=True)
-        chosen = sorted((row for row in rows if row[1]), key=lambda row: -row[2])
-        members, rows = [row[0] for row in chosen], fold.left_out_rows()
+        decided = zip(columns["feature"], columns["chosen"], columns["importance"], strict=True)
+        chosen = sorted((one for one in decided if one[1]), key=lambda one: -one[2])
+        members, rows = [one[0] for one in chosen], fold.left_out_rows()
         stored, where = read_features(table), f"{dataset}, split {FINAL}"
         known = fold.prior().of(stored.features.names, where, stored.target.name)
         whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
