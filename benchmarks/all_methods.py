@@ -11,7 +11,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
-from page import renewed
+from page import write
 from papers import row
 from scipy.spatial.distance import pdist, squareform
 
@@ -42,7 +42,7 @@ def main() -> None:
         blocks |= {f"{prefix}friedman": tests(of_metric["friedman"]), f"{prefix}methods": methods(found, title)}
         for name, drawing in (("sizes", sizes(found, title)), ("seconds", seconds(found, title))):
             (PAGE.parent / f"all-methods-{prefix}{name}.svg").write_text(svg_on_white(drawing), encoding="utf-8")
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
+    write(PAGE, blocks)
 
 
 def summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import yaml
-from page import renewed
+from page import write
 from papers import row
 from scipy import stats
 
@@ -69,7 +69,7 @@ def main() -> None:
         some = by_set[by_set["dataset"].map(is_in)]
         blocks |= {f"reach {half}": reach(some), f"table {half}": table(summary(some))}
     blocks["sets"] = sets(by_set)
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
+    write(PAGE, blocks)
     drawn = {"sizes": over_sizes(summary(by_set)), "seconds": over_seconds(summary(by_set)), "ranks": ranked(raw)}
     for name, chart in drawn.items():
         drawing = svg_on_white(chart)

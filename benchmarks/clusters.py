@@ -1,6 +1,6 @@
 """How often tests that permute reject a true null where rows form clusters: `python benchmarks/clusters.py`.
 
-Prints the tables of docs/clusters.md; four minutes of CPU time. Numeric X and Y have a part that the eight rows of a
+Renews the tables of docs/clusters.md. Numeric X and Y have a part that the eight rows of a
 cluster share, with the given intraclass correlation. In the first table the parts are independent; in the second they
 are the same, as where a site shifts all that it measures: X and Y are then independent within clusters only.
 """
@@ -8,6 +8,7 @@ are the same, as where a site shifts all that it measures: X and Y are then inde
 from __future__ import annotations
 
 import numpy as np
+from page import ROOT, write
 from papers import row
 from scipy.stats import beta
 
@@ -44,15 +45,23 @@ def rate(test: str, permute: str, n_clusters: int, icc: float, is_confounded: bo
     return f"{rejected / n_draws:.3f} ({upper:.3f})"
 
 
+def rates(cases: list[tuple[int, float]], is_confounded: bool) -> str:
+    """Return a table of the rates with each number of clusters and intraclass correlation."""
+    lines = [row("test", "`permute`", *(f"{n} groups, {icc}" for n, icc in cases)), row(*["---"] * (2 + len(cases)))]
+    for test in TESTS:
+        for permute in PERMUTE:
+            lines.append(row(test, permute, *(rate(test, permute, *case, is_confounded) for case in cases)))
+            print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Measure and print."""
-    for is_confounded, cases in ((False, [(20, 0.5), (40, 0.1), (40, 0.5)]), (True, [(40, 0.5)])):
-        print(row("test", "permute", *(f"{n} clusters, {icc}" for n, icc in cases)))
-        print(row(*["---"] * (2 + len(cases))))
-        for test in TESTS:
-            for permute in PERMUTE:
-                print(row(test, permute, *(rate(test, permute, *case, is_confounded) for case in cases)), flush=True)
-        print()
+    """Measure, and write the page."""
+    found = {
+        "independent": rates([(20, 0.5), (40, 0.1), (40, 0.5)], is_confounded=False),
+        "the same": rates([(40, 0.5)], is_confounded=True),
+    }
+    write(ROOT / "docs" / "clusters.md", found)
 
 
 if __name__ == "__main__":

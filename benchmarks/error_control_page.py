@@ -1,22 +1,17 @@
-"""The page docs/error-control.md, to which several measurements write, each between marks of its own."""
+"""The page docs/error-control.md, to which several measurements write, each a block of its own."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+import page
 from numpy.typing import ArrayLike
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "error-control.md"
+DOCS = page.ROOT / "docs"
 
 
-def write(mark: str, table: str, page: Path = PAGE) -> None:
-    """Put a table between ``<!-- mark -->`` and ``<!-- /mark -->``; raises `ValueError` if the page lacks these."""
-    begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->\n"
-    text = page.read_text(encoding="utf-8")
-    first, last = text.index(begin) + len(begin), text.index(end)
-    page.write_text(f"{text[:first]}\n{table}\n{text[last:]}", encoding="utf-8")
+def write(block: str, table: str) -> None:
+    """Renew a block of the page."""
+    page.write(DOCS / "error-control.md", {block: table.rstrip()})
 
 
 def interval(values: ArrayLike, digits: int) -> str:

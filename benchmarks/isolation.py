@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-from page import renewed
+from page import write
 from papers import row
 from scipy import stats
 
@@ -53,7 +53,7 @@ def main() -> None:
     blocks = {"isolation": means(found), "isolation pairs": comparisons(found)}
     print(*blocks.values(), sep="\n\n")
     if not given.quick:
-        PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), blocks, str(PAGE)), encoding="utf-8")
+        write(PAGE, blocks)
 
 
 def isolations(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, object]]:

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from page import renewed
+from page import write
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
@@ -106,7 +106,7 @@ def main() -> None:
         found = {"false positives": rates(0.0, samples), "power": rates(EFFECT, samples)}
     print(*found.values(), sep="\n\n")
     if samples == SAMPLES:
-        PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), found, str(PAGE)), encoding="utf-8")
+        write(PAGE, found)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
-from page import renewed
+from page import write
 from scipy import stats
 
 import blanketflow as bf
@@ -203,7 +203,7 @@ def main() -> None:
     print(f"\n{time.process_time() - begin:.0f} CPU seconds in all.")
     if quick:
         return
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {"tables": written}, str(PAGE)), encoding="utf-8")
+    write(PAGE, {"tables": written})
     drawing = svg_on_white(chart(means))
     PAGE.with_suffix(".svg").write_text(drawing, encoding="utf-8")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from page import renewed
+from page import write
 from papers import row
 
 import blanketflow as bf
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--pages", action="store_true", help="write the page from the numbers that are there")
     if not parser.parse_args().pages:
         pd.DataFrame(measured()).to_parquet(RAW, index=False)
-    PAGE.write_text(renewed(PAGE.read_text("utf-8"), blocks(pd.read_parquet(RAW)), str(PAGE)), encoding="utf-8")
+    write(PAGE, blocks(pd.read_parquet(RAW)))
 
 
 if __name__ == "__main__":

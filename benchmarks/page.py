@@ -111,8 +111,7 @@ def main() -> None:
         "docs/costs.md": blocks(own, COSTS),
         "docs/cluster.md": blocks(own, CLUSTER),
     }.items():
-        page = chosen.root / name
-        page.write_text(renewed(page.read_text(encoding="utf-8"), found, str(page)), encoding="utf-8")
+        write(chosen.root / name, found)
     charts.write(chosen.root / "docs", contents)
 
 
@@ -124,6 +123,11 @@ def blocks(contents: dict[str, dict[str, Any]], known: Mapping[str, tuple[str, C
         empty = not text or (text.count("\n") == 1 and text.startswith("|"))
         found[name] = f"Not measured yet (`benchmarks/{source.partition('-')[0]}.py`)." if empty else text
     return found
+
+
+def write(page: Path, found: dict[str, str]) -> None:
+    """Renew the blocks of a page."""
+    page.write_text(renewed(page.read_text(encoding="utf-8"), found, str(page)), encoding="utf-8")
 
 
 def renewed(text: str, found: dict[str, str], name: str) -> str:

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import altair as alt
+import page
 import pandas as pd
 import yaml
-from page import renewed
 from printed_noise import half_width, of_partition
 
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
@@ -98,7 +98,7 @@ def judged(cells: pd.DataFrame, printed: dict[tuple[str, str, str], PrintedTable
 
 def write(block: str, text: str) -> None:
     """Renew a block of the page."""
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8"), {block: text}, str(PAGE)), encoding="utf-8")
+    page.write(PAGE, {block: text})
 
 
 def noises(kept: pd.DataFrame) -> str:

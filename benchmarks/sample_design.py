@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from error_control_page import DOCS, write
+from page import ROOT, write
 from scipy import stats
 
 import blanketflow as bf
@@ -23,7 +23,7 @@ from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 
-ALPHA, PAGE = 0.05, DOCS / "sample-design.md"
+ALPHA, PAGE = 0.05, ROOT / "docs" / "sample-design.md"
 CLUSTERS, CORRELATIONS = (20, 40, 100), (0.1, 0.5)
 #: Rows of a cluster are between these, 5 on average.
 LEAST_ROWS, MOST_ROWS = 2, 8
@@ -182,7 +182,7 @@ def main() -> None:
             found = table(asked.samples)
             print(found)
             if not asked.dry:
-                write(mark, found, PAGE)
+                write(PAGE, {mark: found})
 
 
 if __name__ == "__main__":

@@ -16,17 +16,23 @@ _TEXT = """# What each method takes beside a table
 
 What [is known of features beforehand](prior-knowledge.md), [groups of features](feature-groups.md), [rows with weights
 and groups](rows.md), [sampling weights and clusters](sample-design.md), [missing cells](missing.md), and [a smallest
-effect, and a sample of many rows](many-rows.md). "works" is what `tests/contract/test_prior_knowledge.py`,
-`test_feature_groups.py`, `test_row_weights.py`, `test_sample_design.py`, `test_missing_cells.py` and
-`test_min_effect.py` show of every method; "refused" comes in words, before any job starts: a run skips a method that
-refuses weights or `feature_groups` on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an
-error of the config or of the parameter. `max_rows` of a data set reaches the searches that take a sample; as a
-parameter the others refuse it. Groups of rows stay together in every split and fold, with any method. With
-`n_features: auto` rankings refuse sampling weights. Missing cells may be imputed, or their rows dropped, before any
-method sees them; what takes them as they are (`missing: pairwise`, and `imputations`) is listed, and the others refuse
-that as they do weights. Every method takes
-[`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows. What learns only from its
-tests takes [counts in place of rows](shards.md), shown by `test_without_rows.py`.
+effect, and a sample of many rows](many-rows.md).
+
+**works** is what `tests/contract/test_prior_knowledge.py`, `test_feature_groups.py`, `test_row_weights.py`,
+`test_sample_design.py`, `test_missing_cells.py` and `test_min_effect.py` show of every method. **refused** comes in
+words, before any job starts: a run skips a method that refuses weights, `feature_groups` or missing cells as they are
+on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the config or of the
+parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others refuse it.
+
+- Groups of rows stay together in every split and fold, with any method. [`permute` and `within`](clusters.md) are for
+  CI tests.
+- With `n_features: auto` rankings refuse sampling weights.
+- **Missing cells as they are** come with `missing: pairwise` and `imputations`. Otherwise cells are imputed, or their
+  rows dropped, before a method sees them.
+- Every method takes [`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows; not
+  with weights or `within`.
+- Groups of features are refused with `within`, and with missing cells as they are.
+- What learns only from its tests takes [counts in place of rows](shards.md), shown by `test_without_rows.py`.
 
 ## Methods
 
@@ -82,7 +88,7 @@ def capabilities_page() -> str:
                     "works" if takes_min_effect(m) else "refused",
                     _rows(m, tests),
                     _incomplete(m, tests),
-                    _LEARNS_FROM[m.learns_from],
+                    _LEARNS_FROM["rows" if m().reads_rows() else m.learns_from],
                 ]
                 for name, m in methods.items()
             ],
@@ -103,7 +109,7 @@ def capabilities_page() -> str:
                     f"[{name}](tests/{name}.md)",
                     "one joint variable" if test.joins_columns or test.card.column_sets else "the best of its columns",
                     "refused" if test().draws_rows else "works",
-                    "works" if test.card.design_based else "weights refused, groups ignored with a warning",
+                    _design(test),
                     test.card.effect or "refused",
                     "a sample" if test.card.takes_max_rows else "all rows",
                     ", ".join(test.card.incomplete) or "refused",
@@ -129,6 +135,14 @@ def _sampling(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
         return f"refused: {reads}"
     able = [name for name, test in tests.items() if test.card.design_based and method.needs in test.card.measures]
     return f"with {', '.join(able)}" if method.default_test else "works"
+
+
+def _design(test: type[CITest]) -> str:
+    if test.card.design_based:
+        return "works"
+    if "permute" in test.parameters():
+        return "weights refused, groups by `permute`, else ignored with a warning"
+    return "weights refused, groups ignored with a warning"
 
 
 def _incomplete(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
