@@ -20,7 +20,6 @@ from ..core.table import Column, Table
 from .bound import BoundTest
 from .engines import Engine, constant_results
 from .exchange import ROWS
-from .pooling import pooled_p_values
 from .resolution import why_nothing_is_admitted
 
 __all__ = ["BoundTest", "CITest", "constant_results"]
@@ -165,10 +164,10 @@ class CITest(Configurable):
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return one result for each test of single columns from its results on several imputed copies of the rows.
 
-        `stacked` are the results on all copies as one table, if the test `stacks_copies`. By default p-values are
-        pooled.
+        `stacked` are the results on all copies as one table, if the test `stacks_copies`. Raises `UnsupportedError`
+        unless the test says how.
         """
-        return pooled_p_values(copies)
+        raise UnsupportedError(f"{self.card.id} does not say how results on imputed copies are pooled.")
 
     def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return the same of sets of columns as X."""

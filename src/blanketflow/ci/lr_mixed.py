@@ -20,6 +20,7 @@ from .binning import ranks
 from .effect import NATS, nats_per_row
 from .engines import Candidate, columns_of
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
+from .pooling import pooled_p_values
 from .rounding import reason, rounded_away
 from .tails import chi2_tail, f_greater
 from .wilks import rao_f
@@ -119,6 +120,10 @@ class LRMixed(CITest):
 
             return LRMixedByClusters(self, table, table.design)
         return LRMixedEngine(self, table)
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return results pooled by their p-values."""
+        return pooled_p_values(copies)
 
     def effects(self, results: CIResults) -> np.ndarray:
         """Return the log likelihood gained per row, in nats."""

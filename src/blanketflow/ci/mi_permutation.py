@@ -21,6 +21,7 @@ from .effect import NATS, nats_per_row
 from .engines import Candidate
 from .exchange import ROWS, Exchange, clusters_of, permute_option
 from .g2 import G2
+from .pooling import pooled_p_values
 from .resolution import more_permutations
 
 #: The largest number of cells of a table, 4 bytes each.
@@ -113,6 +114,10 @@ class MIPermutation(DiscreteTest):
     def to_reach(self, level: float) -> str:
         """Return in words how many permutations are needed."""
         return more_permutations(level, self.n_permutations)
+
+    def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
+        """Return results pooled by their p-values."""
+        return pooled_p_values(copies)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, I = G2 / 2n."""
