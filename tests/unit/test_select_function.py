@@ -73,6 +73,16 @@ def test_arrays_and_a_target_of_numbers():
     assert found.estimator.predict(X[:2]).shape == (2,)
 
 
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+def test_the_pipeline_takes_numbers_whose_squares_no_float_holds(unit):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    y = X["a"] + X["b"] > 0
+    found = bf.select(X.assign(a=X["a"] * unit), y, time_limit=None)
+    assert "a" in found.features
+    assert found.estimator.score(X.assign(a=X["a"] * unit), y) > 0.8
+
+
 def test_nothing_to_keep_has_no_pipeline():
     rng = np.random.default_rng(1)
     found = bf.select(pd.DataFrame(rng.normal(size=(200, 2)), columns=list("ab")), rng.normal(size=200))

@@ -199,6 +199,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..core.task import target_column
     from ..data.weights import repeated_rows
     from ..models import build_estimator
+    from ..models.encode import USUAL
     from ..selectors.wrappers.judged_round import panel_of
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
@@ -214,6 +215,11 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
         steps.append(("encode", encoder.set_output(transform="default")))
     elif selector.missing == "impute":
         steps.append(("impute", numbers))
+    encoded = np.asarray(Pipeline(steps).fit_transform(kept) if steps else kept, dtype=float)
+    powers = np.frexp(np.nanmax(np.abs(encoded), axis=0, initial=0))[1]
+    if (np.abs(powers) > USUAL).any():  # models square what they are given
+        of_columns = {"powers": np.where(np.abs(powers) > USUAL, powers, 0)}
+        steps.append(("scale", FunctionTransformer(_scaled, kw_args=of_columns)))
     asked = panel_of(target_column(column_from_array("y", np.asarray(y)), selector.task_))[model]
     steps.append(("model", build_estimator(asked, selector.task_, selector.random_state)))
     if weights is not None:
@@ -229,3 +235,10 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
 def _dense(X: Any) -> Any:
     """Return a sparse matrix as an array, which scalers and models of the panel need; anything else as it is."""
     return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _scaled(X: Any, powers: Any) -> Any:
+    """Return numbers divided column by column by powers of two."""
+    import numpy as np
+
+    return np.ldexp(np.asarray(X, dtype=float), -powers)
