@@ -32,6 +32,7 @@ FRAMES = {
     "pyarrow": pa.table(CELLS),
     "pyarrow batch": pa.RecordBatch.from_pydict(CELLS),
     "pyarrow dictionary": pa.table({**CELLS, "c": pa.array(CELLS["c"]).dictionary_encode()}),
+    "pandas categories": PANDAS.astype({"c": "category"}),
     "pandas of Arrow": PANDAS.convert_dtypes(dtype_backend="pyarrow"),
     "pandas nullable": PANDAS.convert_dtypes(dtype_backend="numpy_nullable"),
     "pandas text of Arrow": PANDAS.astype({"c": pd.StringDtype("pyarrow")}),

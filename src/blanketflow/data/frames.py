@@ -43,7 +43,7 @@ def as_frame(X: Any) -> Any:
 def with_plain_texts(X: Any) -> Any:
     """Return a DataFrame or Series of pandas with texts and categories as objects where scikit-learn asks for it.
 
-    It reads texts as numbers if they stand beside nullable numbers, or are Arrow's.
+    It reads texts as numbers if they stand beside truth values or nullable numbers, or are Arrow's.
 
     Examples
     --------
@@ -56,8 +56,10 @@ def with_plain_texts(X: Any) -> Any:
     if not hasattr(X, "columns"):
         return X.astype(object) if _is_text(X.dtype) else X
     texts = {name: object for name, dtype in X.dtypes.items() if _is_text(dtype)}
-    others = [dtype for dtype in X.dtypes if not isinstance(dtype, np.dtype) and not _is_text(dtype)]
-    needs_it = others or any(hasattr(dtype, "pyarrow_dtype") for dtype in X.dtypes)
+    needs_it = any(
+        dtype.kind == "b" or hasattr(dtype, "pyarrow_dtype") or not (isinstance(dtype, np.dtype) or _is_text(dtype))
+        for dtype in X.dtypes
+    )
     return X.astype(texts) if texts and needs_it else X
 
 
