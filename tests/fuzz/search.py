@@ -1,4 +1,4 @@
-"""`make fuzz`: search for input that breaks a reader, by atheris, and keep what is found in `found/`, made small.
+"""`make fuzz`: search for input that breaks a reader or a call, by atheris, and keep it in `found/`, made small.
 
 Each target is searched in processes of its own: what hangs or kills one leaves its input behind, and the search goes
 on. Every kind of break is kept once, told by its exception and where in blanketflow it came up.
@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TARGETS = ("tables", "config", "bif")
+TARGETS = ("tables", "config", "bif", "frames")
 #: What is instrumented: the code that the targets go through, and no numba kernel.
 WATCHED = [
     "blanketflow.data", "blanketflow.config.reading", "blanketflow.core", "blanketflow.workflow.plan",
