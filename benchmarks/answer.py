@@ -16,6 +16,7 @@ from page import write
 from papers import row
 from scipy import stats
 
+from blanketflow.data.storage import feature_names
 from blanketflow.reporting.colours import BLUE, ORANGE, VERMILLION
 from blanketflow.reporting.plots.critical_difference import critical_difference
 from blanketflow.reporting.plots.render import svg_on_white
@@ -79,7 +80,8 @@ def main() -> None:
 def scores_of(run: Path) -> pd.DataFrame:
     """Return one row per data set, selector and split: the mean score of the models, the features kept, and seconds.
 
-    `n_features` is missing where there is no answer; `chosen` are the positions of the features, separated by spaces.
+    `n_features` is missing where there is no answer; `chosen` are the positions of the features in the data set, in
+    ascending order, separated by spaces.
     """
     rows = []
     folders = [folder for folder in (run / "evaluate").iterdir() if (folder / "auto.parquet").exists()]
@@ -87,12 +89,12 @@ def scores_of(run: Path) -> pd.DataFrame:
     everywhere = set.intersection(*({path.stem for path in folder.glob("*.parquet")} for folder in folders))
     for path in sorted(path for folder in folders for path in folder.glob("*.parquet") if path.stem in everywhere):
         dataset, selector = path.parent.name, path.stem
-        found = pd.read_parquet(path)
+        found, features = pd.read_parquet(path), feature_names(run / "data" / dataset / "table.parquet")
         scored = found[found["metric"].isin(METRICS)].assign(value=lambda one: one["value"].clip(lower=-1.0))
         for split, of_split in scored.dropna(subset="value").groupby("split"):
             place = run / "select" / dataset / str(split) / selector
             blanket, folds = pd.read_parquet(place / "blanket.parquet"), pd.read_parquet(place / "folds.parquet")
-            chosen = np.flatnonzero(blanket["chosen"])
+            chosen = sorted(map(features.index, blanket.loc[blanket["chosen"], "feature"]))
             rows.append(
                 {
                     "dataset": dataset,
@@ -102,7 +104,7 @@ def scores_of(run: Path) -> pd.DataFrame:
                     **of_split.groupby("model")["value"].first().to_dict(),
                     "score": of_split["value"].mean(),
                     "n_features": len(chosen),
-                    "d": len(blanket),
+                    "d": len(features),
                     "chosen": " ".join(map(str, chosen)),
                     "seconds": folds["seconds"].sum(),
                 }
