@@ -307,7 +307,7 @@ def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
     colour = alt.Scale(domain=["auto", "ours", "used elsewhere"], range=[VERMILLION, BLUE, ORANGE])
     base = alt.Chart(shown).encode(
         x=x,
-        y=alt.Y("difference:Q", title="mean difference to all features", axis=alt.Axis(format="+.2f")),
+        y=alt.Y("difference:Q", title="mean difference to all features", axis=alt.Axis(format="+.3f")),
         color=alt.Color("kind:N", title=None, scale=colour),
     )
     names = base.mark_text(align="left", dx=6, fontSize=10).encode(text="selector:N", color=alt.value("black"))
