@@ -16,6 +16,7 @@ from page import write
 from papers import row
 from scipy import stats
 
+from blanketflow.data.storage import feature_names
 from blanketflow.reporting.colours import BLUE, ORANGE, VERMILLION
 from blanketflow.reporting.plots.critical_difference import critical_difference
 from blanketflow.reporting.plots.render import svg_on_white
@@ -79,7 +80,8 @@ def main() -> None:
 def scores_of(run: Path) -> pd.DataFrame:
     """Return one row per data set, selector and split: the mean score of the models, the features kept, and seconds.
 
-    `n_features` is missing where there is no answer; `chosen` are the positions of the features, separated by spaces.
+    `n_features` is missing where there is no answer; `chosen` are the positions of the features in the data set, in
+    ascending order, separated by spaces. Where they are missing, how stable the answers are is not known.
     """
     rows = []
     folders = [folder for folder in (run / "evaluate").iterdir() if (folder / "auto.parquet").exists()]
@@ -87,12 +89,12 @@ def scores_of(run: Path) -> pd.DataFrame:
     everywhere = set.intersection(*({path.stem for path in folder.glob("*.parquet")} for folder in folders))
     for path in sorted(path for folder in folders for path in folder.glob("*.parquet") if path.stem in everywhere):
         dataset, selector = path.parent.name, path.stem
-        found = pd.read_parquet(path)
+        found, features = pd.read_parquet(path), feature_names(run / "data" / dataset / "table.parquet")
         scored = found[found["metric"].isin(METRICS)].assign(value=lambda one: one["value"].clip(lower=-1.0))
         for split, of_split in scored.dropna(subset="value").groupby("split"):
             place = run / "select" / dataset / str(split) / selector
             blanket, folds = pd.read_parquet(place / "blanket.parquet"), pd.read_parquet(place / "folds.parquet")
-            chosen = np.flatnonzero(blanket["chosen"])
+            chosen = sorted(map(features.index, blanket.loc[blanket["chosen"], "feature"]))
             rows.append(
                 {
                     "dataset": dataset,
@@ -102,7 +104,7 @@ def scores_of(run: Path) -> pd.DataFrame:
                     **of_split.groupby("model")["value"].first().to_dict(),
                     "score": of_split["value"].mean(),
                     "n_features": len(chosen),
-                    "d": len(blanket),
+                    "d": len(features),
                     "chosen": " ".join(map(str, chosen)),
                     "seconds": folds["seconds"].sum(),
                 }
@@ -223,12 +225,17 @@ def reach(by_set: pd.DataFrame) -> str:
         row(
             "stability, beside the median of selectors within 0.01 of its score",
             "above it",
-            f"{auto['stability']:.2f}, {near['stability'].median():.2f}",
+            f"{rounded(auto['stability'])}, {rounded(near['stability'].median())}",
             "reached" if auto["stability"] > near["stability"].median() else "missed",
         ),
         row("seconds, median over data sets", "", f"{cells['seconds'].median():.1f}", ""),
     ]
     return "\n".join(lines)
+
+
+def rounded(value: float) -> str:
+    """Return a number with two digits; nothing where it is not known."""
+    return "" if np.isnan(value) else f"{value:.2f}"
 
 
 def goal(what: str, aim: str, measured: float, is_reached: bool) -> str:
@@ -243,7 +250,7 @@ def table(found: pd.DataFrame) -> str:
     lines = [row(*heads), row(*["---"] * len(heads))]
     for name, one in found.iterrows():
         scores = (f"{one[column]:+.4f}" for column in ("difference", *METRICS))
-        kept = (f"{one['share']:.0%}", f"{one['size']:.1f}", int(one["worse"]), f"{one['stability']:.2f}")
+        kept = (f"{one['share']:.0%}", f"{one['size']:.1f}", int(one["worse"]), rounded(one["stability"]))
         lines.append(row(f"`{name}`", *scores, *kept, f"{one['seconds']:.2g}", int(one["no_answer"])))
     return "\n".join(lines)
 
@@ -257,7 +264,7 @@ def sets(by_set: pd.DataFrame) -> str:
         one, whole = (of_set[of_set["selector"] == name].iloc[0] for name in ("auto", "all"))
         others = of_set[~of_set["selector"].isin(("auto", *REFERENCES))]
         best = others.loc[others["difference"].idxmax()]
-        kept, stability = f"{one['n_features']:.1f}", f"{one['stability']:.2f}"
+        kept, stability = f"{one['n_features']:.1f}", rounded(one["stability"])
         scores = (f"{whole['score']:.3f}", f"{one['difference']:+.3f}", f"{one['p_value']:.2f}")
         told = f"`{best['selector']}` {best['difference']:+.3f} with {best['n_features']:.1f}"
         name = f"{dataset}{'' if dataset in TUNED_ON else ' *'}"
@@ -274,6 +281,8 @@ def run_of(raw: pd.DataFrame) -> str:
         lines.append(f"{len(ran)} of the {len(all_of_them)} {kind} of the config were run.")
         missing = [f"`{name}`" for name in all_of_them if name not in ran]
         lines += [f"Not yet run: {', '.join(missing)}."] if missing else []
+    known = raw.dropna(subset="chosen")["dataset"].nunique()
+    lines += [f"Stability is known on {known} of the data sets."] if known < raw["dataset"].nunique() else []
     return "\n".join(lines)
 
 
@@ -298,7 +307,7 @@ def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
     colour = alt.Scale(domain=["auto", "ours", "used elsewhere"], range=[VERMILLION, BLUE, ORANGE])
     base = alt.Chart(shown).encode(
         x=x,
-        y=alt.Y("difference:Q", title="mean difference to all features", axis=alt.Axis(format="+.2f")),
+        y=alt.Y("difference:Q", title="mean difference to all features", axis=alt.Axis(format="+.3f")),
         color=alt.Color("kind:N", title=None, scale=colour),
     )
     names = base.mark_text(align="left", dx=6, fontSize=10).encode(text="selector:N", color=alt.value("black"))

@@ -46,11 +46,11 @@ def lasso(X: np.ndarray, y: np.ndarray, is_class: bool, seed: int) -> Found:
     X = _standardised(X)
     if is_class:
         solver = "liblinear" if len(np.unique(y)) == 2 else "saga"
-        options = {"Cs": 10, "cv": 5, "solver": solver, "max_iter": 500, "scoring": "neg_log_loss"}
+        options = {"Cs": 10, "cv": _parts(is_class, seed), "solver": solver, "max_iter": 500, "scoring": "neg_log_loss"}
         options["random_state"] = seed
         model = LogisticRegressionCV(l1_ratios=(1.0,), use_legacy_attributes=False, **options).fit(X, y)
     else:
-        model = LassoCV(cv=5, random_state=seed).fit(X, y)
+        model = LassoCV(cv=_parts(is_class, seed), random_state=seed).fit(X, y)
     weights = np.abs(np.atleast_2d(model.coef_)).max(axis=0)
     return weights, weights > 1e-6
 
@@ -59,7 +59,8 @@ def elimination(X: np.ndarray, y: np.ndarray, is_class: bool, seed: int) -> Foun
     """RFECV: recursive elimination by a linear model, to the number of columns that cross-validation scores best."""
     from sklearn.feature_selection import RFECV
 
-    found = RFECV(_linear(is_class), step=1 if X.shape[1] <= 100 else 0.1, cv=5).fit(_standardised(X), y)
+    step = 1 if X.shape[1] <= 100 else 0.1
+    found = RFECV(_linear(is_class), step=step, cv=_parts(is_class, seed)).fit(_standardised(X), y)
     return -found.ranking_.astype(float), found.support_
 
 
@@ -118,7 +119,9 @@ def sequential(X: np.ndarray, y: np.ndarray, is_class: bool, seed: int) -> Found
     """Sequential forward selection by a linear model, until the cross-validated score gains less than 0.001."""
     from sklearn.feature_selection import SequentialFeatureSelector
 
-    found = SequentialFeatureSelector(_linear(is_class), n_features_to_select="auto", tol=1e-3, cv=5)
+    found = SequentialFeatureSelector(
+        _linear(is_class), n_features_to_select="auto", tol=1e-3, cv=_parts(is_class, seed)
+    )
     kept = found.fit(_standardised(X), y).get_support()
     return kept.astype(float), kept
 
@@ -173,6 +176,13 @@ class Competitor(Method):
 
 def _best(weights: np.ndarray, k: int) -> np.ndarray:
     return np.argsort(np.argsort(-weights, kind="stable"), kind="stable") < k
+
+
+def _parts(is_class: bool, seed: int) -> Any:
+    """Return five parts of shuffled rows: the rows of some tables are sorted, which the default would keep."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    return (StratifiedKFold if is_class else KFold)(5, shuffle=True, random_state=seed)
 
 
 def _standardised(X: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -171,6 +172,39 @@ def test_noise_is_by_further_partitions_and_by_further_seeds(tmp_path, monkeypat
     finally:
         for one in caches:
             one.cache_clear()
+
+
+def test_stability_is_of_the_features_and_not_of_their_places_in_an_answer(tmp_path):
+    import answer
+
+    from blanketflow.core.table import Column, Table
+    from blanketflow.core.task import Task
+    from blanketflow.data.provenance import Provenance
+    from blanketflow.data.raw import RawTable
+    from blanketflow.data.storage import write_table
+
+    def write(frame, *place):
+        path = tmp_path.joinpath(*place)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(frame).to_parquet(path)
+
+    chosen = {"auto": [["b", "a"], ["a", "b"]], "f-10": [["a", "b"], ["c", "d"]]}  # the most important first
+    a, b, c, d, target = (Column(name, "numeric", np.arange(3.0)) for name in ("a", "b", "c", "d", "target"))
+    (tmp_path / "data" / "s").mkdir(parents=True)
+    raw = RawTable(Table([a, b, c, d]), target, Task("regression", ""))
+    write_table(tmp_path / "data" / "s" / "table.parquet", raw, Provenance())
+    for selector, of_splits in chosen.items():
+        score = {"split": ["cv-1", "cv-2"], "model": "knn", "metric": "accuracy", "value": 0.5}
+        write(score, "evaluate", "s", f"{selector}.parquet")
+        for split, features in zip(score["split"], of_splits, strict=True):
+            write({"feature": features, "chosen": True}, "select", "s", split, selector, "blanket.parquet")
+            write({"seconds": [1.0]}, "select", "s", split, selector, "folds.parquet")
+    found = answer.scores_of(tmp_path).set_index(["selector", "split"])["chosen"]
+    assert found.to_dict() == {
+        ("auto", "cv-1"): "0 1", ("auto", "cv-2"): "0 1", ("f-10", "cv-1"): "0 1", ("f-10", "cv-2"): "2 3"
+    }  # fmt: skip
+    assert answer.nogueira(found["auto"], 4) == 1
+    assert answer.nogueira(found["f-10"], 4) == pytest.approx(-1)  # two sets of two of four with nothing in common
 
 
 def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():

@@ -12,7 +12,7 @@ import pytest
 from blanketflow.reporting import plots, text
 from blanketflow.reporting.report import across, charts, render, scripts
 from blanketflow.reporting.report.figures import narrow_charts
-from blanketflow.reporting.report.headline import headline
+from blanketflow.reporting.report.headline import Headline, headline
 from blanketflow.reporting.report.methods import calibration, methods
 from blanketflow.selectors import get_method
 from report_frames import HOSTILE, HOSTILE_FEATURE, report_run
@@ -279,6 +279,25 @@ def test_long_blankets_are_cut_and_named_below():
     blanket = pd.DataFrame([row.to_dict() | {"feature": name, "importance": 50.0 - i} for i, name in enumerate(names)])
     page = Page(render(dataclasses.replace(long, tables={**long.tables, "blankets": blanket}), {})).text
     assert "And 15 less important features: feature number 32," in page
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "names"),
+    [
+        (
+            "Keep these 2 of 9 features: dose, No. of rooms.",
+            "Models do as well: R² 0.41 against 0.43.",
+            "dose|No. of rooms",
+        ),
+        ("Keep this 1 of 2 features: mean. dose.", "mean can stand in for mean. dose.", "mean. dose"),
+        ("iamb keeps none of 3 features.", "", ""),
+        ("No feature helps: accuracy 0.51 against 0.50.", "", ""),
+    ],
+)
+def test_the_first_sentence_of_an_answer_ends_after_the_names(first, rest, names):
+    features = [(name, "") for name in names.split("|") if name]
+    said = Headline("auto", f"{first} {rest}".strip(), features=features)
+    assert (said.first, said.rest) == (first, rest)
 
 
 def test_groups_of_features_are_shown_together():

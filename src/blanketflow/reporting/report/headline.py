@@ -51,6 +51,19 @@ class Headline:
     other: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
+    def first(self) -> str:
+        """The first sentence of the answer: which features to keep. A name may hold a full stop."""
+        names = [name for name, _ in self.features if name in self.answer]
+        named = max((self.answer.find(name) + len(name) for name in names), default=0)
+        end = self.answer.find(". ", named)
+        return self.answer if end < 0 else self.answer[: end + 1]
+
+    @property
+    def rest(self) -> str:
+        """What the answer says after its first sentence."""
+        return self.answer[len(self.first) :].strip()
+
+    @property
     def leaks(self) -> bool:
         """Whether leakage is suspected."""
         return any(finding["kind"] == "leakage" for finding in self.serious)
