@@ -11,6 +11,7 @@ from blanketflow.selectors.min_effect import takes_min_effect
 from blanketflow.selectors.run_fold import why_no_weights
 
 from .markdown import table
+from .ways_in import ways_in
 
 _TEXT = """# What each method takes beside a table
 
@@ -33,6 +34,15 @@ parameter. `max_rows` of a data set reaches the searches that take a sample; as 
   with weights or `within`.
 - Groups of features are refused with `within`, and with missing cells as they are.
 - What learns only from its tests takes [counts in place of rows](shards.md), shown by `test_without_rows.py`.
+
+## Ways in
+
+Each is there in the selector classes (`fit`), the functions `bf.select`, `bf.blankets` and `bf.compare`, the commands
+`blanketflow select` and `compare` (by `--data-set`), and the config of a run. What is refused is refused in words:
+`bf.select` judges sets by models, and `fit` and `select` give one answer. `tests/contract/test_ways_in.py` tries every
+cell.
+
+{ways}
 
 ## Methods
 
@@ -66,6 +76,7 @@ def capabilities_page() -> str:
     obeys = {name: "works" if method.obeys_prior else "stays as it is" for name, method in methods.items()}
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
+        ways=ways_in(),
         methods=table(
             [
                 "method",

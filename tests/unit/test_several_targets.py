@@ -52,6 +52,23 @@ def test_a_latent_target_joins_what_it_separated():
     assert found.to_dict() == {"relapse": ["dose"], "death": ["dose"]} and found.union() == ["dose"]
 
 
+@pytest.mark.parametrize(
+    "prior", [{"include": ["age"]}, {"exclude": ["ag*"]}, {"feature_groups": {"g": ["dose", "age"]}}]
+)
+def test_what_is_known_of_features_holds_for_each_target(prior):
+    X = table()
+    found = bf.blankets(X, "hiton-mb", "fisher-z", **prior)
+    in_groups = {"dose", "age"} if "feature_groups" in prior else set()
+    assert set(found) == set(X.columns) - in_groups
+    for target in found:
+        own = {key: [n for n in names if n != target] for key, names in prior.items()} if not in_groups else prior
+        own = {key: names for key, names in own.items() if names and not (target == "age" and key == "exclude")}
+        alone = bf.HITONMB(ci_test="fisher-z", **own).fit(X.drop(columns=target), X[target])
+        assert found[target] == alone.selected_features_
+    with pytest.raises(ParameterError, match="the target 'dose' is in the feature group 'g'"):
+        bf.blankets(X, "hiton-mb", "fisher-z", targets=["dose"], feature_groups={"g": ["dose", "age"]})
+
+
 def test_tiers_name_columns_of_the_table():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
     assert bf.blankets(frame, "mmpc", tiers=[["a"], ["b", "c"]]).found.keys() == {"a", "b", "c"}
@@ -60,7 +77,7 @@ def test_tiers_name_columns_of_the_table():
 
 
 def test_targets_leave_something_to_search_among():
-    with pytest.raises(ParameterError, match="exclude_targets leaves no column"):
+    with pytest.raises(ParameterError, match="exclude_targets leave no column"):
         bf.blankets(table(), "iamb", "fisher-z", exclude_targets=True)
 
 

@@ -125,7 +125,8 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
     if spec["target"] is not None and not isinstance(spec["target"], str):
         raise ConfigError(
-            f"{where}: target is {shown(spec['target'])}. Name one column here: only a run takes several."
+            f"{where}: target is {shown(spec['target'])}. Name one column here: several are for a run, "
+            "for compare, and for blankets in Python."
         )
     for key in ("source", "path", "target_path"):
         if spec[key] is not None and not spec[key].strip():
