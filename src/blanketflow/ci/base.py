@@ -173,6 +173,10 @@ class CITest(Configurable):
         """Return the same of sets of columns as X."""
         return self.pooled(copies, stacked)
 
+    def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
+        """Return the same of single columns where the p-values are of rows with clusters or sampling weights."""
+        return self.pooled_sets(copies, None)
+
     def accepted(self) -> str:
         """Return in words which kinds of columns this test accepts."""
         limit = self.card.max_classes

@@ -25,8 +25,6 @@ def why_no_feature_groups(
     """Return why features cannot stay together in groups, or None if they can."""
     if not method.takes_feature_groups:
         return f"{method.card.id} works on single columns, so that feature_groups cannot stay together"
-    if test is not None and test.incomplete is not None:
-        return "feature_groups need complete rows: set missing to impute or drop, without imputations"
     if test is not None and method.needs != "p-value" and not test.joins_columns:
         return f"{test.card.id} measures {method.needs} of single columns, and not of feature_groups; g2 does"
     if min_effect and test is not None and type(test).effects_of_sets is not CITest.effects_of_sets:
