@@ -111,14 +111,14 @@ def designed(test: str, design: str, rng: np.random.Generator) -> tuple[list[np.
     def normal() -> np.ndarray:
         return of_groups * rng.normal(size=n)[clusters] + np.sqrt(1 - of_groups**2) * rng.normal(size=n)
 
-    z = normal() if test != "g2" else np.sign(normal())
+    z = normal() if test != "g2" else (normal() > 0).astype(int)
     x, t = (0.7 * z + normal() for _ in range(2))
     w, known, rows = x + normal(), Design(clusters=clusters), np.arange(n)
     if design == "sampling weights":
         chance = 1 / (1 + np.exp(-0.5 * (x + t)))
         rows = rng.choice(n, ROWS, replace=False, p=chance / chance.sum())
         known = Design(weights=1 / chance[rows])
-    cut = {"fisher-z": (), "g2": (0, 1, 2, 3), "lr-mixed": (3,)}[test]
+    cut = {"fisher-z": (), "g2": (0, 2, 3), "lr-mixed": (3,)}[test]
     return [(_cut(v) if at in cut else v)[rows] for at, v in enumerate((x, z, w, t))], known
 
 

@@ -1,7 +1,5 @@
 """Several targets: the blanket of each without the other targets among the candidates, and their union."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -145,11 +143,21 @@ def test_the_schema_takes_one_and_several():
 
 
 def test_the_report_shows_the_union_of_each_search():
-    plain = report_run(datasets=("one-a", "one-b"), models=("svm",))
-    assert unions(plain).rows == []
-    found = unions(dataclasses.replace(plain, targets={"one": {"a": "one-a", "b": "one-b"}}))
+    asked = {"datasets": ("one-a", "one-b"), "models": ("svm",)}
+    plain = report_run(**asked)
+    assert unions(plain).rows == [] and not len(plain.tables["unions"])
+    told = report_run(**asked, targets={"one": {"a": "one-a", "b": "one-b"}})
+    found, listed = unions(told), told.tables["unions"]
+    assert set(listed["selector"]) == {"ppfs", "hiton-mb"}  # and not the reference
     for row, selector in zip(found.rows, ["ppfs", "hiton-mb"], strict=True):
         sets = [set(plain.blanket(part, selector)["feature"]) for part in ("one-a", "one-b")]
         assert [cell.text for cell in row[:3]] == ["one", selector, "a, b"]
         assert [cell.value for cell in row[3:5]] == [len(sets[0] | sets[1]), len(sets[0] & sets[1])]
         assert set(row[5].text.split(", ")) == sets[0] | sets[1]
+        own = listed[listed["selector"] == selector].set_index("feature")
+        assert set(own.index) == sets[0] | sets[1]
+        assert (
+            {f for f in own.index if own["targets"][f] == "a, b"}
+            == sets[0] & sets[1]
+            == set(own.query("n_targets > 1").index)
+        )
