@@ -77,6 +77,9 @@ def test_tiers_name_columns_of_the_table():
 def test_targets_leave_something_to_search_among():
     with pytest.raises(ParameterError, match="exclude_targets leave no column"):
         bf.blankets(table(), "iamb", "fisher-z", exclude_targets=True)
+    asked = {"targets": ["relapse", "death"], "exclude_targets": True, "include": ["death"]}
+    with pytest.raises(ParameterError, match="include names the target 'death', which exclude_targets leaves out"):
+        bf.blankets(table(), "iamb", "fisher-z", **asked)
 
 
 def config(**dataset):

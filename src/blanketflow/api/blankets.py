@@ -173,6 +173,10 @@ def blankets(
                 f"blankets: the target {shown(target)} is in the feature group {shown(in_groups[target])}. Take it out "
                 "of the group, or name other targets."
             )
+    if exclude_targets and (both := [name for name in known.included if name in wanted]):
+        raise ParameterError(
+            f"blankets: include names the target {shown(both[0])}, which exclude_targets leaves out. Remove one."
+        )
     latent = {*known.excluded, *(wanted if exclude_targets else ())}
     n_features = min((len({*table.names} - {*latent, target}) for target in wanted), default=1)
     if not n_features:
