@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.ci.incomplete_rows import with_incomplete
+from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Column, Table
 from blanketflow.data.impute import impute
@@ -97,13 +99,63 @@ def rates(effect: float, samples: int) -> str:
     return "\n".join(lines)
 
 
+def designed(test: str, design: str, rng: np.random.Generator) -> tuple[list[np.ndarray], Design]:
+    """Return X, Z, W and T of clustered rows, or of rows that were drawn the likelier, the larger X + T is.
+
+    X and T are independent given Z. In clusters of five rows all have an intraclass correlation of 0.3.
+    """
+    n = ROWS if design == "groups" else 20 * ROWS
+    clusters = np.arange(n) // 5
+    of_groups = np.sqrt(0.3) if design == "groups" else 0.0
+
+    def normal() -> np.ndarray:
+        return of_groups * rng.normal(size=n)[clusters] + np.sqrt(1 - of_groups**2) * rng.normal(size=n)
+
+    z = normal() if test != "g2" else (normal() > 0).astype(int)
+    x, t = (0.7 * z + normal() for _ in range(2))
+    w, known, rows = x + normal(), Design(clusters=clusters), np.arange(n)
+    if design == "sampling weights":
+        chance = 1 / (1 + np.exp(-0.5 * (x + t)))
+        rows = rng.choice(n, ROWS, replace=False, p=chance / chance.sum())
+        known = Design(weights=1 / chance[rows])
+    cut = {"fisher-z": (), "g2": (0, 2, 3), "lr-mixed": (3,)}[test]
+    return [(_cut(v) if at in cut else v)[rows] for at, v in enumerate((x, z, w, t))], known
+
+
+def _cut(values: np.ndarray) -> np.ndarray:
+    return (values > np.median(values)).astype(int)
+
+
+def rates_of_designs(samples: int) -> str:
+    """Return a table of the shares of samples in which a true independence is rejected, where rows have a design."""
+    head = ["rows have", "test", "cells are missing", "`pairwise`", "`imputations: 5`"]
+    lines = [f"| {' | '.join(head)} |", "| --- | --- | --- | --- | --- |"]
+    for design, test, mechanism in itertools.product(("groups", "sampling weights"), TESTS.values(), MECHANISMS):
+        found = np.zeros(2)
+        for number in range(samples):
+            identity = ("missing cells", design, test, mechanism, number)
+            rng = derive_rng(*identity)
+            columns, known = designed(test, design, rng)
+            table, seed = table_of(columns, mechanism, rng).with_design(known), derive_seed(*identity, "copies")
+            ways = (with_incomplete(bf.get_ci_test(test), rule) for rule in ("pairwise", 5))
+            bound = (way.bind(table, seed=seed, target="t") for way in ways)
+            found += [one.test("x", "t", given=["z"]).p_value <= ALPHA for one in bound]
+        shares = " | ".join(f"{share:.0%}".replace("%", " %") for share in found / samples)
+        lines.append(f"| {design} | `{test}` | {mechanism} | {shares} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Count, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=SAMPLES, help="samples of each cell of the tables")
+    parser.add_argument("--designs", action="store_true", help="only the table of rows with a design")
     samples = parser.parse_args().samples
     with threadpool_limits(1):
-        found = {"false positives": rates(0.0, samples), "power": rates(EFFECT, samples)}
+        found = {"designs": rates_of_designs(samples)}
+        if not parser.parse_args().designs:
+            found |= {"false positives": rates(0.0, samples), "power": rates(EFFECT, samples)}
     print(*found.values(), sep="\n\n")
     if samples == SAMPLES:
         write(PAGE, found)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blanketflow.ci.base import CITest
+from blanketflow.core.cards import IMPUTATIONS, PAIRWISE
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
+from blanketflow.selectors.design import why_no_strata
 from blanketflow.selectors.min_effect import takes_min_effect
 from blanketflow.selectors.run_fold import why_no_weights
 
 from .markdown import table
+from .ways_in import ways_in
 
 _TEXT = """# What each method takes beside a table
 
@@ -24,19 +27,33 @@ words, before any job starts: a run skips a method that refuses weights, `featur
 on that data set, and `fit` raises `UnsupportedError`; `min_effect` is refused as an error of the config or of the
 parameter. `max_rows` of a data set reaches the searches that take a sample; as a parameter the others refuse it.
 
-- Groups of rows stay together in every split and fold, with any method. [`permute` and `within`](clusters.md) are for
-  CI tests.
+- Groups of rows stay together in every split and fold, with any method. [`permute`](clusters.md) is for CI tests.
 - With `n_features: auto` rankings refuse sampling weights.
 - **Missing cells as they are** come with `missing: pairwise` and `imputations`. Otherwise cells are imputed, or their
   rows dropped, before a method sees them.
-- Every method takes [`confirm`](error-control.md#confirmation-on-rows-left-out), as `test_confirmation.py` shows; not
-  with weights or `within`.
-- Groups of features are refused with `within`, and with missing cells as they are.
-- What learns only from its tests takes [counts in place of rows](shards.md), shown by `test_without_rows.py`.
+- [`confirm`](error-control.md#confirmation-on-rows-left-out) is refused with weights and with `within`.
+- Groups of features are refused with `within`.
+
+## Ways in
+
+Each is there in the selector classes (`fit`), the functions `bf.select`, `bf.blankets` and `bf.compare`, the commands
+`blanketflow select` and `compare` (by `--data-set`), and the config of a run. What is refused is refused in words:
+`bf.select` judges sets by models, and `fit` and `select` give one answer. `tests/contract/test_ways_in.py` tries every
+cell.
+
+{ways}
 
 ## Methods
 
 {methods}
+
+## Methods, rows and runs
+
+As `test_sample_design.py`, `test_within_strata.py`, `test_missing_cells.py`, `test_several_targets.py`,
+`test_confirmation.py` and `test_without_rows.py` show. Without a test that knows [clusters](sample-design.md), `groups`
+come with a warning. [Counts in place of rows](shards.md) come with `shards` and `blanketflow count`.
+
+{rows}
 
 ## CI tests
 
@@ -66,6 +83,7 @@ def capabilities_page() -> str:
     obeys = {name: "works" if method.obeys_prior else "stays as it is" for name, method in methods.items()}
     weights = {name: _weights(method, tests.get(method.default_test or "")) for name, method in methods.items()}
     return _TEXT.format(
+        ways=ways_in(),
         methods=table(
             [
                 "method",
@@ -89,6 +107,22 @@ def capabilities_page() -> str:
                     _rows(m, tests),
                     _incomplete(m, tests),
                     _LEARNS_FROM["rows" if m().reads_rows() else m.learns_from],
+                ]
+                for name, m in methods.items()
+            ],
+        ),
+        rows=table(
+            ["method", "tiers", "groups", "within", "pairwise", "imputations", "several targets", "confirm", "shards"],
+            [
+                [
+                    f"[{name}](methods/{name}.md)",
+                    obeys[name],
+                    _clusters(m, tests),
+                    _within(m, tests),
+                    *(_missing(m, tests, rule) for rule in (PAIRWISE, IMPUTATIONS)),
+                    "works",
+                    "works",
+                    _shards(m, tests),
                 ]
                 for name, m in methods.items()
             ],
@@ -150,6 +184,37 @@ def _incomplete(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
         return "refused: looks at the rows"
     own = tests.get(method.default_test or "")
     return "works with another test than its own" if own and not own.card.incomplete else "works"
+
+
+def _clusters(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    able = [name for name, test in tests.items() if test.card.design_based and method.needs in test.card.measures]
+    return f"clusters with {', '.join(able)}" if method.default_test and able else "kept together"
+
+
+def _within(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    able = [test() for test in tests.values() if method.default_test and method.needs in test.card.measures]
+    reason = why_no_strata(method(), able[0] if able else None)
+    if method.card.family == "reference":
+        return "stays as it is"
+    return f"refused: {reason}" if reason else "works"
+
+
+def _missing(method: type[Method], tests: Mapping[str, type[CITest]], rule: str) -> str:
+    if method().needs_complete_rows():
+        return "refused: looks at the rows"
+    if not method.default_test:
+        return "works"
+    able = [name for name, test in tests.items() if rule in test.card.incomplete and method.needs in test.card.measures]
+    return f"with {', '.join(able)}"
+
+
+def _shards(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
+    asked = [(name, test()) for name, test in tests.items() if method.default_test]
+    able = [name for name, test in asked if method.needs in test.card.measures and not method().why_rows(test)]
+    if able:
+        return f"with {', '.join(able)}"
+    of_rows = not method.default_test or method.learns_from == "rows" or method().reads_rows()
+    return "refused: reads rows" if of_rows else "refused: asks for tables as it goes"
 
 
 def _weights(method: type[Method], default_test: type[CITest] | None) -> str:

@@ -6,7 +6,6 @@ import pytest
 from test_selectors import METHODS, TEST_OF, one_of_each, outcome, selector, table
 
 import blanketflow as bf
-from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.workflow.plan import make_plan
 
@@ -145,11 +144,16 @@ def test_a_plan_says_it_in_the_specs_of_tests_alone_and_skips_what_refuses(study
         make_plan(config(tmp_path, missing="drop", imputations=4), str)
 
 
-def test_copies_are_not_pooled_where_rows_have_groups_or_sampling_weights(study):
+def test_copies_are_pooled_where_rows_have_groups_or_sampling_weights(study):
     X, y = study
     for known in ({"groups": np.arange(len(X)) // 2}, {"sample_weight": np.arange(len(X)) + 1.0}):
-        selector = bf.GS(ci_test="g2", missing="impute", imputations=2, weights_are="sampling")
-        with pytest.raises(UnsupportedError, match="not pooled over imputed copies"):
-            selector.fit(X, y, **known)
-    with pytest.raises(ConfigError, match=r"'clinic': .* not pooled over imputed copies"):
-        checked_dataset("clinic", {"path": "clinic.csv", "groups": "ward", "imputations": 2})
+        found = bf.GS(ci_test="lr-mixed", missing="impute", imputations=2, weights_are="sampling").fit(X, y, **known)
+        assert "signal" in found.selected_features_
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_groups_of_features_stay_together_where_cells_are_missing(study, rule):
+    X, y = study
+    for test in ("lr-mixed", bf.get_ci_test("g2", bins=2)):
+        found = bf.IAMB(ci_test=test, feature_groups={"both": ["signal", "noise"]}, **RULES[rule]).fit(X, y)
+        assert {"signal", "noise"} <= set(found.selected_features_)

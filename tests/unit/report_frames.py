@@ -148,6 +148,7 @@ def found(made):
         selectors=made["selectors"],
         n_parts=5,
         scores=result_tables.scores(made["evaluations"], made["selectors"], 5),
+        targets=made.get("targets", {}),
     )
 
 
@@ -157,9 +158,9 @@ def tables(made):
     return {name: table.make(whole) for name, table in result_tables.TABLES.items()}
 
 
-def report_run(**options):
+def report_run(targets=None, **options):
     """Return a made-up `Run`."""
-    made = run(**options)
+    made = run(**options) | ({"targets": targets} if targets else {})
     kept = {key: value for key, value in made.items() if key not in ("blankets", "evaluations")}
     return Run(tables=tables(made), **kept)
 

@@ -183,6 +183,19 @@ def test_the_command_that_writes_no_run_refuses_it():
         select({"source": "sklearn:wine"}, {"method": "gs", "confirm": 0.5}, {}, seed=0)
 
 
+def test_a_class_of_which_one_side_has_no_row_is_refused():
+    target = np.repeat([0, 1], [60, 1])
+    said = {str(seed): "" for seed in range(8)}
+    for seed in said:
+        with pytest.raises(
+            DataError, match=r"wine: confirm: 0.5 leaves rows of one class, .* to (search|confirm) on"
+        ) as error:
+            searched_rows(target, 0.5, int(seed), where="wine")
+        said[seed] = str(error.value).partition(" to ")[2][:6]
+    assert set(said.values()) == {"search", "confir"}
+    assert searched_rows(np.repeat([0, 1, 2], [50, 50, 1]), 0.5, 0).sum() == 51  # two classes on each side will do
+
+
 def test_specs_are_as_before_without_confirm():
     def specs(**keys):
         raw = {

@@ -32,20 +32,26 @@ def test_columns_are_those_of_a_file_of_the_same_content(tmp_path):
     written.to_csv(tmp_path / "table.csv", index=False)
     expected = read_text("table", tmp_path / "table.csv")
     for given in (frame, pd.read_csv(tmp_path / "table.csv"), frame.convert_dtypes()):
-        columns, target, groups, _ = columns_in_memory("table", given.drop(columns="y"), given["y"])
-        assert (target, groups) == ("y", None)
+        columns, target, others = columns_in_memory("table", given.drop(columns="y"), given["y"])
+        assert (target, others) == ("y", {})
         for found, wanted in zip(columns, expected, strict=True):
             assert same(found, wanted), (found, wanted)
 
 
 def test_target_and_groups_are_columns_or_stand_beside():
-    frame = pd.DataFrame({"a": [1.0, 2.0], "y": ["u", "v"], "who": [1, 1], "n": [2, 3]})
-    inside = columns_in_memory("d", frame, "y", "who", "n")
-    beside = columns_in_memory("d", frame[["a"]], frame["y"], frame["who"], frame["n"])
-    assert inside[1:] == beside[1:] == ("y", "who", "n")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "y": ["u", "v"], "who": [1, 1], "n": [2, 3], "site": ["p", "q"]})
+    inside = columns_in_memory("d", frame, "y", "who", "n", "site")
+    beside = columns_in_memory("d", frame[["a"]], frame["y"], frame["who"], frame["n"], frame["site"])
+    assert inside[1:] == beside[1:] == ("y", {"groups": "who", "weights": "n", "within": "site"})
     assert all(map(same, inside[0], beside[0]))
-    columns, target, groups, _ = columns_in_memory("d", frame[["a"]].to_numpy(), ["u", "v"], [1, 1])
-    assert [column.name for column in columns] == ["x0", "target", "groups"] == ["x0", target, groups]
+    columns, target, others = columns_in_memory("d", frame[["a"]].to_numpy(), ["u", "v"], [1, 1])
+    assert [column.name for column in columns] == ["x0", "target", "groups"] == ["x0", target, others["groups"]]
+
+
+def test_a_list_of_columns_is_several_targets_and_labels_of_rows_are_one():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "y": ["u", "v", "v"], "z": [1, 1, 2]})
+    assert columns_in_memory("d", frame, ["y", "z"])[1] == ["y", "z"]
+    assert columns_in_memory("d", frame[["a"]], ["a", "z", "a"])[1] == "target"
 
 
 def test_a_sparse_matrix_stays_sparse():

@@ -1,7 +1,5 @@
 """Several targets: the blanket of each without the other targets among the candidates, and their union."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,6 +50,23 @@ def test_a_latent_target_joins_what_it_separated():
     assert found.to_dict() == {"relapse": ["dose"], "death": ["dose"]} and found.union() == ["dose"]
 
 
+@pytest.mark.parametrize(
+    "prior", [{"include": ["age"]}, {"exclude": ["ag*"]}, {"feature_groups": {"g": ["dose", "age"]}}]
+)
+def test_what_is_known_of_features_holds_for_each_target(prior):
+    X = table()
+    found = bf.blankets(X, "hiton-mb", "fisher-z", **prior)
+    in_groups = {"dose", "age"} if "feature_groups" in prior else set()
+    assert set(found) == set(X.columns) - in_groups
+    for target in found:
+        own = {key: [n for n in names if n != target] for key, names in prior.items()} if not in_groups else prior
+        own = {key: names for key, names in own.items() if names and not (target == "age" and key == "exclude")}
+        alone = bf.HITONMB(ci_test="fisher-z", **own).fit(X.drop(columns=target), X[target])
+        assert found[target] == alone.selected_features_
+    with pytest.raises(ParameterError, match="the target 'dose' is in the feature group 'g'"):
+        bf.blankets(X, "hiton-mb", "fisher-z", targets=["dose"], feature_groups={"g": ["dose", "age"]})
+
+
 def test_tiers_name_columns_of_the_table():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
     assert bf.blankets(frame, "mmpc", tiers=[["a"], ["b", "c"]]).found.keys() == {"a", "b", "c"}
@@ -60,8 +75,11 @@ def test_tiers_name_columns_of_the_table():
 
 
 def test_targets_leave_something_to_search_among():
-    with pytest.raises(ParameterError, match="exclude_targets leaves no column"):
+    with pytest.raises(ParameterError, match="exclude_targets leave no column"):
         bf.blankets(table(), "iamb", "fisher-z", exclude_targets=True)
+    asked = {"targets": ["relapse", "death"], "exclude_targets": True, "include": ["death"]}
+    with pytest.raises(ParameterError, match="include names the target 'death', which exclude_targets leaves out"):
+        bf.blankets(table(), "iamb", "fisher-z", **asked)
 
 
 def config(**dataset):
@@ -128,11 +146,21 @@ def test_the_schema_takes_one_and_several():
 
 
 def test_the_report_shows_the_union_of_each_search():
-    plain = report_run(datasets=("one-a", "one-b"), models=("svm",))
-    assert unions(plain).rows == []
-    found = unions(dataclasses.replace(plain, targets={"one": {"a": "one-a", "b": "one-b"}}))
+    asked = {"datasets": ("one-a", "one-b"), "models": ("svm",)}
+    plain = report_run(**asked)
+    assert unions(plain).rows == [] and not len(plain.tables["unions"])
+    told = report_run(**asked, targets={"one": {"a": "one-a", "b": "one-b"}})
+    found, listed = unions(told), told.tables["unions"]
+    assert set(listed["selector"]) == {"ppfs", "hiton-mb"}  # and not the reference
     for row, selector in zip(found.rows, ["ppfs", "hiton-mb"], strict=True):
         sets = [set(plain.blanket(part, selector)["feature"]) for part in ("one-a", "one-b")]
         assert [cell.text for cell in row[:3]] == ["one", selector, "a, b"]
         assert [cell.value for cell in row[3:5]] == [len(sets[0] | sets[1]), len(sets[0] & sets[1])]
         assert set(row[5].text.split(", ")) == sets[0] | sets[1]
+        own = listed[listed["selector"] == selector].set_index("feature")
+        assert set(own.index) == sets[0] | sets[1]
+        assert (
+            {f for f in own.index if own["targets"][f] == "a, b"}
+            == sets[0] & sets[1]
+            == set(own.query("n_targets > 1").index)
+        )

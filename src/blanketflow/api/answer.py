@@ -95,8 +95,11 @@ def select(
     feature_groups: Mapping[str, Sequence[str]] | None = None,
     tiers: Sequence[Sequence[str]] | None = None,
     missing: Literal["error", "impute", "drop"] = "error",
+    imputations: int | None = None,
     sample_weight: Any = None,
+    weights_are: Literal["counts", "sampling"] = "counts",
     groups: Any = None,
+    within: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -123,10 +126,16 @@ def select(
         What becomes of missing cells of X: refused, imputed (median, or most frequent label), or their rows dropped.
         Models judge the sets, so that every cell must be there: CI tests that take missing cells as they are do not
         help.
+    imputations : int, optional
+        Refused, for the same reason.
     sample_weight : array-like of shape (n,), optional
         How many equal rows each row stands for.
+    weights_are : {"counts", "sampling"}, default="counts"
+        What weights are. Sampling weights are refused: models judge the sets on the rows as they are.
     groups : array-like of shape (n,), optional
         Labels of rows that belong together: they are held out together.
+    within : array-like of shape (n,), optional
+        Refused: it is for CI tests, and models judge the sets. The classes of searches take it, such as `HITONMB`.
     random_state : int
         Seed.
     n_jobs : int, optional
@@ -142,7 +151,7 @@ def select(
 
     Raises
     ------
-    DataError, ParameterError
+    DataError, ParameterError, UnsupportedError
         As `Auto.fit`.
     LimitReached
         If the time is over before anything was judged.
@@ -169,11 +178,13 @@ def select(
         feature_groups=feature_groups,
         tiers=tiers,
         missing=missing,
+        imputations=imputations,
+        weights_are=weights_are,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,
         verbose=verbose,
-    ).fit(X, y, sample_weight, groups)
+    ).fit(X, y, sample_weight, groups, within)
     said = selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(

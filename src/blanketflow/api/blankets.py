@@ -1,184 +1,37 @@
-"""The Markov blanket of every column of a table, each column in turn as the target, and the graph that they form."""
+"""The Markov blanket of every column of a table, each column in turn as the target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from joblib import Parallel, delayed
 
 from ..ci import get_ci_test
 from ..ci.base import BoundTest, CITest
 from ..ci.choice import AUTO, choose_test, described
+from ..ci.feature_groups import bind_groups, variables
 from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
-from ..core.errors import DataError, ParameterError, UnsupportedError
+from ..core.design import is_complex
+from ..core.errors import DataError, ParameterError, UnsupportedError, shown
 from ..core.limits import LimitReached, Limits
-from ..core.prior import PriorKnowledge, as_texts
+from ..core.prior import Known, PriorKnowledge, as_texts
 from ..core.progress_lines import SILENT, STEPS, Teller
 from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
-from ..search.steps import PARENT_OR_CHILD, SPOUSE, Step
-from ..search.tiers import Tiers
+from ..search.steps import Step
 from ..selectors.base import Method, Problem, members
+from ..selectors.feature_groups import check_feature_groups, tiers_of_variables
 from ..selectors.min_effect import check_min_effect
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
-from .rows_at_hand import check_complete, complete_rows, filled
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(repr=False)
-class Blankets:
-    """The blankets that `blankets` found.
-
-    Attributes
-    ----------
-    found : dict of str to list of Step
-        For each target the members of its blanket, most important first, each with role and test. Targets whose search
-        failed at a limit are not in it.
-    statuses : dict of str to (str, str)
-        Status and reason of each target: ``ok``, ``unreliable`` or ``timeout``.
-    n_tests : int
-        CI tests computed for all targets together.
-    columns : list of str
-        Names of the table's columns, in table order.
-
-    Examples
-    --------
-    >>> import blanketflow as bf
-    >>> from sklearn.datasets import load_iris
-    >>> found = bf.blankets(load_iris(as_frame=True).data, method="mmpc", ci_test="fisher-z")
-    >>> len(found), found.statuses["sepal width (cm)"]
-    (4, ('ok', ''))
-    """
-
-    found: dict[str, list[Step]]
-    statuses: dict[str, tuple[str, str]]
-    n_tests: int
-    columns: list[str] = field(repr=False)
-
-    def __getitem__(self, target: str) -> list[str]:
-        """Return the names of a target's blanket, most important first."""
-        return [step.feature for step in self.found[target]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.found)
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __repr__(self) -> str:
-        from .shown import blankets_text
-
-        return blankets_text(self)
-
-    def _repr_html_(self) -> str:
-        from .shown import blankets_html
-
-        return blankets_html(self)
-
-    def to_dict(self) -> dict[str, list[str]]:
-        """Return the names of each target's blanket.
-
-        Returns
-        -------
-        dict of str to list of str
-            By target, most important first.
-
-        Examples
-        --------
-        >>> Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"]).to_dict()
-        {'a': ['b']}
-        """
-        return {target: self[target] for target in self.found}
-
-    def union(self) -> list[str]:
-        """Return the columns that are in the blanket of at least one target.
-
-        Returns
-        -------
-        list of str
-            Those of the first target first, and most important first within a target.
-
-        Examples
-        --------
-        >>> found = {"a": [Step("x"), Step("y")], "b": [Step("z"), Step("x")]}
-        >>> Blankets(found, {}, 2, ["a", "b", "x", "y", "z"]).union()
-        ['x', 'y', 'z']
-        """
-        return list(dict.fromkeys(step.feature for steps in self.found.values() for step in steps))
-
-    def frame(self) -> pd.DataFrame:
-        """Return the members of all blankets as a table.
-
-        Returns
-        -------
-        DataFrame
-            One row per target and member: target, feature, rank (from 1), role, importance, statistic, p_value.
-
-        Examples
-        --------
-        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
-        >>> found.frame()[["target", "feature", "rank"]].values.tolist()
-        [['a', 'b', 1]]
-        """
-        import pandas as pd
-
-        rows = [
-            (target, step.feature, rank, step.role, step.importance, step.statistic, step.p_value)
-            for target, steps in self.found.items()
-            for rank, step in enumerate(steps, start=1)
-        ]
-        names = ["target", "feature", "rank", "role", "importance", "statistic", "p_value"]
-        return pd.DataFrame(rows, columns=names)
-
-    def graph(self, symmetry: str = "and") -> pd.DataFrame:
-        """Return the graph of the blankets: one row per edge, with columns `x`, `y` and `kind`.
-
-        Parameters
-        ----------
-        symmetry : {"and", "or"}
-            Whether an edge needs each column in the other's blanket, or only one of them.
-
-        Returns
-        -------
-        DataFrame
-            `kind` is ``neighbours`` if a blanket has the other as parent or child, ``spouses`` if both have it only as
-            a spouse, else ``members``: the method does not report roles. `x` stands before `y` in the table.
-            ``networkx.from_pandas_edgelist(edges, "x", "y", edge_attr=True)`` makes a graph of it.
-
-        Raises
-        ------
-        ParameterError
-            If `symmetry` is something else.
-
-        Examples
-        --------
-        >>> found = Blankets({"a": [Step("b")]}, {"a": ("ok", "")}, 1, ["a", "b"])
-        >>> found.graph("or").values.tolist()
-        [['a', 'b', 'members']]
-        """
-        import pandas as pd
-
-        if symmetry not in ("and", "or"):
-            raise ParameterError(f"graph: symmetry is {symmetry!r}, but must be 'and' or 'or'.")
-        roles = {(target, step.feature): step.role for target, steps in self.found.items() for step in steps}
-        edges = []
-        for i, x in enumerate(self.columns):
-            for y in self.columns[i + 1 :]:
-                seen = {roles.get((x, y)), roles.get((y, x))} - {None}
-                is_edge = (x, y) in roles and (y, x) in roles if symmetry == "and" else bool(seen)
-                if is_edge:
-                    kind = "neighbours" if PARENT_OR_CHILD in seen else "spouses" if seen == {SPOUSE} else "members"
-                    edges.append((x, y, kind))
-        return pd.DataFrame(edges, columns=["x", "y", "kind"])
+from .found_blankets import Blankets
+from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
 
 
 def blankets(
@@ -192,7 +45,14 @@ def blankets(
     time_limit: float | None = None,
     max_tests: int | None = None,
     min_effect: float | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
     tiers: Sequence[Sequence[str]] | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
+    sample_weight: Any = None,
+    weights_are: Literal["counts", "sampling"] = "counts",
+    groups: Any = None,
+    within: Any = None,
     missing: Literal["error", "impute", "drop", "pairwise"] = "error",
     imputations: int | None = None,
     n_jobs: int | None = None,
@@ -215,7 +75,7 @@ def blankets(
         A test's id, or a configured test; None for the method's own; ``auto``, which most methods have, for the fastest
         that is calibrated for the table's columns and rows, with each column as target.
     targets : iterable of str, optional
-        Columns to find the blankets of; all by default.
+        Columns to find the blankets of; by default all that are in no group of `feature_groups`.
     exclude_targets : bool, default=False
         Whether the searches for one of `targets` leave out the others, which then are latent: each blanket is that of a
         table without them.
@@ -226,8 +86,21 @@ def blankets(
         limit has status ``timeout``; it has a blanket only if the method is anytime.
     min_effect : float, optional
         Smallest effect that counts as a dependence, in the unit that the card of the test says.
+    include, exclude : list of str, optional
+        Columns that stay in each blanket but their own, and columns that stay out of all; ``prefix*`` names all that
+        begin so.
     tiers : list of lists of str, optional
         Columns by when they were measured, the earliest first: what is later is no parent of what is earlier.
+    feature_groups : dict of str to list of str, optional
+        Columns that come into a blanket and stay out of it together, by the name of their group.
+    sample_weight : array-like of shape (n,), optional
+        How many equal rows each row stands for, or sampling weights, as `weights_are` says.
+    weights_are : {"counts", "sampling"}, default="counts"
+        What weights are.
+    groups : array-like of shape (n,), optional
+        Labels of rows that belong together, such as the patient, for tests that know clusters.
+    within : array-like of shape (n,), optional
+        Labels of strata, such as the site, within which CI tests are made.
     missing : {"error", "impute", "drop", "pairwise"}, default="error"
         What becomes of missing cells: refused, imputed (median, or most frequent label), or their rows dropped;
         pairwise: each CI test uses the rows that are complete for its columns.
@@ -249,7 +122,7 @@ def blankets(
     Raises
     ------
     UnsupportedError
-        If the method has no CI test, or the test cannot take a column.
+        If the method has no CI test, or method or test cannot take a column or the rows as they are.
     ParameterError, UnknownNameError
         If a name or an option is wrong.
     DataError
@@ -269,36 +142,52 @@ def blankets(
     from .frames import own_names
 
     configured = _configured_method(method, options)
-    for name, value in (("verbose", verbose), ("missing", missing), ("tiers", as_texts(tiers))):
+    prior = {"include": include, "exclude": exclude, "tiers": tiers, "feature_groups": feature_groups}
+    prior = {key: as_texts(value) for key, value in prior.items()}
+    asked = {"verbose": verbose, "missing": missing, "weights_are": weights_are, **prior}
+    for name, value in asked.items():
         SHARED[name].check("blankets", name, value)
     X = as_frame(X)
     table = as_table(X)
     check_complete(table, missing)
-    if missing == "drop":
-        table = complete_rows("blankets", table)
-    test = _configured_test(configured, ci_test, table)
-    check_pair(configured, test)
-    test = for_missing_cells("blankets", configured, test, missing, imputations)
-    table = filled(table, missing, test)
-    check_min_effect("blankets", configured, test, min_effect)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")
+    table, _ = with_strata("blankets", table, table[0], within)
+    of_rows = (sample_weight, groups, weights_are)
+    table, _, _, are_weighted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
+    test = _configured_test(configured, ci_test, table, are_weighted)
+    check_pair(configured, test)
+    test = for_missing_cells("blankets", configured, test, missing, imputations)
+    check_rows("blankets", configured, test, are_weighted, table.design, False, None)
+    table = filled(table, missing, test)
+    check_min_effect("blankets", configured, test, min_effect)
     own = own_names(X)
-    wanted = list(table.names if targets is None else map(str, targets))
+    known = PriorKnowledge.joined(prior).of(table.names, "blankets", table.names[0])
+    in_groups = {column: group for group, columns in known.feature_groups.items() for column in columns}
+    check_feature_groups("blankets", configured, test, known.feature_groups, min_effect)
+    wanted = list(map(str, targets)) if targets is not None else [n for n in table.names if n not in in_groups]
     for target in wanted:
         table.position(target)  # refused before anything is searched
-    latent = set(wanted) if exclude_targets else set()
-    n_features = len(table) - max(1, len(latent))
+        if target in in_groups:
+            raise ParameterError(
+                f"blankets: the target {shown(target)} is in the feature group {shown(in_groups[target])}. Take it out "
+                "of the group, or name other targets."
+            )
+    if exclude_targets and (both := [name for name in known.included if name in wanted]):
+        raise ParameterError(
+            f"blankets: include names the target {shown(both[0])}, which exclude_targets leaves out. Remove one."
+        )
+    latent = {*known.excluded, *(wanted if exclude_targets else ())}
+    n_features = min((len({*table.names} - {*latent, target}) for target in wanted), default=1)
     if not n_features:
-        raise ParameterError("blankets: exclude_targets leaves no column to search among. Name fewer targets.")
+        raise ParameterError(
+            "blankets: exclude and exclude_targets leave no column to search among. Name fewer columns or targets."
+        )
     check_resolution(configured, test, n_features)
     n = n_workers("blankets", n_jobs, len(wanted))
     limits = Limits(time_limit, max_tests)
-    tell, known = Teller(verbose, "blankets"), PriorKnowledge.joined({"tiers": as_texts(tiers)})
-    tiers_of = known.of(table.names[1:], "blankets", table.names[0]).tiers
-    search = _Search(
-        configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), tiers_of
-    )
+    tell = Teller(verbose, "blankets")
+    search = _Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
     parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
     say_once("blankets", *(warned for _, warned in parts))
     found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
@@ -329,19 +218,23 @@ class _Search:
     tell: Teller
     min_effect: float
     latent: frozenset[str]
-    tiers: Tiers
+    known: Known
 
     def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
         """Return the blankets, the statuses and the number of tests."""
-        bound = self.test.bind(self.table, seed=self.seed)
+        groups = self.known.feature_groups
+        bound = bind_groups(self.test, self.table, groups, self.seed)
         bound.require(self.min_effect)
         found: dict[str, list[Step]] = {}
         statuses: dict[str, tuple[str, str]] = {}
         shared: dict[Any, Any] = {}
         for target in targets:
             features = [name for name in self.table.names if name != target and name not in self.latent]
+            features = variables(features, groups)
             problem = _problem(bound, features, target, fold_seed(self.seed, "0"), self.limits, shared)
-            problem.tiers = self.tiers
+            problem.read_table, problem.feature_groups = (lambda: self.table), groups
+            problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
+            problem.tiers = tiers_of_variables(self.known.tiers, groups)
             problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
             try:
                 outcome = run_problem(self.method, problem)
@@ -361,7 +254,7 @@ def _problem(
     marginal = bound.test_many(features, target)
     problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
     problem.min_effect = bound.min_effect
-    if doubts := bound.test_config.doubts(bound.table, target, marginal):
+    if doubts := bound.test_config.doubts(bound.table.select([*features, target]), target, marginal):
         problem.say("unreliable", doubts)
     return problem
 
@@ -378,11 +271,12 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     return configured
 
 
-def _configured_test(method: Method, ci_test: str | CITest | None, table: Table) -> CITest:
+def _configured_test(method: Method, ci_test: str | CITest | None, table: Table, are_weighted: bool) -> CITest:
     if isinstance(ci_test, CITest):
         return ci_test
     wanted = method.default_test if ci_test is None else ci_test
     if wanted == AUTO:
         check_choice(method)
-        return choose_test(described(table, None), table.n_rows).configured()
+        chosen = choose_test(described(table, None), table.n_rows, "", are_weighted, is_complex(table.design))
+        return chosen.configured()
     return get_ci_test(wanted, **(method.default_test_options if wanted == method.default_test else {}))

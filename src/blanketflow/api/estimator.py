@@ -35,7 +35,7 @@ from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_see
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed
-from .frames import check_labels, frame_as_table, own_names, plain, selected_columns, with_own_names
+from .frames import check_labels, check_one_target, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
@@ -290,6 +290,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
         name = str(getattr(y, "name", None) or "target")
         table, X, y = None, as_frame(X), with_plain_texts(y)
+        check_one_target(y)
         if hasattr(X, "columns") and hasattr(X, "iloc"):
             table = frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
         if isinstance(X, Table):

@@ -75,6 +75,16 @@ def frame_as_table(X: Any) -> Table:
     return as_table(X)
 
 
+def check_one_target(y: Any) -> None:
+    """Raise `DataError` if y has several columns."""
+    shape = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise DataError(
+            f"y has {shape[1]} columns, and fit takes one target. For several, name columns of X in "
+            "bf.blankets(X, targets=[...], exclude_targets=True), or as y of bf.compare."
+        )
+
+
 def check_labels(y: np.ndarray, target: Column, task: str) -> None:
     """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
     if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:

@@ -136,11 +136,6 @@ def filled(features: Table, missing: str, test: CITest | None = None) -> Table:
     return impute(features, features) if missing in ("impute", "pairwise") and not is_taken else features
 
 
-def complete_rows(name: str, table: Table) -> Table:
-    """Return a table without the rows that have missing cells; raises `DataError` if fewer than two are left."""
-    return _used(table.take(_complete(name, table)))
-
-
 def _complete(name: str, features: Table) -> np.ndarray:
     gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
     rows = np.flatnonzero(~np.any([column.missing() for column in gaps], axis=0)) if gaps else None

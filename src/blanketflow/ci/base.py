@@ -173,6 +173,10 @@ class CITest(Configurable):
         """Return the same of sets of columns as X."""
         return self.pooled(copies, stacked)
 
+    def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
+        """Return the same of single columns where the p-values are of rows with clusters or sampling weights."""
+        return self.pooled_sets(copies, None)
+
     def accepted(self) -> str:
         """Return in words which kinds of columns this test accepts."""
         limit = self.card.max_classes
@@ -186,6 +190,7 @@ class CITest(Configurable):
         target: str | int | None = None,
         sample_weight: Any = None,
         groups: Any = None,
+        within: Any = None,
     ) -> BoundTest:
         """Bind the test to a table.
 
@@ -201,6 +206,8 @@ class CITest(Configurable):
             Sampling weights: numbers above 0 in proportion to how many members of the population a row stands for.
         groups : array-like of shape (n,), optional
             Labels of rows that were drawn together, such as the patient.
+        within : array-like of shape (n,), optional
+            Labels of strata, such as the site, within which tests are made.
 
         Returns
         -------
@@ -226,13 +233,14 @@ class CITest(Configurable):
         """
         self.check(f"CI test {self.card.id!r}")
         table = as_table(X)
-        if sample_weight is not None or groups is not None:
-            if not self.card.design_based and (sample_weight is not None or not self.knows_clusters):
+        if sample_weight is not None or groups is not None or within is not None:
+            is_plain = sample_weight is None and (groups is None or self.knows_clusters)
+            if not is_plain and not self.card.design_based:
                 raise UnsupportedError(
                     f"{self.card.id} takes rows as independent and equal. See design_based in "
                     "blanketflow.list_ci_tests()."
                 )
-            table = table.with_design(as_design(self.card.id, sample_weight, groups, table.n_rows))
+            table = table.with_design(as_design(self.card.id, sample_weight, groups, within, table.n_rows))
         for column in table.one_of_each():
             reason = self.supports(column)
             if reason:

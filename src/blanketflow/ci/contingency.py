@@ -92,7 +92,7 @@ class ContingencyTest(DiscreteTest):
         return ContingencyEngine(self, table, target)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
-        """Return likelihood ratios pooled by D3."""
+        """Return likelihood ratios pooled by D3; Pearson's X2 is taken for one, which it is in large samples."""
         return pooled_p_values(copies) if stacked is None else pooled_likelihood_ratios(copies, stacked)
 
     @property

@@ -57,6 +57,11 @@ def bind_groups(
         raise UnsupportedError(
             f"{test.card.id}: groups of features are not tested within strata. Remove feature_groups or within."
         )
+    if test.incomplete is not None and table.first_incomplete() is not None:
+        from .incomplete_groups import bind_incomplete_groups
+
+        if (bound := bind_incomplete_groups(test, table, groups, seed, target)) is not None:
+            return bound
     if test.joins_columns:
         return test.bind_joined(table, groups, seed, target)
     bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)

@@ -19,7 +19,7 @@ from ..core.table import Table
 from .base import CITest, constant_results
 from .engines import Candidate, Engine
 from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
-from .pooling import pooled_p_values, pooled_z
+from .pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from .rounding import reason, rounded_away
 from .tails import f_greater, normal_two_sided
 from .wilks import rao_f
@@ -123,6 +123,10 @@ class FisherZ(CITest):
     def pooled_sets(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return F pooled by its p-values."""
         return pooled_p_values(copies)
+
+    def pooled_by_design(self, copies: Sequence[CIResults]) -> CIResults:
+        """Return z pooled by Rubin's rules, with the p-values that know the design."""
+        return pooled_z_of_p_values(copies)
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the mutual information of Gaussian columns in nats, -log(1 - r^2) / 2, for single columns as X."""

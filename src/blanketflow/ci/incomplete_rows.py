@@ -6,7 +6,6 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from ..core.cards import IMPUTATIONS, PAIRWISE
-from ..core.design import is_complex
 from ..core.errors import ParameterError, UnsupportedError
 from ..core.parameters import Parameter
 from ..core.summed_table import SummedTable
@@ -82,9 +81,4 @@ def engine_for(test: CITest, table: Table, seed: int, target: int | None) -> Eng
         return test.prepare(table, seed, target)
     if test.incomplete == PAIRWISE:
         return PairwiseEngine(test, table, seed, target)
-    if is_complex(table.design):
-        raise UnsupportedError(
-            f"{test.card.id}: tests of rows with groups or sampling weights are not pooled over imputed copies. Remove "
-            "imputations, or set missing to pairwise."
-        )
     return PooledEngine(test, table, seed, target, int(test.incomplete))

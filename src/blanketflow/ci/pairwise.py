@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import DataError
 from ..core.results import CIResults
 from ..core.table import Table
-from .engines import Candidate, Engine, columns_of, constant_results
+from .engines import Candidate, columns_of, constant_results
 
 if TYPE_CHECKING:
     from .base import CITest
@@ -122,7 +122,7 @@ class PairwiseEngine:
         masks = [self._observed[column] for column in columns if column in self._observed]
         return np.logical_and.reduce(masks) if masks else None
 
-    def _prepared(self, columns: list[int], rows: np.ndarray | None) -> Engine:
+    def _prepared(self, columns: list[int], rows: np.ndarray | None) -> Any:
         table = self.table.select(columns)
         target = None if self.target is None else columns.index(self.target)
         return self.test.prepare(table if rows is None else table.take(rows), self.seed, target)

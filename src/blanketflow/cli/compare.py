@@ -67,7 +67,7 @@ def compare(
     limits = {} if time_limit is None else {"time_limit": time_limit}
     raw: dict[str, Any] = {
         "seed": seed,
-        "datasets": {dataset_id(table): dataset_spec(table, target, data_set or ()) for table in tables},
+        "datasets": {dataset_id(table): dataset_spec(table, target, data_set or (), True) for table in tables},
         "splits": {"evaluation": evaluation},
         "folds": folds,
         "selectors": {name: spec | limits for name, spec in map(_selector, asked)} | {"all": {"method": "all"}},

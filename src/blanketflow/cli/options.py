@@ -84,18 +84,23 @@ def files(incomplete: str) -> list[str]:
     return [f"{folder}/{path.name}" if "/" in incomplete else path.name for path in found]
 
 
-def dataset_spec(table: str, target: str | None, more: Sequence[str] = ()) -> dict[str, Any]:
+def dataset_spec(
+    table: str, target: str | None, more: Sequence[str] = (), several_targets: bool = False
+) -> dict[str, Any]:
     """Return the keys of a data set in config.yaml, for a file, URL or source such as ``sklearn:wine``.
 
-    The target is None if the source names one. `more` has further keys as ``key=value``.
+    The target is None if the source names one. `more` has further keys as ``key=value``, among them a list of targets
+    where several are allowed.
     """
     from ..api.select import settings
     from ..config.reading import checked_dataset
+    from ..config.targets import one_data_set_each
 
     is_source = not Path(table).exists() and ":" in table
     given = {"target": target} if target is not None else {}
     spec = {"source" if is_source else "path": table, **given, **settings(more)}
-    checked_dataset("table", spec)
+    for name, one in one_data_set_each([("table", spec)])[0] if several_targets else [("table", spec)]:
+        checked_dataset(name, one)
     return spec
 
 

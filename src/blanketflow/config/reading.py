@@ -11,7 +11,6 @@ from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..ci.incomplete_rows import incomplete_rule
-from ..core.design import SAMPLING
 from ..core.errors import BlanketflowError, ConfigError, ParameterError, did_you_mean, shown
 from ..core.parameters import Parameter
 from ..core.registry import discover
@@ -125,7 +124,8 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
     if spec["target"] is not None and not isinstance(spec["target"], str):
         raise ConfigError(
-            f"{where}: target is {shown(spec['target'])}. Name one column here: only a run takes several."
+            f"{where}: target is {shown(spec['target'])}. Name one column here: several are for a run, "
+            "for compare, and for blankets in Python."
         )
     for key in ("source", "path", "target_path"):
         if spec[key] is not None and not spec[key].strip():
@@ -149,11 +149,6 @@ def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
         incomplete_rule(where, spec["missing"], spec["imputations"])
     except ParameterError as error:
         raise ConfigError(str(error)) from error
-    if spec["imputations"] is not None and (spec["groups"] is not None or spec["weights_are"] == SAMPLING):
-        raise ConfigError(
-            f"{where}: tests of rows with groups or sampling weights are not pooled over imputed copies. Remove "
-            "imputations, or set missing to pairwise."
-        )
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
         raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
     return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}

@@ -95,6 +95,10 @@ class Config:
     chosen: Mapping[str, ChosenTest] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    def parts(self, dataset: str) -> list[str]:
+        """Return the data sets that a data set of a config stands for: one for each of its targets."""
+        return list(self.targets.get(dataset, {"": dataset}).values())
+
     def test_id(self, dataset: str, selector: str) -> str | None:
         """Return the id of a selector's CI test on a data set; None if its method uses none."""
         asked = self.selectors[selector].ci_test

@@ -49,7 +49,7 @@ def searched_rows(
     Raises
     ------
     DataError
-        If fewer than 10 rows, or groups, are left on either side.
+        If fewer than 10 rows, or groups, are left on either side, or one value of the target.
 
     Examples
     --------
@@ -62,8 +62,16 @@ def searched_rows(
     if groups is not None:
         numbers = np.unique(groups, return_inverse=True)[1]
         means = np.round(np.bincount(numbers, weights=target) / np.bincount(numbers), 12)
-        return _drawn(means, share, seed, where, "groups")[numbers]
-    return _drawn(target, share, seed, where, "rows")
+        is_searched = _drawn(means, share, seed, where, "groups")[numbers]
+    else:
+        is_searched = _drawn(target, share, seed, where, "rows")
+    for side, rows in (("search", is_searched), ("confirm", ~is_searched)):
+        if len(np.unique(target[rows])) == 1:
+            raise DataError(
+                f"{where}: confirm: {share:g} leaves rows of one class, or with one value of the target, to {side} on. "
+                "Give more rows of the others, or remove confirm."
+            )
+    return is_searched
 
 
 def _drawn(target: np.ndarray, share: float, seed: int, where: str, what: str) -> np.ndarray:

@@ -11,18 +11,20 @@ from .errors import DataError
 from .table import column_from_array
 
 
-def as_design(where: str, weights: Any, groups: Any, n_rows: int) -> Design:
-    """Return the design of rows with sampling weights above 0, groups, or both; raises `DataError` as these do.
+def as_design(where: str, weights: Any, groups: Any, within: Any, n_rows: int) -> Design:
+    """Return the design of rows with sampling weights above 0, groups or strata; raises `DataError` as these do.
 
     Examples
     --------
-    >>> as_design("table", None, ["a", "b", "a"], 3).n_clusters
+    >>> as_design("table", None, ["a", "b", "a"], None, 3).n_clusters
     2
     """
     shares = None if weights is None else sampling_weights(f"{where}: sample_weight", weights, n_rows)
     if shares is not None and not shares.all():
         raise DataError(f"{where}: sample_weight is 0 in row {np.argmin(shares) + 1}. Leave such rows out.")
-    return Design(shares, None if groups is None else labels_as_numbers(where, "groups", groups, n_rows))
+    labels = {"groups": groups, "within": within}
+    codes = [None if one is None else labels_as_numbers(where, what, one, n_rows) for what, one in labels.items()]
+    return Design(shares, *codes)
 
 
 def sampling_weights(where: str, weights: Any, n_rows: int) -> np.ndarray:

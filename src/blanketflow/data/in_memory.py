@@ -21,13 +21,13 @@ SOURCE = "memory"
 
 
 def columns_in_memory(
-    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None
-) -> tuple[Sequence[Column], str, str | None, str | None]:
-    """Return all columns of a data set, and the names of the target, the groups and the weights, if there are any.
+    name: str, X: Any, y: Any, groups: Any = None, weights: Any = None, within: Any = None
+) -> tuple[Sequence[Column], str | list[str], dict[str, str]]:
+    """Return all columns of a data set, the name of the target, and the names of what else it has, by what it is.
 
-    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y`, `groups` and `weights` have shape (n,)
-    or name a column of `X`. Raises `DataError` if lengths differ, a name is not there, or a column has the name of one
-    of them.
+    `X` is a DataFrame, an array or a scipy sparse matrix of shape (n, d); `y`, `groups`, `weights` and `within` have
+    shape (n,) or name a column of `X`. With a list of different names of columns as `y` there are as many targets.
+    Raises `DataError` if lengths differ, a name is not there, or a column has the name of one of them.
 
     >>> columns, target, *_ = columns_in_memory("demo", np.array([[1.5], [2.5]]), ["a", "b"])
     >>> [column.kind for column in columns], target
@@ -38,12 +38,19 @@ def columns_in_memory(
         raise DataError(f"{name}: X has no columns.")
     if len(table) <= WIDE and not hasattr(X, "tocsc"):
         table = Table([_as_in_a_file(column) for column in table.columns])
-    table, target = _joined(name, table, y, "target")
-    names: list[str | None] = [None, None]
-    for at, (part, values) in enumerate({"groups": groups, "weights": weights}.items()):
+    several = _several_targets(table, y)
+    table, target = (table, several) if several else _joined(name, table, y, "target")
+    names: dict[str, str] = {}
+    for part, values in {"groups": groups, "weights": weights, "within": within}.items():
         if values is not None:
-            table, names[at] = _joined(name, table, values, part)
-    return table.columns, target, names[0], names[1]
+            table, names[part] = _joined(name, table, values, part)
+    return table.columns, target, names
+
+
+def _several_targets(table: Table, y: Any) -> list[str]:
+    """Return the targets, if `y` is a list of several columns; labels of rows cannot all differ and be columns."""
+    is_named = isinstance(y, list | tuple) and len(y) > 1 and all(isinstance(one, str) for one in y)
+    return list(y) if is_named and len(set(y)) == len(y) and set(y) <= set(table.names) else []
 
 
 def _joined(name: str, table: Table, values: Any, part: str) -> tuple[Table, str]:

@@ -68,11 +68,27 @@ def read_supplied(path: Path, stage: str) -> tuple[dict[str, list[Any]], Provena
     return columns, Provenance(extra={"supplied": True}, content=supplied_content(path))
 
 
-def check_supplied(path: Path, stage: str, features: Collection[str]) -> None:
-    """Raise `ArtefactError` unless a supplied stage can be read and names only features of the table."""
-    unknown = [name for name in read_supplied(path, stage)[0]["feature"] if name not in features]
+def check_supplied(
+    path: Path,
+    stage: str,
+    features: Collection[str],
+    included: Collection[str] = (),
+    excluded: Collection[str] = (),
+) -> None:
+    """Raise `ArtefactError` unless a supplied stage can be read, names features of the table, and obeys the config.
+
+    A shrink keeps the `included` features, since nothing adds them to it; neither stage keeps one that is `excluded`.
+    """
+    columns, where = read_supplied(path, stage)[0], f"{path}, supplied as {stage},"
+    unknown = [name for name in columns["feature"] if name not in features]
     if unknown:
-        raise ArtefactError(f"{path}, supplied as {stage}, names {unknown[0]!r}, which is not a feature of the table.")
+        raise ArtefactError(f"{where} names {unknown[0]!r}, which is not a feature of the table.")
+    are_kept = columns.get("kept", [True] * len(columns["feature"]))
+    kept = {name for name, is_kept in zip(columns["feature"], are_kept, strict=True) if is_kept}
+    if stage == "shrink" and (missing := [name for name in included if name not in kept]):
+        raise ArtefactError(f"{where} does not keep {missing[0]!r}, which include names. Keep it, or remove include.")
+    if against := [name for name in excluded if name in kept]:
+        raise ArtefactError(f"{where} keeps {against[0]!r}, which exclude names. Leave it out, or remove exclude.")
 
 
 def _column(path: Path, stage: str, name: str, kind: str, table: Any) -> list[Any]:

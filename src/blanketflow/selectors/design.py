@@ -7,6 +7,9 @@ from ..core.design import ENOUGH_CLUSTERS, SAMPLING
 from .base import Method
 from .run_fold import why_no_weights
 
+#: What a method may need of its test that is not measured within strata, in words.
+_NOT_WITHIN = {"entropy": "entropy", "hsic": "HSIC"}
+
 
 def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
     """Return why rows cannot have sampling weights, or None if they can.
@@ -57,6 +60,8 @@ def why_no_strata(
         return f"within is for CI tests, and {method.card.id} uses none"
     if reads := method.reads_rows():
         return f"{method.card.id} {reads}, which knows no strata"
+    if method.needs in _NOT_WITHIN:
+        return f"{method.card.id} measures {_NOT_WITHIN[method.needs]}, which is not measured within strata"
     if confirm:
         return "confirm does not test within strata"
     return "groups of features are not tested within strata" if feature_groups else None

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from ..ci.base import CITest
 from ..ci.feature_groups import bind_groups, variables
+from ..core.errors import ParameterError, UnsupportedError
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..search.steps import Step
+from ..search.tiers import Tiers
 from .apart import results_apart
 from .base import Method, Problem
 
@@ -23,8 +25,6 @@ def why_no_feature_groups(
     """Return why features cannot stay together in groups, or None if they can."""
     if not method.takes_feature_groups:
         return f"{method.card.id} works on single columns, so that feature_groups cannot stay together"
-    if test is not None and test.incomplete is not None:
-        return "feature_groups need complete rows: set missing to impute or drop, without imputations"
     if test is not None and method.needs != "p-value" and not test.joins_columns:
         return f"{test.card.id} measures {method.needs} of single columns, and not of feature_groups; g2 does"
     if min_effect and test is not None and type(test).effects_of_sets is not CITest.effects_of_sets:
@@ -49,6 +49,22 @@ def why_a_group_is_never_admitted(method: Method, test: CITest | None, groups: G
     )
 
 
+def check_feature_groups(
+    where: str, method: Method, test: CITest | None, groups: Groups, min_effect: float | None = None
+) -> None:
+    """Raise `UnsupportedError` if groups cannot stay together, and `ParameterError` if one is never admitted."""
+    if groups and (reason := why_no_feature_groups(method, test, min_effect)):
+        raise UnsupportedError(f"{where}: {reason}. Remove feature_groups, or choose another method or CI test.")
+    if reason := why_a_group_is_never_admitted(method, test, groups):
+        raise ParameterError(f"{where}: {reason}.")
+
+
+def tiers_of_variables(tiers: Tiers, groups: Groups) -> dict[str, int]:
+    """Return the tiers with each group by its name."""
+    of_first = {members[0]: name for name, members in groups.items()}
+    return {of_first.get(name, name): at for name, at in tiers.items()}
+
+
 def with_feature_groups(problem: Problem, test: CITest | None, groups: Groups) -> Problem:
     """Return a problem whose features are the groups, and the columns in no group; included and tiers follow.
 
@@ -57,13 +73,12 @@ def with_feature_groups(problem: Problem, test: CITest | None, groups: Groups) -
     if not groups:
         return problem
     names = variables(problem.features, groups)
-    of_first = {members[0]: name for name, members in groups.items()}
     grouped = replace(
         problem,
         features=names,
         marginal=None,
         included=tuple(variables(problem.included, groups)),
-        tiers={of_first.get(name, name): at for name, at in problem.tiers.items()},
+        tiers=tiers_of_variables(problem.tiers, groups),
         feature_groups=groups,
     )
     if test is None or problem.marginal is None:

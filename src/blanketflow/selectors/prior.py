@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..ci.base import CITest
-from ..core.errors import ParameterError, UnsupportedError
 from ..core.prior import PriorKnowledge
 from ..search.steps import INCLUDED, Step
 from ..search.tiers import role_by_time
 from .base import Method, Problem
-from .feature_groups import why_a_group_is_never_admitted, why_no_feature_groups, with_feature_groups
+from .feature_groups import check_feature_groups, with_feature_groups
 
 
 def with_prior(problem: Problem, method: Method, test: CITest | None, prior: PriorKnowledge, where: str) -> Problem:
@@ -25,10 +24,7 @@ def with_prior(problem: Problem, method: Method, test: CITest | None, prior: Pri
     if not prior or not method.obeys_prior:
         return problem
     known = prior.of(problem.features, where, problem.target)
-    if known.feature_groups and (reason := why_no_feature_groups(method, test, problem.min_effect)):
-        raise UnsupportedError(f"{where}: {reason}. Remove feature_groups, or choose another.")
-    if reason := why_a_group_is_never_admitted(method, test, known.feature_groups):
-        raise ParameterError(f"{where}: {reason}.")
+    check_feature_groups(where, method, test, known.feature_groups, problem.min_effect)
     left_out = set(known.excluded)
     kept = np.array([i for i, feature in enumerate(problem.features) if feature not in left_out])
     names = [problem.features[i] for i in kept.tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import ArtefactError, DataError, EarlierArtefactError, ForeignArtefactError
@@ -147,8 +147,11 @@ def check_supplies(plan: Plan, output: str | Path) -> None:
                     f"there is no {one.path}, which the config declares as supplied. Put the file there, or remove "
                     "it from the key supplied."
                 )
-            dataset = what_of(one.artefact, one.path)["dataset"]
-            check_supplied(one.path, one.artefact, set(plan.facts[dataset].feature_names))
+            ids = what_of(one.artefact, one.path)
+            features = plan.facts[ids["dataset"]].feature_names
+            prior = replace(plan.config.prior(ids["dataset"], ids["selector"]), tiers=())
+            known = prior.of(features, f"config: selector {ids['selector']!r}", "")
+            check_supplied(one.path, one.artefact, set(features), known.included, known.excluded)
 
 
 def paths(plan: Plan, output: str | Path) -> list[Path]:

@@ -47,5 +47,6 @@ def tabulate(
         selectors=asked["selectors"],
         n_parts=n_parts,
         scores=scores(scored, asked["selectors"], n_parts),
+        targets=asked.get("targets", {}),
     )
     return {name: table.make(found) for name, table in TABLES.items()}

@@ -42,6 +42,11 @@ def compare(
     groups: Any = None,
     weights: Any = None,
     weights_are: str = COUNTS,
+    within: Any = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    tiers: Sequence[Sequence[str]] | None = None,
+    feature_groups: Mapping[str, Sequence[str]] | None = None,
     missing: str = "impute",
     imputations: int | None = None,
     task: str = "auto",
@@ -59,9 +64,10 @@ def compare(
     ----------
     X : DataFrame, ndarray or scipy sparse matrix of shape (n, d), or mapping
         The features; `missing` says what becomes of missing cells. A mapping
-        ``{name: (X, y)}`` or ``{name: (X, y, groups)}`` holds several data sets.
-    y : array-like of shape (n,), or str
-        The target, or the name of its column in `X`. Rows without one are left out.
+        ``{name: (X, y)}`` or ``{name: (X, y, groups, weights, within)}`` holds several data sets.
+    y : array-like of shape (n,), str, or list of str
+        The target, or the name of its column in `X`. Rows without one are left out. With several names each target has
+        a data set of its own, ``table-age`` and so on, without the others among its features.
     selectors : sequence or mapping
         Method ids, selectors such as ``bf.HITONMB(alpha=0.01)``, any scikit-learn selector, or mappings
         ``{id: spec}`` with a spec as in config.yaml; or one mapping of ids to any of these. The baseline ``all``
@@ -97,6 +103,14 @@ def compare(
     weights_are : {"counts", "sampling"}
         What weights are: numbers of equal rows, or sampling weights, in proportion to how many members of the
         population a row stands for.
+    within : array-like of shape (n,), or str, optional
+        Strata, such as sites, within which CI tests are made; a str names a column of `X`, which is then no feature.
+    include, exclude : list of str, optional
+        Features that stay in every answer, and features that stay out of it; ``prefix*`` names all that begin so.
+    tiers : list of lists of str, optional
+        Features by when they were measured, the earliest first.
+    feature_groups : dict of str to list of str, optional
+        Features that come into an answer and stay out of it together, by the name of their group.
     missing : {"impute", "drop", "error", "pairwise"}
         What becomes of missing cells: imputed from the training rows of each fold (median, or most frequent label),
         their rows dropped, or refused; pairwise: each CI test uses the rows that are complete for its columns.
@@ -139,7 +153,10 @@ def compare(
     True
     """
     n_workers("compare", n_jobs, 1)  # refused before anything is read
-    given = data_sets(X, y, groups, weights, weights_are, name, task, missing, imputations)
+    rows = {"groups": groups, "weights": weights, "within": within}
+    of_all = {"task": task, "missing": missing, "imputations": imputations, "include": include, "exclude": exclude}
+    of_all |= {"tiers": tiers, "feature_groups": feature_groups}
+    given = data_sets(X, y, rows, weights_are, name, of_all)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {
         "seed": random_state,
@@ -160,12 +177,10 @@ def compare(
         "metrics": metrics if isinstance(metrics, str) else list(metrics),
     }
     config = read_config(raw)
+    columns = {part: data.columns for data in given for part in config.parts(data.name)}
     tables = {
-        data.name: with_findings(
-            assemble(data.name, config.datasets[data.name], data.columns, data.spec["target"]),
-            number_texts(data.columns),
-        )
-        for data in given
+        name: with_findings(assemble(name, spec, columns[name], spec["target"]), number_texts(columns[name]))
+        for name, spec in config.datasets.items()
     }
     facts = {name: facts_of(table) for name, table in tables.items()}
     return _compared(plan_of(config, facts, Path), tables, n_jobs, progress)

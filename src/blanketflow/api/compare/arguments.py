@@ -10,6 +10,7 @@ from typing import Any
 from ...ci.base import CITest
 from ...ci.choice import AUTO
 from ...core.errors import BlanketflowError, ConfigError
+from ...core.prior import KEYS, as_texts
 from ...core.registry import discover
 from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
@@ -26,11 +27,10 @@ _OWN = {
     "time_limit": "time_limit",
     "max_tests": "max_tests",
     "confirm": "confirm",
-    "include": "include",
-    "exclude": "exclude",
-    "tiers": "tiers",
-    "feature_groups": "feature_groups",
+    **{key: key for key in KEYS},
 }
+#: What may stand beside the target of a data set, in this order where it is given as one of several.
+_PARTS = ("groups", "weights", "within")
 
 
 @dataclass(frozen=True)
@@ -43,38 +43,34 @@ class DataSet:
 
 
 def data_sets(
-    X: Any,
-    y: Any,
-    groups: Any,
-    weights: Any,
-    weights_are: str,
-    name: str,
-    task: str,
-    missing: str,
-    imputations: int | None,
+    X: Any, y: Any, rows: Mapping[str, Any], weights_are: str, name: str, of_all: Mapping[str, Any]
 ) -> list[DataSet]:
-    """Return the data sets that `compare` is given."""
-    of_all = {"task": task, "missing": missing, "imputations": imputations}
+    """Return the data sets that `compare` is given.
+
+    `rows` has groups, weights and strata by these names, and `of_all` the keys of a configuration that all data sets
+    have.
+    """
+    asked = {key: as_texts(value) if key in KEYS else value for key, value in of_all.items() if value is not None}
     if not isinstance(X, Mapping):
-        return [_data_set(name, X, y, groups, weights, weights_are, of_all)]
-    if any(part is not None for part in (y, groups, weights)):
+        return [_data_set(name, (X, y, *map(rows.get, _PARTS)), weights_are, asked)]
+    if any(part is not None for part in (y, *rows.values())):
         raise ConfigError(
-            "compare: with a mapping of data sets, y, groups and weights belong in it: {name: (X, y, groups, weights)}."
+            "compare: with a mapping of data sets, y, groups, weights and within belong in it: "
+            "{name: (X, y, groups, weights, within)}. None stands for what a data set does not have."
         )
     for name, parts in X.items():
-        if not isinstance(parts, tuple) or len(parts) not in (2, 3, 4):
-            raise ConfigError(f"compare: data set {name!r} must be (X, y), (X, y, groups) or (X, y, groups, weights).")
-    return [_data_set(name, *(*parts, None, None)[:4], weights_are, of_all) for name, parts in X.items()]
+        if not isinstance(parts, tuple) or not 2 <= len(parts) <= 2 + len(_PARTS):
+            raise ConfigError(
+                f"compare: data set {name!r} must be (X, y), or begin so and have groups, weights and within, in this "
+                "order."
+            )
+    return [_data_set(name, parts, weights_are, asked) for name, parts in X.items()]
 
 
-def _data_set(
-    name: str, X: Any, y: Any, groups: Any, weights: Any, weights_are: str, of_all: Mapping[str, Any]
-) -> DataSet:
-    columns, target, of_groups, of_weights = columns_in_memory(name, X, y, groups, weights)
-    spec = {"source": SOURCE, "target": target, "groups": of_groups, **of_all}
-    if of_weights is not None:
-        spec |= {"weights": of_weights, "weights_are": weights_are}
-    return DataSet(name, spec, columns)
+def _data_set(name: str, parts: Sequence[Any], weights_are: str, of_all: Mapping[str, Any]) -> DataSet:
+    columns, target, names = columns_in_memory(name, *parts)
+    spec = {"source": SOURCE, "target": target, **names, **of_all}
+    return DataSet(name, spec | ({"weights_are": weights_are} if "weights" in names else {}), columns)
 
 
 def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -29,7 +29,7 @@ class Comparison:
     run : blanketflow.reporting.report.Run
         Everything that the report shows.
     tables : dict of str to DataFrame
-        Every result table by name; the attributes answers, scores, blankets, stability, agreement, ranks, wins,
+        Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
         friedman, runtime, truth and statuses are these.
     folds, outcomes, skipped : DataFrame
         What each fold cost; what did not end with ``ok``; which pairs do not suit each other, and why.
@@ -100,6 +100,11 @@ class Comparison:
     def held_out_groups(self) -> pd.DataFrame:
         """How well each set does at a group that it has not seen; empty without ``evaluation="leave-group-out"``."""
         return self.run.tables["held_out_groups"]
+
+    @property
+    def unions(self) -> pd.DataFrame:
+        """Features of the final blankets of several targets, and of which targets each is; empty with one target."""
+        return self.run.tables["unions"]
 
     @property
     def friedman(self) -> pd.DataFrame:

@@ -16,12 +16,9 @@ def unions(run: Run) -> Table:
         for selector in run.selectors:
             if run.is_reference(selector) or not any(selector in run.ran(part) for part in of_targets.values()):
                 continue
-            found: dict[str, list[str]] = {}
-            for target, part in of_targets.items():
-                for feature in run.blanket(part, selector)["feature"] if selector in run.ran(part) else ():
-                    found.setdefault(feature, []).append(target)
-            common = sum(len(of) == len(of_targets) for of in found.values())
-            names = ", ".join(list(found)[:MOST_NAMED]) + (", …" if len(found) > MOST_NAMED else "")
+            found = run.rows(run.tables["unions"], dataset=dataset, selector=selector)
+            common = int((found["n_targets"] == len(of_targets)).sum())
+            names = ", ".join(found["feature"][:MOST_NAMED]) + (", …" if len(found) > MOST_NAMED else "")
             sizes = [Cell(str(n), value=n) for n in (len(found), common)]
             rows.append((Cell(dataset), Cell(selector), Cell(", ".join(of_targets)), *sizes, Cell(names)))
     headers = ["data set", "selector", "targets", "features", "of all targets", "names"]

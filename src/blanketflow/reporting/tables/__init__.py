@@ -11,6 +11,7 @@ from .runtime import RUNTIME, runtime
 from .scores import HIGHER_IS_BETTER, OPTIMISM, SCORES, optimism, scores
 from .stability import STABILITY, nogueira, stability
 from .statuses import STATUSES, statuses, unclean
+from .unions import UNIONS, unions_table
 
 #: Every result table by name: the workflow writes them, the documentation lists them, `compare` returns them.
 TABLES = {
@@ -22,6 +23,11 @@ TABLES = {
         "features of the final blankets, with importance and role",
         BLANKETS,
         lambda found: blankets_table(found.blankets, found.folds),
+    ),
+    "unions": ResultTable(
+        "features of the final blankets of several targets, and of which targets each is",
+        UNIONS,
+        lambda found: unions_table(found.blankets, found.folds, found.targets, found.selectors),
     ),
     "confirmed": ResultTable(
         "members of the final blankets, tested on rows that the search never saw",
@@ -96,5 +102,6 @@ __all__ = [
     "statuses",
     "truth",
     "unclean",
+    "unions_table",
     "wins",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...data.artefact_columns import Rows
@@ -21,7 +21,8 @@ class Found:
     `both_selections` adds those of evaluate_optimistic, with `selected_on`; `confirmed` are those of confirm. `ended`
     says how each search and each model ended. `skipped` has (data set, selector, reason) of pairs that were not run,
     `cards` and `selectors` hold cards and specs by id. `n_parts` is the number of outer folds, 0 where it differs: one
-    per group. `scores` is the result table of that name, from which others are made.
+    per group. `scores` is the result table of that name, from which others are made. `targets` has the data set of each
+    target, by the id of a data set with several.
     """
 
     cards: Mapping[str, Mapping[str, Any]]
@@ -35,6 +36,7 @@ class Found:
     selectors: Mapping[str, Mapping[str, Any]]
     n_parts: int
     scores: pd.DataFrame
+    targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def competing(self) -> pd.DataFrame:

@@ -86,7 +86,7 @@ def confirm_members(
         If the target has one value only, or there are no more rows than members.
     """
     if target.is_constant():
-        raise DataError(f"{where}: {target.name!r} has one value in the rows to confirm on. Change confirm.")
+        raise DataError(f"{where}: {target.name!r} has one value in the rows to confirm on. Remove confirm.")
     if len(members) >= target.n_rows:
         raise DataError(
             f"{where}: {len(members)} features cannot be confirmed on {target.n_rows} rows, which must be more. Select "
