@@ -148,7 +148,7 @@ def test_an_effect_of_a_set_is_not_compared_with_one_of_a_column(rows):
 
 
 def config(**dataset):
-    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "knockoffs": {"method": "knockoffs"}}
+    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "dcrt": {"method": "dcrt"}}
     diabetes = {"source": "sklearn:diabetes", **dataset}
     return {"datasets": {"diabetes": diabetes}, "splits": {"evaluation": 0}, "selectors": selectors}
 
@@ -156,7 +156,7 @@ def config(**dataset):
 def test_a_plan_skips_what_takes_no_groups_and_refuses_wrong_names_before_any_job():
     plain, told = make_plan(config(), str), make_plan(config(feature_groups={"serum": ["s*"]}), str)
     assert [(skip.selector, skip.reason.partition(",")[0]) for skip in told.skipped] == [
-        ("knockoffs", "knockoffs works on single columns")
+        ("dcrt", "dcrt works on single columns")
     ]
     assert told.table_spec("diabetes") == plain.table_spec("diabetes")
     assert told.test_spec("diabetes", "fisher-z") == plain.test_spec("diabetes", "fisher-z")

@@ -30,10 +30,10 @@ from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
 from .grouped_rows import doubted_p_values
 from .identity import source_digests
+from .known_network import network_file, network_of, wants_network
 from .peek import Facts
 from .sampled import told_of_sample
 from .sharded import sharded, told_of_shards
-from .suitability import wants_network
 
 #: What the report's page is made of beside Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
@@ -210,6 +210,7 @@ class Plan:
         options = _written_options(chosen.method)
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
+        options |= network_of(chosen.method, self.config.datasets[dataset].get("source"))
         test = self.test_id(dataset, selector)
         return canonical_json(
             {
@@ -224,6 +225,7 @@ class Plan:
                 **_confirm(chosen.confirm),
                 **self._max_rows(dataset, self.config.test(dataset, selector) or chosen.method),
                 **_supplied(chosen),
+                **network_file(chosen.method),
                 **sharded(self.config, dataset, test, selector),
             }
         )
@@ -341,12 +343,14 @@ def _source(found: type) -> Path:
 
 
 def _files_of(configured: Configurable) -> list[Path]:
-    """Return the files of a method or test, and of the model that it finds by name."""
+    """Return the files of a method or test, and of the model and the CI test that it finds by name."""
     model = configured.options().get("model") if "model" in configured.parameters() else None
     name = model.get("type") if isinstance(model, Mapping) else model
     is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
-    model_files = [_source(look_up("blanketflow.models", name, "model"))] if is_found else []
-    return [_source(type(configured)), *model_files]
+    found_files = [_source(look_up("blanketflow.models", name, "model"))] if is_found else []
+    test = configured.options().get("importance_test")
+    found_files += [_source(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
+    return [_source(type(configured)), *found_files]
 
 
 def canonical_json(value: Any) -> str:

@@ -9,18 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.cards import Card
+from ...core.errors import ParameterError, UnsupportedError
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...search.steps import Step
 from ..base import Method, Problem
+from .covariance_option import TakesCovariance, covariance_option
 from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, law_of
 from .knockoff_columns import columns_of, known_columns
 from .knockoff_filter import e_values, fewest, passing
-from .knockoff_importances import CORRELATION, LASSO, MODEL, excess
+from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
+from .knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
 
 
 @dataclass
-class Knockoffs(Method):
+class Knockoffs(TakesCovariance, Method):
     """Keep the features that matter clearly more to the target than their knockoffs do.
 
     A knockoff is a copy of a feature that stands to all features as the feature itself does, and that was made without
@@ -69,13 +72,16 @@ class Knockoffs(Method):
         importance="how much more it matters than its knockoff, the mean over draws, as a share of the largest",
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
+    later_options: ClassVar[tuple[str, ...]] = ("law", "network", "arcs", "importance_test")
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     importance: str = choice(
         LASSO,
         "How features and knockoffs are compared: by a lasso whose penalty is cross-validated (lasso), by correlation "
-        "with the target, each by itself (correlation), or by what a fitted model says of its columns (model).",
-        (LASSO, CORRELATION, MODEL),
+        "with the target, each by itself (correlation), by what a fitted model says of its columns (model), or by "
+        "minus log p of a CI test with the target, each by itself (test).",
+        (LASSO, CORRELATION, MODEL, TEST),
     )
     model: Any = anything(
         "lightgbm", "The model for importance: model; a model id, 'module:Class', or a scikit-learn estimator."
@@ -87,25 +93,42 @@ class Knockoffs(Method):
         "(equicorrelated), or the first up to 2,000 columns and the second beyond (auto).",
         (AUTO, MINIMUM_RECONSTRUCTABILITY, EQUICORRELATED),
     )
-    covariance: Any = anything(
+    covariance: Any = covariance_option()
+    law: str = choice(
+        GAUSSIAN,
+        "What is known of the features: that they are Gaussian (gaussian), a Markov chain of discrete columns in table "
+        "order (markov-chain), or a Markov network of discrete columns (network).",
+        (GAUSSIAN, MARKOV_CHAIN, NETWORK),
+    )
+    network: Any = anything(
         None,
-        "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
-        "shrunken as Ledoit and Wolf have it.",
+        "The discrete Bayesian network for law: network; in a configuration a source such as network:mine.bif, and for "
+        "simulated data filled in.",
+    )
+    arcs: Any = anything(
+        None, "Pairs (parent, child) of features for law: network, in place of a network: its tables are estimated."
+    )
+    importance_test: Any = anything(
+        "lr-mixed", "The CI test for importance: test, given nothing; an id, 'module:Class', or a configured test."
     )
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model or it says nothing."""
+        from ...ci import get_ci_test
         from ...models import get_model
 
         super().check(where)
         get_model(self.model)
-
-    def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, the covariance as plain lists or mappings."""
-        known = self.covariance
-        if hasattr(known, "to_dict"):
-            known = known.to_dict()
-        return {**super().options(), "covariance": known.tolist() if isinstance(known, np.ndarray) else known}
+        where = where or type(self).__name__
+        if self.law != GAUSSIAN and self.covariance is not None:
+            raise ParameterError(f"{where}: covariance is of law: gaussian, but law is {self.law}. Leave one out.")
+        if self.law != NETWORK and (self.network is not None or self.arcs is not None):
+            raise ParameterError(f"{where}: network and arcs are of law: network, but law is {self.law}. Set law.")
+        if self.network is not None and self.arcs is not None:
+            raise ParameterError(f"{where}: give either arcs (pairs of parent and child) or network, but not both.")
+        test = get_ci_test(self.importance_test) if isinstance(self.importance_test, str) else self.importance_test
+        if "p-value" not in test.card.measures:
+            raise UnsupportedError(f"{where}: importance_test must give p-values, which {test.card.id} does not.")
 
     @property
     def level(self) -> float:
@@ -118,32 +141,38 @@ class Knockoffs(Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that pass in some draw, the largest e-value first."""
-        features = problem.table.select(problem.features)
-        correlations = None
-        if self.covariance is None:
-            columns, owners = columns_of(features)
-        else:
-            columns, owners, correlations = known_columns(features, self.options()["covariance"], self.card.id)
-        problem.check_time()
-        values, weights = np.zeros(len(features)), np.zeros(len(features))
-        law = law_of(columns, self.construction, correlations)
+        pairs, d = self._pairs(problem), len(problem.features)
+        values, weights = np.zeros(d), np.zeros(d)
         for draw in range(self.draws):
             problem.check_time()
             rng = derive_rng(problem.seed, "knockoffs", draw)
-            pair = columns, law.draw(columns, rng)
-            found = excess(problem, self.importance, self.model, pair, owners, rng)
+            pair = pairs.draw(rng)
+            found = excess(problem, self.importance, self.model, self.importance_test, pair, rng)
             values += e_values(found, self.level) / self.draws
             weights += found / self.draws
-        if len(features) < fewest(self.level):
+        if d < fewest(self.level):
             problem.say(
                 "unreliable",
                 f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
-                f"{len(features)}: raise q",
+                f"{d}: raise q",
             )
         order = np.lexsort((-weights, -values))
         return [
             Step(problem.features[j], float(values[j]), importance=float(weights[j])) for j in order if values[j] > 0
         ]
+
+    def _pairs(self, problem: Problem) -> Pairs:
+        """Return what draws knockoffs of the features, by the law that is asked for."""
+        if self.law != GAUSSIAN:
+            return discrete_pairs(problem, self.law, self.network, self.arcs, self.card.id)
+        features, correlations = problem.table.select(problem.columns(problem.features)), None
+        if self.covariance is None:
+            columns, owners = columns_of(features, problem.column_counts)
+        else:
+            known = self.options()["covariance"]
+            columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
+        problem.check_time()
+        return GaussianPairs(columns, owners, law_of(columns, self.construction, correlations))
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features whose e-values are large enough together."""
