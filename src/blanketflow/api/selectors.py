@@ -266,6 +266,8 @@ class Knockoffs(MarkovBlanketSelector):
     network: Any = None
     arcs: Any = None
     importance_test: Any = "lr-mixed"
+    bandwidth: int | None = None
+    n_factors: int | None = None
 
 
 class KollerSahami(MarkovBlanketSelector):

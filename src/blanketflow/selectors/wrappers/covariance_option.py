@@ -8,6 +8,9 @@ import numpy as np
 
 from ...core.parameters import anything
 
+#: Estimates for wide tables, in place of a matrix.
+BANDED, FACTOR = "banded", "factor"
+
 
 def covariance_option(more: str = "") -> Any:
     """Declare the covariance of the features; `more` says what else it can be."""

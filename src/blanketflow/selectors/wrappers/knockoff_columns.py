@@ -76,6 +76,8 @@ def _uncorrelated(
 def _matrix(covariance: Any, names: list[str], where: str) -> np.ndarray:
     """Return the covariance of some features as an array; a mapping or a frame is read by its names."""
     d = len(names)
+    if isinstance(covariance, str):
+        raise ParameterError(f"{where}: covariance is {covariance!r}, but must be a matrix or a mapping of names.")
     if hasattr(covariance, "keys"):
         missing = [name for name in names if name not in covariance]
         if missing:

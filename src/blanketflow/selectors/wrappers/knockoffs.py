@@ -14,8 +14,10 @@ from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...search.steps import Step
 from ..base import Method, Problem
-from .covariance_option import TakesCovariance, covariance_option
-from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, law_of
+from .banded_knockoffs import banded_law
+from .covariance_option import BANDED, FACTOR, TakesCovariance, covariance_option
+from .factor_knockoffs import factor_law
+from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
 from .knockoff_columns import columns_of, known_columns
 from .knockoff_filter import e_values, fewest, passing
 from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
@@ -73,7 +75,7 @@ class Knockoffs(TakesCovariance, Method):
     )
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
-    later_options: ClassVar[tuple[str, ...]] = ("law", "network", "arcs", "importance_test")
+    later_options: ClassVar[tuple[str, ...]] = ("law", "network", "arcs", "importance_test", "bandwidth", "n_factors")
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     importance: str = choice(
@@ -93,7 +95,10 @@ class Knockoffs(TakesCovariance, Method):
         "(equicorrelated), or the first up to 2,000 columns and the second beyond (auto).",
         (AUTO, MINIMUM_RECONSTRUCTABILITY, EQUICORRELATED),
     )
-    covariance: Any = covariance_option()
+    covariance: Any = covariance_option(
+        "; for tables of many columns, banded: estimated as if a column depended on the few before it alone, or "
+        "factor: as if a few factors made columns alike"
+    )
     law: str = choice(
         GAUSSIAN,
         "What is known of the features: that they are Gaussian (gaussian), a Markov chain of discrete columns in table "
@@ -112,6 +117,20 @@ class Knockoffs(TakesCovariance, Method):
         "lr-mixed", "The CI test for importance: test, given nothing; an id, 'module:Class', or a configured test."
     )
 
+    bandwidth: int | None = integer(
+        None,
+        "Number of columns before each that covariance: banded lets it depend on; null: by the Bayesian information "
+        "criterion, at most 20.",
+        at_least=1,
+        nullable=True,
+    )
+    n_factors: int | None = integer(
+        None,
+        "Number of factors of covariance: factor; null: by the ratio of eigenvalues, at most 20.",
+        at_least=1,
+        nullable=True,
+    )
+
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model or it says nothing."""
         from ...ci import get_ci_test
@@ -120,6 +139,12 @@ class Knockoffs(TakesCovariance, Method):
         super().check(where)
         get_model(self.model)
         where = where or type(self).__name__
+        if isinstance(self.covariance, str) and self.covariance not in (BANDED, FACTOR):
+            raise ParameterError(
+                f"{where}: covariance is {self.covariance!r}, but must be a matrix, a mapping, banded, factor or null."
+            )
+        if isinstance(self.covariance, str) and self.construction == EQUICORRELATED:
+            raise ParameterError(f"{where}: construction: equicorrelated is not for covariance: {self.covariance}.")
         if self.law != GAUSSIAN and self.covariance is not None:
             raise ParameterError(f"{where}: covariance is of law: gaussian, but law is {self.law}. Leave one out.")
         if self.law != NETWORK and (self.network is not None or self.arcs is not None):
@@ -166,13 +191,21 @@ class Knockoffs(TakesCovariance, Method):
         if self.law != GAUSSIAN:
             return discrete_pairs(problem, self.law, self.network, self.arcs, self.card.id)
         features, correlations = problem.table.select(problem.columns(problem.features)), None
-        if self.covariance is None:
+        if self.covariance is None or isinstance(self.covariance, str):
             columns, owners = columns_of(features, problem.column_counts)
         else:
             known = self.options()["covariance"]
             columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
         problem.check_time()
-        return GaussianPairs(columns, owners, law_of(columns, self.construction, correlations))
+        return GaussianPairs(columns, owners, self._law(columns, correlations))
+
+    def _law(self, columns: np.ndarray, correlations: np.ndarray | None) -> KnockoffLaw:
+        """Return the law of the knockoffs of Gaussian columns."""
+        if isinstance(self.covariance, str) and self.covariance == BANDED:
+            return banded_law(columns, self.bandwidth)
+        if isinstance(self.covariance, str):
+            return factor_law(columns, self.n_factors)
+        return law_of(columns, self.construction, correlations)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features whose e-values are large enough together."""
