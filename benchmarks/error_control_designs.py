@@ -26,6 +26,10 @@ WIDE_COVARIANCE = NEIGHBOURS ** np.abs(np.subtract.outer(np.arange(N_WIDE), np.a
 BLOCKS = NEIGHBOURS * np.equal.outer(PLACES // N_BLOCK, PLACES // N_BLOCK) + (1 - NEIGHBOURS) * np.eye(N_FEATURES)
 
 
+#: Neighbours, two and two, as groups of the columns of an array.
+PAIRS = {f"pair {at}": [f"x{2 * at}", f"x{2 * at + 1}"] for at in range(N_FEATURES // 2)}
+
+
 def _loadings() -> np.ndarray:
     """Return loadings of features on factors, which explain from none to most of a feature's variance of 1."""
     rng = derive_rng("error-control", "loadings")
@@ -133,7 +137,7 @@ class Design:
         n_groups = matrix.shape[1] // self.groups
         chosen = rng.permutation(n_groups)[: N_SIGNALS // self.groups]
         true = (chosen[:, np.newaxis] * self.groups + np.arange(self.groups)).ravel()
-        y = matrix[:, true] @ rng.choice([-EFFECT, EFFECT], N_SIGNALS) + rng.standard_normal(len(matrix))
+        y = matrix[:, true] @ rng.choice([-EFFECT, EFFECT], len(true)) + rng.standard_normal(len(matrix))
         return X, y, true
 
 
@@ -153,4 +157,10 @@ DESIGNS = {
     "discrete network, tables estimated": Design(discrete_network, {"law": "network", "arcs": NETWORK.dag().arcs}),
     "discrete network, as a chain": Design(discrete_network, {"law": "markov-chain"}),
     "mixed, as Gaussian": Design(mixed),
+    "Gaussian, more columns than rows, banded": Design(wide, {"covariance": "banded"}),
+    "Gaussian, more columns than rows, estimated": Design(wide),
+    "factors, by factors": Design(factors, {"covariance": "factor"}),
+    "groups of two Gaussian columns, covariance known": Design(
+        gaussian, {"covariance": COVARIANCE, "feature_groups": PAIRS}, True, 2
+    ),
 }

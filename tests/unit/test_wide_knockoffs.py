@@ -5,10 +5,13 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
+from blanketflow.core.table import Column
+from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers import banded_knockoffs, factor_knockoffs
 from blanketflow.selectors.wrappers.banded_knockoffs import Regressions, banded_law, regressions_of
 from blanketflow.selectors.wrappers.factor_knockoffs import FactorLaw, loadings_of
 from blanketflow.selectors.wrappers.knockoff_distances import reconstructing_least
+from blanketflow.selectors.wrappers.knockoff_importances import by_lasso
 
 
 class OnesOfEach:
@@ -157,3 +160,15 @@ def test_an_unknown_estimate_is_refused():
         bf.Knockoffs(covariance="toeplitz").fit(rows(30, 4), np.arange(30.0))
     with pytest.raises(ParameterError, match="equicorrelated is not for covariance: banded"):
         bf.Knockoffs(covariance="banded", construction="equicorrelated").fit(rows(30, 4), np.arange(30.0))
+
+
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_a_lasso_by_products_is_that_of_the_rows(n_classes):
+    X, rng = rows(300, 20), np.random.default_rng(3)
+    y = X[:, :3].sum(axis=1) + rng.normal(size=300)
+    cells = y if n_classes == 1 else np.digitize(y, [-1, 1])
+    column = Column("y", "numeric" if n_classes == 1 else "categorical", cells, tuple("abc") if n_classes > 1 else ())
+    problem = Problem([f"x{j}" for j in range(20)], "y", None, 0, lambda: None, lambda table: None)
+    of_rows, of_products = (by_lasso(X, column, problem, how) for how in (False, True))
+    assert np.count_nonzero(of_rows) > 3
+    np.testing.assert_allclose(of_products, of_rows, atol=1e-6)

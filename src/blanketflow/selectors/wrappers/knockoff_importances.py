@@ -22,6 +22,7 @@ from ..filters.linear_similarity import target_columns
 from ..learning import estimator_for
 from .importances import own_weights
 from .knockoff_pairs import Pair
+from .lasso_of_products import weights_by_products
 
 #: The ways, in the words of the parameter.
 LASSO, CORRELATION, MODEL, TEST = "lasso", "correlation", "model", "test"
@@ -52,7 +53,7 @@ def excess(
         both[:, 0::2] = np.where(of_columns, pair.knockoffs, pair.columns)
         both[:, 1::2] = np.where(of_columns, pair.columns, pair.knockoffs)
         if how == LASSO:
-            found = by_lasso(both, target, problem)
+            found = by_lasso(both, target, problem, pair.by_products)
         elif how == CORRELATION:
             found = by_correlation(both, target)
         else:
@@ -103,8 +104,10 @@ def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> n
     return weights
 
 
-def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarray:
+def by_lasso(columns: np.ndarray, target: Column, problem: Problem, by_products: bool = False) -> np.ndarray:
     """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
+
+    The same `by_products` of columns, but for rounding, where rows are many.
 
     Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x). Classes are regressed
     as indicators; more than two share the penalty of a column.
@@ -126,7 +129,12 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarra
         Z = np.asfortranarray(X[rows] - centre)
         return enet_path(Z, y[rows] - y[rows].mean(axis=0), l1_ratio=1.0, alphas=strengths, tol=1e-3)[1]
 
+    def best_of(errors: np.ndarray) -> int:
+        return int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
+
     parts = problem.parts(target.numbers(), N_PARTS, "knockoffs")
+    if by_products:
+        return weights_by_products(X, Y, parts, penalties, best_of, problem.check_time)
     errors = np.zeros(N_PENALTIES)
     for part in range(parts.max() + 1):
         train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
@@ -134,6 +142,6 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarra
         for outcome, of_outcome in zip(Y.T, coefficients, strict=True):
             left = outcome[out] - outcome[train].mean()
             errors += ((left[:, np.newaxis] - (X[out] - X[train].mean(axis=0)) @ of_outcome) ** 2).sum(axis=0)
-    best = int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
+    best = best_of(errors)
     final = path(slice(None), penalties[: best + 1]).reshape(-1, X.shape[1], best + 1)[..., -1]
     return np.abs(final).sum(axis=0)

@@ -23,6 +23,9 @@ from .knockoff_filter import e_values, fewest, passing
 from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
 from .knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
 
+#: A table of more rows for each column has its lasso by products.
+MANY_ROWS = 8
+
 
 @dataclass
 class Knockoffs(TakesCovariance, Method):
@@ -38,15 +41,17 @@ class Knockoffs(TakesCovariance, Method):
 
     Notes
     -----
-    The rate is controlled if the law of the features is known, and rows are independent. Here the features are taken as
-    Gaussian, and their covariance is estimated unless `covariance` is given: docs/error-control.md has the measured
-    rates, also where the features are not Gaussian. It holds for one search on all rows, not for what folds agree on:
-    set ``folds: 0`` in a configuration.
+    The rate is controlled if the law of the features is known, and rows are independent. By default the features are
+    taken as Gaussian, and their covariance is estimated unless `covariance` is given. Discrete features have the law of
+    a `network` with ``law="network"``; its tables are estimated where only its `arcs` are given, and so are the
+    transitions of ``law="markov-chain"``. Nodes that are no features, the target among them, are summed out.
+    docs/error-control.md has the measured rates, also where the law is wrong. It holds for one search on all rows, not
+    for what folds agree on: set ``folds: 0`` in a configuration.
 
     One draw selects at least 1 / q features or none: at 0.1 ten. Several draws select features whose mean e-value is
     large, each draw at the level q / 2 (Ren, Barber 2024), so that they need 2 / q features, and hang less on chance.
 
-    A feature of more than two levels is a group of columns that are exchanged together.
+    A feature of more than two levels is a group of columns that are exchanged together, and so is a group of features.
 
     Examples
     --------
@@ -63,14 +68,20 @@ class Knockoffs(TakesCovariance, Method):
         id="knockoffs",
         name="model-X knockoffs",
         family="wrapper",
-        summary="Keeps features that matter more to a lasso or a model than copies made without the target.",
+        summary="Keeps features that matter more to a lasso, a model or a test than copies made without the target.",
         reference="Candes, Fan, Janson, Lv (2018) Panning for gold: model-X knockoffs for high dimensional controlled "
         "variable selection, JRSS B 80(3), 551-577, doi:10.1111/rssb.12265; Ren, Barber (2024) Derandomised knockoffs: "
-        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085.",
-        guarantee="false discovery rate at most q in one search, if the features are Gaussian with the covariance "
-        "given and rows are independent; nothing is proved for an estimated covariance or other laws",
+        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085; of "
+        "discrete features: Sesia, Sabatti, Candes (2019) Gene hunting with hidden Markov model knockoffs, Biometrika "
+        "106(1), 1-18, doi:10.1093/biomet/asy033; Bates, Candes, Janson, Wang (2021) Metropolized knockoff sampling, "
+        "JASA 116(535), 1413-1427, doi:10.1080/01621459.2020.1729163; of groups: Dai, Barber (2016) The knockoff "
+        "filter for FDR control in group-sparse and multitask regression, ICML 48, 1851-1859.",
+        guarantee="false discovery rate at most q in one search, if rows are independent and the features are Gaussian "
+        "with the covariance given, or discrete with the network given, of groups where features are in groups; "
+        "nothing is proved for an estimated covariance, estimated tables or other laws",
         work="knockoffs",
-        cost="no tests; d^3 for the law, and draws times a lasso path of 2 d columns on each of 6 sets of rows",
+        cost="no tests, or 2 d with importance: test; d^3 for the law, d with covariance: banded or factor and for "
+        "discrete features, and draws times a lasso path of 2 d columns on each of 6 sets of rows",
         importance="how much more it matters than its knockoff, the mean over draws, as a share of the largest",
     )
     default_test: ClassVar[str | None] = None
@@ -197,7 +208,9 @@ class Knockoffs(TakesCovariance, Method):
             known = self.options()["covariance"]
             columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
         problem.check_time()
-        return GaussianPairs(columns, owners, self._law(columns, correlations))
+        # Only with the later estimates, so that results of earlier configurations stay as they are, to the last bit.
+        by_products = isinstance(self.covariance, str) and len(columns) > MANY_ROWS * columns.shape[1]
+        return GaussianPairs(columns, owners, self._law(columns, correlations), by_products)
 
     def _law(self, columns: np.ndarray, correlations: np.ndarray | None) -> KnockoffLaw:
         """Return the law of the knockoffs of Gaussian columns."""
