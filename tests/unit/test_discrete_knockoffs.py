@@ -7,10 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
+from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
+from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers.conditional_pairs import conditional_pairs, drawn_pairs
 from blanketflow.selectors.wrappers.discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
+from blanketflow.selectors.wrappers.knockoff_pairs import discrete_pairs
 from blanketflow.selectors.wrappers.table_factors import Factor, Factors, elimination_order
 
 
@@ -135,6 +138,17 @@ def test_a_chain_is_estimated_by_its_shares_and_one_row_more():
     first, second = (factor.table[0] for factor in law.factors)
     np.testing.assert_allclose(first, [0.5, 0.5])
     np.testing.assert_allclose(second, [[1.5 / 3, 1.5 / 3], [0.5 / 3, 2.5 / 3]])
+
+
+def test_a_chain_goes_by_the_table_and_not_by_groups():
+    table = as_table(np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]]))
+    problem = Problem(["ends", "x1"], "y", None, 0, lambda: table, lambda table: None)
+    problem.feature_groups = {"ends": ("x0", "x2")}
+    pairs = discrete_pairs(problem, "markov-chain", None, None, "here")
+    assert pairs.law.names == ("x0", "x2", "x1") and pairs.groups == [(0, 1), (2,)]
+    assert {factor.scope for factor in pairs.law.factors} == {(0,), (0, 2), (2, 1)}
+    drawn = pairs.draw(np.random.default_rng(0))
+    assert drawn.owners.tolist() == [0, 0, 1] and set(np.unique(drawn.knockoffs)) <= {0.0, 1.0}
 
 
 def test_what_is_no_law_of_the_features_is_refused():

@@ -155,6 +155,12 @@ def test_too_few_features_for_q_say_so():
         assert bf.Knockoffs(q=0.1).fit(X, y).selected_features_ == []
 
 
+@pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
+@pytest.mark.parametrize("options", [{}, {"covariance": "banded"}, {"covariance": "factor"}, {"law": "markov-chain"}])
+def test_nothing_is_found_where_nothing_varies(options):
+    assert bf.Knockoffs(**options).fit(np.ones((30, 4)), np.arange(30.0)).selected_features_ == []
+
+
 def test_copies_and_constants_are_no_discoveries():
     X, y = table()
     found = bf.Knockoffs().fit(X.assign(constant=1.0, copy=X["f29"]), y)

@@ -88,7 +88,7 @@ class FactorLaw(KnockoffLaw):
         shared = (scaled @ (axes / np.sqrt(values))) * self.distances[:, np.newaxis]
         alone = np.sqrt(np.maximum(2.0 * self.distances - self.distances**2 / self.own, 0.0))
         ratio, found = self.distances / self.own, np.empty(columns.shape)
-        n_rows = max(1, BLOCK_CELLS // columns.shape[1])
+        n_rows = max(1, BLOCK_CELLS // max(columns.shape[1], 1))
         for start in range(0, len(columns), n_rows):
             rows = columns[start : start + n_rows]
             along = (rows @ scaled) @ (axes / np.sqrt(values)) + rng.standard_normal((len(rows), len(values)))

@@ -114,5 +114,6 @@ def discrete_pairs(
         return DiscretePairs(features, known, np.column_stack(codes), groups)
     levels = [levels_of(column, where) for column in features.columns]
     coded = np.column_stack([codes_of(c, of, where) for c, of in zip(features.columns, levels, strict=True)])
-    arcs = chain_arcs(names) if arcs is None else arcs
+    # In table order: columns of groups stand side by side in `names`.
+    arcs = chain_arcs(sorted(names, key=problem.table.position)) if arcs is None else arcs
     return DiscretePairs(features, estimated_law(names, levels, coded, arcs, where), coded, groups)
