@@ -9,10 +9,14 @@ from sklearn.linear_model import LinearRegression
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError, UnknownNameError, UnreliableWarning
+from blanketflow.core.table import Column, Table
+from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers.gaussian_knockoffs import law_of, shrinkage, wide_law
 from blanketflow.selectors.wrappers.knockoff_columns import known_columns
 from blanketflow.selectors.wrappers.knockoff_distances import reconstructing_least
 from blanketflow.selectors.wrappers.knockoff_filter import e_values, passing, threshold
+from blanketflow.selectors.wrappers.knockoff_importances import excess
+from blanketflow.selectors.wrappers.knockoff_pairs import Pair
 
 CHAIN = 0.6 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
 
@@ -221,3 +225,30 @@ def test_true_discrete_features_are_found(law):
 def test_options_that_do_not_go_together_are_refused(options, said):
     with pytest.raises((ParameterError, UnknownNameError), match=said):
         bf.Knockoffs(**options).fit(*table())
+
+
+class Coins:
+    """Says which pairs begin with the knockoff."""
+
+    def __init__(self, are_swapped):
+        self.are_swapped = are_swapped
+
+    def random(self, d):
+        return np.where(self.are_swapped, 0.25, 0.75)
+
+
+@pytest.mark.parametrize("how", ["lasso", "correlation", "model", "test"])
+def test_a_feature_in_the_place_of_its_knockoff_has_the_other_sign(how):
+    """The two orders of a pair are equally likely, so a swapped pair with the other order is as likely as the pair."""
+    rng, d = np.random.default_rng(0), 6
+    X, copies = rng.normal(size=(2, 80, d))
+    target = Table([Column("y", "numeric", X[:, 0] - X[:, 1] + rng.normal(size=80))])
+    problem = Problem([f"x{j}" for j in range(d)], "y", None, 0, lambda: target, None)
+    swapped, first = rng.random((2, d)) < 0.5
+    other, other_copies = np.where(swapped, copies, X), np.where(swapped, X, copies)
+    found = [
+        excess(problem, how, "tree", "fisher-z", Pair(*pair, np.arange(d)), Coins(coins))
+        for pair, coins in (((X, copies), first), ((other, other_copies), first ^ swapped))
+    ]
+    assert np.count_nonzero(found[0]) >= 2
+    np.testing.assert_array_equal(found[1], np.where(swapped, -found[0], found[0]))
