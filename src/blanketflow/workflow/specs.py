@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from ..ci.choice import AUTO
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
-from ..core.parameters import Configurable
 from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
@@ -24,6 +22,7 @@ from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
+from .configured_files import file_of, files_of_configured
 from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
@@ -325,32 +324,17 @@ class Plan:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if selector is not None:
-            files += _files_of(self.selector(selector).method)
+            files += files_of_configured(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
-            files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
+            files += [file_of(look_up("blanketflow.selectors", path, "method"))] if path else []
             test = self.test_id(dataset, selector)
         if test is not None:
-            files += _files_of(self.config.ci_tests[TestOnRows.of(test).test])
+            files += files_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
         if stage == "report":
             files += sorted(PAGE.iterdir())
         if stage == "evaluate":
-            files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+            files += [file_of(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)
-
-
-def _source(found: type) -> Path:
-    return Path(inspect.getfile(found))
-
-
-def _files_of(configured: Configurable) -> list[Path]:
-    """Return the files of a method or test, and of the model and the CI test that it finds by name."""
-    model = configured.options().get("model") if "model" in configured.parameters() else None
-    name = model.get("type") if isinstance(model, Mapping) else model
-    is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
-    found_files = [_source(look_up("blanketflow.models", name, "model"))] if is_found else []
-    test = configured.options().get("importance_test")
-    found_files += [_source(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
-    return [_source(type(configured)), *found_files]
 
 
 def canonical_json(value: Any) -> str:
