@@ -55,7 +55,7 @@ BY_DISTANCE = {"relief", "relieved", "auto", "hsmb", "bahsic"}
 
 
 @pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
-@one_of_each([name for name in TAKING if name not in BY_DISTANCE])
+@one_of_each([name for name in TAKING if name not in BY_DISTANCE | {"knockoffs"}])  # which keeps two features or none
 def test_indicators_of_all_levels_in_a_group_are_what_their_column_is(rows, name):
     X, y = rows[0].drop(columns=["other", "code"]), rows[1] == "high"
     shade = np.array(["blue", "green", "red"])[np.digitize(X["signal"], [-0.5, 0.5])]
@@ -148,7 +148,7 @@ def test_an_effect_of_a_set_is_not_compared_with_one_of_a_column(rows):
 
 
 def config(**dataset):
-    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "knockoffs": {"method": "knockoffs"}}
+    selectors = {"gs": {"method": "gs", "ci_test": "fisher-z"}, "dcrt": {"method": "dcrt"}}
     diabetes = {"source": "sklearn:diabetes", **dataset}
     return {"datasets": {"diabetes": diabetes}, "splits": {"evaluation": 0}, "selectors": selectors}
 
@@ -156,7 +156,7 @@ def config(**dataset):
 def test_a_plan_skips_what_takes_no_groups_and_refuses_wrong_names_before_any_job():
     plain, told = make_plan(config(), str), make_plan(config(feature_groups={"serum": ["s*"]}), str)
     assert [(skip.selector, skip.reason.partition(",")[0]) for skip in told.skipped] == [
-        ("knockoffs", "knockoffs works on single columns")
+        ("dcrt", "dcrt works on single columns")
     ]
     assert told.table_spec("diabetes") == plain.table_spec("diabetes")
     assert told.test_spec("diabetes", "fisher-z") == plain.test_spec("diabetes", "fisher-z")

@@ -129,6 +129,28 @@ def test_the_true_blanket_can_be_asked_for_its_parents_and_children_alone():
         nameless.grow(problem)
 
 
+def test_knockoffs_have_the_network_behind_simulated_data(tmp_path):
+    coin = tmp_path / "coin.bif"
+    coin.write_text("network n { } variable c { type discrete [2] { a, b }; } probability ( c ) { table 0.5, 0.5; }")
+    selectors = {
+        "net": {"method": "knockoffs", "law": "network"},
+        "own": {"method": "knockoffs", "law": "network", "network": f"network:{coin}"},
+        "chain": {"method": "knockoffs", "law": "markov-chain"},
+        "plain": {"method": "knockoffs"},
+    }
+    sources = {"c": {"source": "simulate:clinic"}, "w": {"source": "sklearn:wine"}}
+    plan = make_plan({"datasets": sources, "selectors": selectors}, SCRIPTS)
+    specs = {name: json.loads(plan.method_spec("c", name)) for name in selectors}
+    assert specs["net"]["options"]["network"] == "simulate:clinic"
+    assert set(specs["plain"]["options"]) == {"q", "importance", "model", "draws", "construction", "covariance"}
+    coin.write_text(coin.read_text().replace("0.5, 0.5", "0.4, 0.6"))
+    again = json.loads(make_plan({"datasets": sources, "selectors": selectors}, SCRIPTS).method_spec("c", "own"))
+    assert again["options"] == specs["own"]["options"] and again["network_file"] != specs["own"]["network_file"]
+    why = {(skip.dataset, skip.selector): skip.reason for skip in plan.skipped}
+    assert "the network behind the data, or arcs" in why["w", "net"]
+    assert "law: markov-chain takes no numeric features" in why["w", "chain"] and len(why) == 3
+
+
 def test_a_run_says_where_folds_void_what_is_proved():
     searches = {
         "knockoffs": {"method": "knockoffs"},

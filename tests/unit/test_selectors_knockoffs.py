@@ -7,10 +7,16 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.linear_model import LinearRegression
 
 import blanketflow as bf
-from blanketflow.core.errors import ParameterError, UnreliableWarning
+from blanketflow.core.convert import as_table
+from blanketflow.core.errors import ParameterError, UnknownNameError, UnreliableWarning
+from blanketflow.core.table import Column, Table
+from blanketflow.selectors.base import Problem
 from blanketflow.selectors.wrappers.gaussian_knockoffs import law_of, shrinkage, wide_law
+from blanketflow.selectors.wrappers.knockoff_columns import known_columns
 from blanketflow.selectors.wrappers.knockoff_distances import reconstructing_least
 from blanketflow.selectors.wrappers.knockoff_filter import e_values, passing, threshold
+from blanketflow.selectors.wrappers.knockoff_importances import excess
+from blanketflow.selectors.wrappers.knockoff_pairs import Pair
 
 CHAIN = 0.6 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
 
@@ -105,6 +111,7 @@ OPTIONS = [
     {"draws": 3, "q": 0.2},
     {"importance": "model", "model": LinearRegression()},
     {"importance": "correlation"},
+    {"importance": "test", "importance_test": "fisher-z"},
     {"construction": "equicorrelated"},
 ]
 
@@ -152,7 +159,96 @@ def test_too_few_features_for_q_say_so():
         assert bf.Knockoffs(q=0.1).fit(X, y).selected_features_ == []
 
 
+@pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
+@pytest.mark.parametrize("options", [{}, {"covariance": "banded"}, {"covariance": "factor"}, {"law": "markov-chain"}])
+def test_nothing_is_found_where_nothing_varies(options):
+    assert bf.Knockoffs(**options).fit(np.ones((30, 4)), np.arange(30.0)).selected_features_ == []
+
+
 def test_copies_and_constants_are_no_discoveries():
     X, y = table()
     found = bf.Knockoffs().fit(X.assign(constant=1.0, copy=X["f29"]), y)
     assert not {"constant", "copy", "f29"} & set(found.selected_features_)
+
+
+def test_groups_and_knockoffs_may_be_exchanged():
+    """Columns of a group become uncorrelated ones, all of which are exchanged with theirs."""
+    X, owners, R = known_columns(as_table(rows(50, 6)), CHAIN, "here", [2, 1, 3])
+    assert owners.tolist() == [0, 0, 1, 2, 2, 2]
+    law = law_of(X, "mvr", R)
+    to_knockoffs = np.eye(6) - law.change
+    across, own = R @ to_knockoffs, to_knockoffs.T @ R @ to_knockoffs + law.noise.T @ law.noise
+    # In the columns as they were, by the change that made those uncorrelated.
+    back = np.linalg.pinv(X) @ (rows(50, 6) - rows(50, 6).mean(axis=0))
+    joint = np.block([[back.T @ R @ back, back.T @ across @ back], [back.T @ across.T @ back, back.T @ own @ back]])
+    np.testing.assert_allclose(joint[:6, :6], CHAIN, atol=1e-8)
+    for chosen in range(2**3):
+        swapped = np.arange(12)
+        for j in range(6):
+            if chosen >> owners[j] & 1:
+                swapped[[j, j + 6]] = j + 6, j
+        np.testing.assert_allclose(joint[np.ix_(swapped, swapped)], joint, atol=1e-8)
+
+
+def test_indicators_in_a_group_are_what_their_column_is():
+    X, y = table()
+    labels = np.array(["blue", "green", "red"])[np.digitize(X["f0"], [-0.5, 0.5])]
+    plain = bf.Knockoffs().fit(X.assign(f0=labels), y).selected_features_
+    levels = {f"f0_{level}": (labels == level).astype(float) for level in ("blue", "green", "red")}
+    columns = pd.concat([pd.DataFrame(levels), X.drop(columns="f0")], axis=1)
+    found = bf.Knockoffs(feature_groups={"f0": ["f0_*"]}).fit(columns, y).selected_features_
+    assert "f0" in plain
+    assert [f.replace("_blue", "") for f in found if f not in ("f0_green", "f0_red")] == plain
+
+
+@pytest.mark.parametrize("law", ["markov-chain", "network"])
+def test_true_discrete_features_are_found(law):
+    rng = np.random.default_rng(2)
+    moves = rng.random((400, 30)) < 0.7
+    X = pd.DataFrame(np.cumsum(moves, axis=1) % 3).add_prefix("f")
+    y = (X.iloc[:, :20:2] == 1).sum(axis=1) + 0.1 * rng.normal(size=400)
+    arcs = list(zip(X.columns[:-1], X.columns[1:], strict=True)) if law == "network" else None
+    found = bf.Knockoffs(law=law, arcs=arcs, importance="model", q=0.2, model=LinearRegression()).fit(X.astype(str), y)
+    assert set(found.selected_features_) >= set(X.columns[:20:2]) and len(found.selected_features_) < 16
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"law": "markov-chain"}, "'f0' has 300 distinct numbers, but a law of discrete features takes at most 64"),
+        ({"law": "network", "covariance": np.eye(30)}, "covariance is of law: gaussian, but law is network"),
+        ({"arcs": []}, "network and arcs are of law: network, but law is gaussian"),
+        ({"law": "network"}, "network must be a discrete network"),
+        ({"importance_test": "hsic-x"}, "unknown CI test"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options, said):
+    with pytest.raises((ParameterError, UnknownNameError), match=said):
+        bf.Knockoffs(**options).fit(*table())
+
+
+class Coins:
+    """Says which pairs begin with the knockoff."""
+
+    def __init__(self, are_swapped):
+        self.are_swapped = are_swapped
+
+    def random(self, d):
+        return np.where(self.are_swapped, 0.25, 0.75)
+
+
+@pytest.mark.parametrize("how", ["lasso", "correlation", "model", "test"])
+def test_a_feature_in_the_place_of_its_knockoff_has_the_other_sign(how):
+    """The two orders of a pair are equally likely, so a swapped pair with the other order is as likely as the pair."""
+    rng, d = np.random.default_rng(0), 6
+    X, copies = rng.normal(size=(2, 80, d))
+    target = Table([Column("y", "numeric", X[:, 0] - X[:, 1] + rng.normal(size=80))])
+    problem = Problem([f"x{j}" for j in range(d)], "y", None, 0, lambda: target, None)
+    swapped, first = rng.random((2, d)) < 0.5
+    other, other_copies = np.where(swapped, copies, X), np.where(swapped, X, copies)
+    found = [
+        excess(problem, how, "tree", "fisher-z", Pair(*pair, np.arange(d)), Coins(coins))
+        for pair, coins in (((X, copies), first), ((other, other_copies), first ^ swapped))
+    ]
+    assert np.count_nonzero(found[0]) >= 2
+    np.testing.assert_array_equal(found[1], np.where(swapped, -found[0], found[0]))

@@ -257,11 +257,17 @@ class Knockoffs(MarkovBlanketSelector):
 
     method_class = _METHODS["knockoffs"]
     q: float = 0.1
-    importance: Literal["lasso", "correlation", "model"] = "lasso"
+    importance: Literal["lasso", "correlation", "model", "test"] = "lasso"
     model: Any = "lightgbm"
     draws: int = 1
     construction: Literal["auto", "mvr", "equicorrelated"] = "auto"
     covariance: Any = None
+    law: Literal["gaussian", "markov-chain", "network"] = "gaussian"
+    network: Any = None
+    arcs: Any = None
+    importance_test: Any = "lr-mixed"
+    bandwidth: int | None = None
+    n_factors: int | None = None
 
 
 class KollerSahami(MarkovBlanketSelector):

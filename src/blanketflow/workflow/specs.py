@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ from ..ci.choice import AUTO
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
-from ..core.parameters import Configurable
 from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
@@ -24,16 +22,17 @@ from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
+from .configured_files import file_of, files_of_configured
 from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
 from .grouped_rows import doubted_p_values
 from .identity import source_digests
+from .known_network import network_file, network_of, wants_network
 from .peek import Facts
 from .sampled import told_of_sample
 from .sharded import sharded, told_of_shards
-from .suitability import wants_network
 
 #: What the report's page is made of beside Python.
 PAGE = Path(__file__).parents[1] / "reporting" / "report" / "page"
@@ -210,6 +209,7 @@ class Plan:
         options = _written_options(chosen.method)
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
+        options |= network_of(chosen.method, self.config.datasets[dataset].get("source"))
         test = self.test_id(dataset, selector)
         return canonical_json(
             {
@@ -224,6 +224,7 @@ class Plan:
                 **_confirm(chosen.confirm),
                 **self._max_rows(dataset, self.config.test(dataset, selector) or chosen.method),
                 **_supplied(chosen),
+                **network_file(chosen.method),
                 **sharded(self.config, dataset, test, selector),
             }
         )
@@ -323,30 +324,17 @@ class Plan:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if selector is not None:
-            files += _files_of(self.selector(selector).method)
+            files += files_of_configured(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
-            files += [_source(look_up("blanketflow.selectors", path, "method"))] if path else []
+            files += [file_of(look_up("blanketflow.selectors", path, "method"))] if path else []
             test = self.test_id(dataset, selector)
         if test is not None:
-            files += _files_of(self.config.ci_tests[TestOnRows.of(test).test])
+            files += files_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
         if stage == "report":
             files += sorted(PAGE.iterdir())
         if stage == "evaluate":
-            files += [_source(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+            files += [file_of(look_up("blanketflow.models", name, "model")) for name in self.config.models]
         return code_digest(*files)
-
-
-def _source(found: type) -> Path:
-    return Path(inspect.getfile(found))
-
-
-def _files_of(configured: Configurable) -> list[Path]:
-    """Return the files of a method or test, and of the model that it finds by name."""
-    model = configured.options().get("model") if "model" in configured.parameters() else None
-    name = model.get("type") if isinstance(model, Mapping) else model
-    is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
-    model_files = [_source(look_up("blanketflow.models", name, "model"))] if is_found else []
-    return [_source(type(configured)), *model_files]
 
 
 def canonical_json(value: Any) -> str:

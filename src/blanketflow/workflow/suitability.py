@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ..ci import CITest, get_ci_test
 from ..ci.choice import INSTEAD
 from ..ci.incomplete_rows import with_incomplete
 from ..config.typed import Config, Selector
-from ..core.cards import CATEGORICAL, KINDS
+from ..core.cards import CATEGORICAL, KINDS, NUMERIC
 from ..core.errors import did_you_mean
 from ..models import get_model
 from ..models.metrics import resolve_metrics
 from ..selectors.design import why_no_strata, why_weights_are_refused
 from ..selectors.feature_groups import why_no_feature_groups
 from ..selectors.missing_cells import why_complete_rows
+from .known_network import wants_network
 from .peek import Facts
 
 #: Models are not trained on all features of larger tables.
@@ -35,6 +33,10 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
         missing = [name for name in method.options()["blanket"] if name not in facts.feature_names]
         if missing:
             return f"no feature {missing[0]!r}. {did_you_mean(missing[0], facts.feature_names)}"
+    if wants_network(method.options()) and facts.truth is None:
+        return f"{method.card.id} needs the network behind the data, or arcs, and it is known for simulated data only"
+    if method.options().get("law", "gaussian") != "gaussian" and NUMERIC in facts.kinds:
+        return f"{method.card.id} with law: {method.options()['law']} takes no numeric features. Bin them before"
     test = config.test(dataset, selector.id)
     weights_are, confirm = config.datasets[dataset].get("weights_are"), selector.confirm is not None
     if reason := why_weights_are_refused(weights_are, method, test, confirm):
@@ -94,11 +96,6 @@ def why_no_evaluation(facts: Facts, config: Config) -> str | None:
     if not resolve_metrics(config.metrics, facts.task):
         return f"none of the metrics {', '.join(config.metrics)} is one of {facts.task}. Add one, or set metrics: auto"
     return None
-
-
-def wants_network(options: Mapping[str, Any]) -> bool:
-    """Whether a test that knows the truth was configured without it."""
-    return "network" in options and options["network"] is None and options.get("arcs") is None
 
 
 def _levels_fit(facts: Facts, limit: int | None) -> bool:

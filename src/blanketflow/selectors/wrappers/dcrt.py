@@ -10,16 +10,17 @@ import numpy as np
 
 from ...ci.multiple_testing import BH, BY, NONE, rejected
 from ...core.cards import Card
-from ...core.parameters import anything, choice, number
+from ...core.parameters import choice, number
 from ...search.steps import Step
 from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
+from .covariance_option import TakesCovariance, covariance_option
 from .distillation import dcrt_p_values
 from .knockoff_columns import columns_of, known_columns
 
 
 @dataclass
-class DCRT(Method):
+class DCRT(TakesCovariance, Method):
     """Keep the features whose distilled conditional randomisation test rejects independence given all others.
 
     A linear law says what all other features leave of a feature, and a lasso what they leave of the target. If the
@@ -74,18 +75,7 @@ class DCRT(Method):
         "unproved where features are dependent; by, Benjamini and Yekutieli, under any dependence), or not (none).",
         (BH, BY, NONE),
     )
-    covariance: Any = anything(
-        None,
-        "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
-        "shrunken as Ledoit and Wolf have it.",
-    )
-
-    def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, the covariance as plain lists or mappings."""
-        known = self.covariance
-        if hasattr(known, "to_dict"):
-            known = known.to_dict()
-        return {**super().options(), "covariance": known.tolist() if isinstance(known, np.ndarray) else known}
+    covariance: Any = covariance_option()
 
     def proves_one_search(self) -> bool:
         """Whether what is proved holds for one search only: it does."""

@@ -34,6 +34,8 @@ def law_of(columns: np.ndarray, construction: str, correlations: np.ndarray | No
     Without known `correlations`, (m, m), these are estimated from the rows, shrunken towards none as `shrinkage` says.
     """
     n, m = columns.shape
+    if not m:
+        return DenseLaw(np.empty((0, 0)), np.empty((0, 0)))
     if construction == AUTO:
         construction = MINIMUM_RECONSTRUCTABILITY if m <= MOST_BY_SWEEPS else EQUICORRELATED
     if correlations is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,16 @@ from ...models.encode import design, moderate
 SMALLEST_DIRECTION = 1e-9
 
 
-def columns_of(features: Table) -> tuple[np.ndarray, np.ndarray]:
+def columns_of(features: Table, counts: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return columns, (n, m), and the position of the feature that each belongs to, (m,); a constant one has none.
 
     A number, a boolean and a feature of two levels are one column. A feature of k levels is up to k - 1 columns that
     span its indicators. As these are uncorrelated, exchanging all of them with their knockoffs is allowed whenever it
-    is for each: features are groups of columns.
+    is for each: features are groups of columns. With `counts` a feature is so many columns of the table, one behind the
+    other, and the same holds of a group: knockoffs of its uncorrelated columns are those of the group.
     """
     encoded = design(moderate(features))
+    encoded = encoded if counts is None else encoded.joined(counts)
     found, owners = [], []
     for at, block in enumerate(encoded.blocks):
         columns = standardised(encoded.matrix[:, block].T)
@@ -36,11 +39,13 @@ def columns_of(features: Table) -> tuple[np.ndarray, np.ndarray]:
     return whole.T * np.sqrt(features.n_rows), np.array(owners, dtype=np.int64)
 
 
-def known_columns(features: Table, covariance: Any, where: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def known_columns(
+    features: Table, covariance: Any, where: str, counts: Sequence[int] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return columns and owners as `columns_of` does, by a known covariance, and the correlations that it means.
 
     Columns are centred on the rows at hand: a shift changes no importance. Raises `ParameterError`, beginning with
-    `where`, unless each feature is one column, and the matrix is one of covariances of these features.
+    `where`, unless each column of the table is one number, and the matrix is one of covariances of these columns.
     """
     if wide := [column.name for column in features.columns if len(column.levels) > 2]:
         raise ParameterError(
@@ -50,12 +55,29 @@ def known_columns(features: Table, covariance: Any, where: str) -> tuple[np.ndar
     deviations = np.sqrt(np.diag(known))
     columns = design(features).matrix
     columns = (columns - columns.mean(axis=0)) / deviations
-    return columns, np.arange(len(features.names)), known / np.outer(deviations, deviations)
+    correlations = known / np.outer(deviations, deviations)
+    if counts is None or max(counts, default=1) == 1:
+        return columns, np.arange(len(features.names)), correlations
+    return _uncorrelated(columns, correlations, np.repeat(np.arange(len(counts)), counts))
+
+
+def _uncorrelated(
+    columns: np.ndarray, correlations: np.ndarray, owners: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return columns of features that are uncorrelated within each by the known law, and their correlations."""
+    change = np.zeros_like(correlations)
+    for owner in np.unique(owners):
+        own = np.flatnonzero(owners == owner)
+        values, vectors = np.linalg.eigh(correlations[np.ix_(own, own)])
+        change[np.ix_(own, own)] = vectors / np.sqrt(values) if len(own) > 1 else 1.0
+    return columns @ change, owners, change.T @ correlations @ change
 
 
 def _matrix(covariance: Any, names: list[str], where: str) -> np.ndarray:
     """Return the covariance of some features as an array; a mapping or a frame is read by its names."""
     d = len(names)
+    if isinstance(covariance, str):
+        raise ParameterError(f"{where}: covariance is {covariance!r}, but must be a matrix or a mapping of names.")
     if hasattr(covariance, "keys"):
         missing = [name for name in names if name not in covariance]
         if missing:

@@ -1,4 +1,4 @@
-"""How much each feature and its knockoff matter: by a lasso, by correlation, or by a model of the target.
+"""How much each feature and its knockoff matter: by a lasso, by correlation, by a model of the target, or by a CI test.
 
 Any way is allowed that does not know which of the two is the knockoff. So the two stand in random order: what breaks
 ties by the order of columns is then right as well.
@@ -6,20 +6,26 @@ ties by the order of columns is then right as well.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from ...ci import get_ci_test
+from ...ci.base import CITest
 from ...core.errors import ParameterError
 from ...core.seeds import seed_32
 from ...core.spread import standardised
-from ...core.table import Column
+from ...core.table import Column, Table
 from ...models.encode import moderated
 from ..base import Problem
 from ..filters.linear_similarity import target_columns
 from ..learning import estimator_for
 from .importances import own_weights
+from .knockoff_pairs import Pair
+from .lasso_of_products import weights_by_products
 
 #: The ways, in the words of the parameter.
-LASSO, CORRELATION, MODEL = "lasso", "correlation", "model"
+LASSO, CORRELATION, MODEL, TEST = "lasso", "correlation", "model", "test"
 #: Strengths of the penalty on the path, the last as a share of the first, which lets nothing in; parts held out.
 N_PENALTIES, LAST, N_PARTS = 30, 0.01, 5
 #: Differences are compared to this many decimals of the largest, so that float noise does not decide.
@@ -27,34 +33,54 @@ DECIMALS = 12
 
 
 def excess(
-    problem: Problem,
-    how: str,
-    model: object,
-    pair: tuple[np.ndarray, np.ndarray],
-    owners: np.ndarray,
-    rng: np.random.Generator,
+    problem: Problem, how: str, model: object, test: CITest | str, pair: Pair, rng: np.random.Generator
 ) -> np.ndarray:
     """Return how much more each feature matters than its knockoff, shape (d,), 0 for a feature without columns.
 
-    `pair` are the columns and their knockoffs, both (n, m), and `owners`, (m,), the positions of their features. The
-    sign of a feature that says nothing about the target given all others is a fair coin.
+    `model` and `test` are those for the ways that need one. The sign of a feature that says nothing about the target
+    given all others is a fair coin.
     """
-    d, target = len(problem.features), problem.table[problem.target]
+    d, target, owners = len(problem.features), problem.table[problem.target], pair.owners
     if not len(owners) or target.is_constant():
         return np.zeros(d)
     is_swapped = rng.random(d) < 0.5
-    of_columns = is_swapped[owners]
-    both = np.empty((len(pair[0]), 2 * len(owners)), order="F")
-    both[:, 0::2], both[:, 1::2] = np.where(of_columns, pair[1], pair[0]), np.where(of_columns, pair[0], pair[1])
-    if how == LASSO:
-        found = by_lasso(both, target, problem)
-    elif how == CORRELATION:
-        found = by_correlation(both, target)
+    if how == TEST:
+        found, owners = by_test(pair, is_swapped, target, test, problem.seed)
+        problem.n_inner_tests += len(found)
     else:
-        found = by_model(both, target, model, problem.seed)
+        of_columns = is_swapped[owners]
+        both = np.empty((len(pair.columns), 2 * len(owners)), order="F")
+        both[:, 0::2] = np.where(of_columns, pair.knockoffs, pair.columns)
+        both[:, 1::2] = np.where(of_columns, pair.columns, pair.knockoffs)
+        if how == LASSO:
+            found = by_lasso(both, target, problem, pair.by_products)
+        elif how == CORRELATION:
+            found = by_correlation(both, target)
+        else:
+            found = by_model(both, target, model, problem.seed)
     first = np.bincount(owners, found[0::2], d) - np.bincount(owners, found[1::2], d)
     largest = float(np.abs(first).max()) or 1.0
     return np.round(np.where(is_swapped, -first, first) / largest, DECIMALS)
+
+
+def by_test(
+    pair: Pair, is_swapped: np.ndarray, target: Column, test: CITest | str, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return minus log p of each column's test against the target given nothing, (2 m,), and the m owners of pairs.
+
+    The columns stand in pairs, of which those of features that are swapped begin with the knockoff.
+    """
+    features, knockoffs, owners = pair.as_columns()
+    ordered = [
+        column
+        for first, second, owner in zip(features, knockoffs, owners.tolist(), strict=True)
+        for column in ((second, first) if is_swapped[owner] else (first, second))
+    ]
+    named = [replace(column, name=f"column {at}") for at, column in enumerate(ordered)]
+    table = Table([*named, replace(target, name="target")])
+    chosen = get_ci_test(test) if isinstance(test, str) else test
+    bound = chosen.bind(table, seed=seed, target="target")
+    return -bound.test_many(np.arange(len(named)), "target").log_p, owners
 
 
 def by_correlation(columns: np.ndarray, target: Column) -> np.ndarray:
@@ -78,8 +104,10 @@ def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> n
     return weights
 
 
-def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarray:
+def by_lasso(columns: np.ndarray, target: Column, problem: Problem, by_products: bool = False) -> np.ndarray:
     """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
+
+    The same `by_products` of columns, but for rounding, where rows are many.
 
     Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x). Classes are regressed
     as indicators; more than two share the penalty of a column.
@@ -101,7 +129,12 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarra
         Z = np.asfortranarray(X[rows] - centre)
         return enet_path(Z, y[rows] - y[rows].mean(axis=0), l1_ratio=1.0, alphas=strengths, tol=1e-3)[1]
 
+    def best_of(errors: np.ndarray) -> int:
+        return int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
+
     parts = problem.parts(target.numbers(), N_PARTS, "knockoffs")
+    if by_products:
+        return weights_by_products(X, Y, parts, penalties, best_of, problem.check_time)
     errors = np.zeros(N_PENALTIES)
     for part in range(parts.max() + 1):
         train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
@@ -109,6 +142,6 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarra
         for outcome, of_outcome in zip(Y.T, coefficients, strict=True):
             left = outcome[out] - outcome[train].mean()
             errors += ((left[:, np.newaxis] - (X[out] - X[train].mean(axis=0)) @ of_outcome) ** 2).sum(axis=0)
-    best = int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
+    best = best_of(errors)
     final = path(slice(None), penalties[: best + 1]).reshape(-1, X.shape[1], best + 1)[..., -1]
     return np.abs(final).sum(axis=0)

@@ -9,18 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.cards import Card
+from ...core.errors import ParameterError, UnsupportedError
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...search.steps import Step
 from ..base import Method, Problem
-from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, law_of
+from .banded_knockoffs import banded_law
+from .covariance_option import BANDED, FACTOR, TakesCovariance, covariance_option
+from .factor_knockoffs import factor_law
+from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
 from .knockoff_columns import columns_of, known_columns
 from .knockoff_filter import e_values, fewest, passing
-from .knockoff_importances import CORRELATION, LASSO, MODEL, excess
+from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
+from .knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
+
+#: A table of more rows for each column, and no more columns, has its lasso by products.
+MANY_ROWS, FEW_COLUMNS = 8, 4000
 
 
 @dataclass
-class Knockoffs(Method):
+class Knockoffs(TakesCovariance, Method):
     """Keep the features that matter clearly more to the target than their knockoffs do.
 
     A knockoff is a copy of a feature that stands to all features as the feature itself does, and that was made without
@@ -33,15 +41,17 @@ class Knockoffs(Method):
 
     Notes
     -----
-    The rate is controlled if the law of the features is known, and rows are independent. Here the features are taken as
-    Gaussian, and their covariance is estimated unless `covariance` is given: docs/error-control.md has the measured
-    rates, also where the features are not Gaussian. It holds for one search on all rows, not for what folds agree on:
-    set ``folds: 0`` in a configuration.
+    The rate is controlled if the law of the features is known, and rows are independent. By default the features are
+    taken as Gaussian, and their covariance is estimated unless `covariance` is given. Discrete features have the law of
+    a `network` with ``law="network"``; its tables are estimated where only its `arcs` are given, and so are the
+    transitions of ``law="markov-chain"``. Nodes that are no features, the target among them, are summed out.
+    docs/error-control.md has the measured rates, also where the law is wrong. It holds for one search on all rows, not
+    for what folds agree on: set ``folds: 0`` in a configuration.
 
     One draw selects at least 1 / q features or none: at 0.1 ten. Several draws select features whose mean e-value is
     large, each draw at the level q / 2 (Ren, Barber 2024), so that they need 2 / q features, and hang less on chance.
 
-    A feature of more than two levels is a group of columns that are exchanged together.
+    A feature of more than two levels is a group of columns that are exchanged together, and so is a group of features.
 
     Examples
     --------
@@ -58,24 +68,33 @@ class Knockoffs(Method):
         id="knockoffs",
         name="model-X knockoffs",
         family="wrapper",
-        summary="Keeps features that matter more to a lasso or a model than copies made without the target.",
+        summary="Keeps features that matter more to a lasso, a model or a test than copies made without the target.",
         reference="Candes, Fan, Janson, Lv (2018) Panning for gold: model-X knockoffs for high dimensional controlled "
         "variable selection, JRSS B 80(3), 551-577, doi:10.1111/rssb.12265; Ren, Barber (2024) Derandomised knockoffs: "
-        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085.",
-        guarantee="false discovery rate at most q in one search, if the features are Gaussian with the covariance "
-        "given and rows are independent; nothing is proved for an estimated covariance or other laws",
+        "leveraging e-values for false discovery rate control, JRSS B 86(1), 122-154, doi:10.1093/jrsssb/qkad085; of "
+        "discrete features: Sesia, Sabatti, Candes (2019) Gene hunting with hidden Markov model knockoffs, Biometrika "
+        "106(1), 1-18, doi:10.1093/biomet/asy033; Bates, Candes, Janson, Wang (2021) Metropolized knockoff sampling, "
+        "JASA 116(535), 1413-1427, doi:10.1080/01621459.2020.1729163; of groups: Dai, Barber (2016) The knockoff "
+        "filter for FDR control in group-sparse and multitask regression, ICML 48, 1851-1859.",
+        guarantee="false discovery rate at most q in one search, if rows are independent and the features are Gaussian "
+        "with the covariance given, or discrete with the network given, of groups where features are in groups; "
+        "nothing is proved for an estimated covariance, estimated tables or other laws",
         work="knockoffs",
-        cost="no tests; d^3 for the law, and draws times a lasso path of 2 d columns on each of 6 sets of rows",
+        cost="no tests, or 2 d with importance: test; d^3 for the law, d with covariance: banded or factor and for "
+        "discrete features, and draws times a lasso path of 2 d columns on each of 6 sets of rows",
         importance="how much more it matters than its knockoff, the mean over draws, as a share of the largest",
     )
     default_test: ClassVar[str | None] = None
+    takes_feature_groups: ClassVar[bool] = True
+    later_options: ClassVar[tuple[str, ...]] = ("law", "network", "arcs", "importance_test", "bandwidth", "n_factors")
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     importance: str = choice(
         LASSO,
         "How features and knockoffs are compared: by a lasso whose penalty is cross-validated (lasso), by correlation "
-        "with the target, each by itself (correlation), or by what a fitted model says of its columns (model).",
-        (LASSO, CORRELATION, MODEL),
+        "with the target, each by itself (correlation), by what a fitted model says of its columns (model), or by "
+        "minus log p of a CI test with the target, each by itself (test).",
+        (LASSO, CORRELATION, MODEL, TEST),
     )
     model: Any = anything(
         "lightgbm", "The model for importance: model; a model id, 'module:Class', or a scikit-learn estimator."
@@ -87,25 +106,65 @@ class Knockoffs(Method):
         "(equicorrelated), or the first up to 2,000 columns and the second beyond (auto).",
         (AUTO, MINIMUM_RECONSTRUCTABILITY, EQUICORRELATED),
     )
-    covariance: Any = anything(
+    covariance: Any = covariance_option(
+        "; for tables of many columns, banded: estimated as if a column depended on the few before it alone, or "
+        "factor: as if a few factors made columns alike"
+    )
+    law: str = choice(
+        GAUSSIAN,
+        "What is known of the features: that they are Gaussian (gaussian), a Markov chain of discrete columns in table "
+        "order (markov-chain), or a Markov network of discrete columns (network).",
+        (GAUSSIAN, MARKOV_CHAIN, NETWORK),
+    )
+    network: Any = anything(
         None,
-        "Covariance of the features: rows and columns in table order, or {name: {name: number}}; null: estimated, "
-        "shrunken as Ledoit and Wolf have it.",
+        "The discrete Bayesian network for law: network; in a configuration a source such as network:mine.bif, and for "
+        "simulated data filled in.",
+    )
+    arcs: Any = anything(
+        None, "Pairs (parent, child) of features for law: network, in place of a network: its tables are estimated."
+    )
+    importance_test: Any = anything(
+        "lr-mixed", "The CI test for importance: test, given nothing; an id, 'module:Class', or a configured test."
+    )
+
+    bandwidth: int | None = integer(
+        None,
+        "Number of columns before each that covariance: banded lets it depend on; null: by the Bayesian information "
+        "criterion, at most 20.",
+        at_least=1,
+        nullable=True,
+    )
+    n_factors: int | None = integer(
+        None,
+        "Number of factors of covariance: factor; null: by the ratio of eigenvalues, at most 20.",
+        at_least=1,
+        nullable=True,
     )
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model or it says nothing."""
+        from ...ci import get_ci_test
         from ...models import get_model
 
         super().check(where)
         get_model(self.model)
-
-    def options(self) -> dict[str, Any]:
-        """Return the value of every parameter, the covariance as plain lists or mappings."""
-        known = self.covariance
-        if hasattr(known, "to_dict"):
-            known = known.to_dict()
-        return {**super().options(), "covariance": known.tolist() if isinstance(known, np.ndarray) else known}
+        where = where or type(self).__name__
+        if isinstance(self.covariance, str) and self.covariance not in (BANDED, FACTOR):
+            raise ParameterError(
+                f"{where}: covariance is {self.covariance!r}, but must be a matrix, a mapping, banded, factor or null."
+            )
+        if isinstance(self.covariance, str) and self.construction == EQUICORRELATED:
+            raise ParameterError(f"{where}: construction: equicorrelated is not for covariance: {self.covariance}.")
+        if self.law != GAUSSIAN and self.covariance is not None:
+            raise ParameterError(f"{where}: covariance is of law: gaussian, but law is {self.law}. Leave one out.")
+        if self.law != NETWORK and (self.network is not None or self.arcs is not None):
+            raise ParameterError(f"{where}: network and arcs are of law: network, but law is {self.law}. Set law.")
+        if self.network is not None and self.arcs is not None:
+            raise ParameterError(f"{where}: give either arcs (pairs of parent and child) or network, but not both.")
+        test = get_ci_test(self.importance_test) if isinstance(self.importance_test, str) else self.importance_test
+        if "p-value" not in test.card.measures:
+            raise UnsupportedError(f"{where}: importance_test must give p-values, which {test.card.id} does not.")
 
     @property
     def level(self) -> float:
@@ -118,32 +177,49 @@ class Knockoffs(Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that pass in some draw, the largest e-value first."""
-        features = problem.table.select(problem.features)
-        correlations = None
-        if self.covariance is None:
-            columns, owners = columns_of(features)
-        else:
-            columns, owners, correlations = known_columns(features, self.options()["covariance"], self.card.id)
-        problem.check_time()
-        values, weights = np.zeros(len(features)), np.zeros(len(features))
-        law = law_of(columns, self.construction, correlations)
+        pairs, d = self._pairs(problem), len(problem.features)
+        values, weights = np.zeros(d), np.zeros(d)
         for draw in range(self.draws):
             problem.check_time()
             rng = derive_rng(problem.seed, "knockoffs", draw)
-            pair = columns, law.draw(columns, rng)
-            found = excess(problem, self.importance, self.model, pair, owners, rng)
+            pair = pairs.draw(rng)
+            found = excess(problem, self.importance, self.model, self.importance_test, pair, rng)
             values += e_values(found, self.level) / self.draws
             weights += found / self.draws
-        if len(features) < fewest(self.level):
+        if d < fewest(self.level):
             problem.say(
                 "unreliable",
                 f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
-                f"{len(features)}: raise q",
+                f"{d}: raise q",
             )
         order = np.lexsort((-weights, -values))
         return [
             Step(problem.features[j], float(values[j]), importance=float(weights[j])) for j in order if values[j] > 0
         ]
+
+    def _pairs(self, problem: Problem) -> Pairs:
+        """Return what draws knockoffs of the features, by the law that is asked for."""
+        if self.law != GAUSSIAN:
+            return discrete_pairs(problem, self.law, self.network, self.arcs, self.card.id)
+        features, correlations = problem.table.select(problem.columns(problem.features)), None
+        if self.covariance is None or isinstance(self.covariance, str):
+            columns, owners = columns_of(features, problem.column_counts)
+        else:
+            known = self.options()["covariance"]
+            columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
+        problem.check_time()
+        # Only with the later estimates, so that results of earlier configurations stay as they are, to the last bit.
+        n, m = columns.shape
+        by_products = isinstance(self.covariance, str) and n > MANY_ROWS * m and m <= FEW_COLUMNS
+        return GaussianPairs(columns, owners, self._law(columns, correlations), by_products)
+
+    def _law(self, columns: np.ndarray, correlations: np.ndarray | None) -> KnockoffLaw:
+        """Return the law of the knockoffs of Gaussian columns."""
+        if isinstance(self.covariance, str) and self.covariance == BANDED:
+            return banded_law(columns, self.bandwidth)
+        if isinstance(self.covariance, str):
+            return factor_law(columns, self.n_factors)
+        return law_of(columns, self.construction, correlations)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features whose e-values are large enough together."""

@@ -58,7 +58,8 @@ class Fold:
 
     def method(self) -> Method:
         """Return the configured method of the spec."""
-        return get_method(self.asked["method"], f"selector on {self.dataset}", self.asked["options"])
+        where = f"selector on {self.dataset}"
+        return get_method(self.asked["method"], where, with_network(where, self.asked["options"]))
 
     def test(self) -> CITest:
         """Return the configured CI test: that of a method's spec, or the one that the spec is of."""
@@ -152,9 +153,13 @@ def read_splits(path: Path) -> dict[str, Any]:
 
 def configured_test(asked: Mapping[str, Any]) -> CITest:
     """Return the CI test of a spec; one that knows the truth is given the network that its spec names."""
-    options = dict(asked["options"])
-    if isinstance(options.get("network"), str):
-        # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
-        read_source_network = import_name("blanketflow.data.sources:read_source_network")
-        options["network"] = read_source_network(f"CI test {asked['type']!r}", options["network"])
-    return get_ci_test(asked["type"], **options)
+    return get_ci_test(asked["type"], **with_network(f"CI test {asked['type']!r}", asked["options"]))
+
+
+def with_network(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with the network that they name, if they name one; `where` says whose they are."""
+    if not isinstance(options.get("network"), str):
+        return dict(options)
+    # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
+    read_source_network = import_name("blanketflow.data.sources:read_source_network")
+    return {**options, "network": read_source_network(where, options["network"])}
