@@ -102,7 +102,7 @@ def ran(installed, made_once, base_config):
     """A folder with a config alone, whose run was killed and then continued, without an option that names anything."""
 
     def fill(folder):
-        configure(folder, base_config)
+        configure(folder, base_config | {"grain": "dataset"})
         with open(folder / "log", "w") as log:
             call = [installed / "blanketflow", "run"]
             killed = subprocess.Popen(
