@@ -20,7 +20,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 def site(tmp_path_factory):
     """That of `make docs` where BLANKETFLOW_SITE names it.
 
-    Else built from a copy, so that pages which it makes do not meet those of another build.
+    Else built from a copy, so that pages which it makes do not meet those of another build; the tutorials are shown as
+    they are written, and not executed, as `make docs` does.
     """
     if built := os.environ.get("BLANKETFLOW_SITE"):
         return Path(built)
@@ -31,8 +32,10 @@ def site(tmp_path_factory):
             shutil.copy(beside, folder)
         elif beside != DOCS:
             (folder / beside.name).symlink_to(beside)
-    options = ["-W", "--keep-going", "-q", "-d", folder / "doctrees", folder / "docs", folder / "html"]
-    command = [sys.executable, "-m", "sphinx", *map(str, options)]
+    # What was not executed does not say of which language its cells are.
+    unexecuted = ["-D", "nb_execution_mode=off", "-D", "suppress_warnings=myst-nb.lexer"]
+    options = ["-W", "--keep-going", "-q", "-j", "auto", *unexecuted, "-d", folder / "doctrees"]
+    command = [sys.executable, "-m", "sphinx", *map(str, [*options, folder / "docs", folder / "html"])]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     return folder / "html"

@@ -29,25 +29,21 @@ FIRST = int(os.environ.get("BLANKETFLOW_FIRST_SEED", "0"))
 outcomes = Counter()
 
 
-@pytest.fixture(scope="module")
-def small_config(base_config):
-    """Every stage, in jobs that do as much as may be: what is stopped is work, and no start of a process."""
-    selectors = {name: base_config["selectors"][name] for name in ("ppfs", "mrmr")}
-    return base_config | {"grain": "dataset", "selectors": selectors, "models": ["tree", "naive-bayes"]}
+@pytest.fixture
+def folder(tmp_path, base_config):
+    """What `finished` has, in jobs that do as much as may be: what is stopped is work, and no start of a process."""
+    return configure(tmp_path, base_config | {"grain": "dataset"})
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory, small_config):
+def expected(finished):
     """The contents of an undisturbed run."""
-    folder = configure(tmp_path_factory.mktemp("undisturbed"), small_config)
-    with open(folder / "log", "w") as log:
-        subprocess.run(call("snakemake", folder), cwd=folder, env=environment(), stdout=log, stderr=log, check=True)
-    return contents(folder / "results")
+    return contents(finished / "results")
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + -(-MOMENTS // OFTEN)))
-def test_a_run_that_is_stopped_again_and_again_ends_like_an_undisturbed_one(seed, tmp_path, small_config, expected):
-    folder, chance = configure(tmp_path, small_config), random.Random(seed)
+def test_a_run_that_is_stopped_again_and_again_ends_like_an_undisturbed_one(seed, folder, expected):
+    chance = random.Random(seed)
     for _ in range(OFTEN):
         program, number, whom = chance.choice(("snakemake", "blanketflow")), chance.choice(SIGNALS), chance.choice(WHOM)
         there = min(len([*folder.glob("results/**/*.parquet")]), len(expected) - 1)  # all, if a signal came too late
@@ -71,8 +67,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_like_an_undisturbed_one(seed
     assert not [*folder.glob(".snakemake/incomplete/*"), *folder.glob(".snakemake/locks/*")]
 
 
-def test_a_run_that_is_stopped_while_it_unlocks_does_not_begin(tmp_path, small_config):
-    folder = configure(tmp_path, small_config)
+def test_a_run_that_is_stopped_while_it_unlocks_does_not_begin(folder):
     (folder / ".snakemake/locks").mkdir(parents=True)
     (folder / ".snakemake/locks/0.input.lock").touch()
     with open(folder / "log", "w") as log:

@@ -9,7 +9,17 @@ import sys
 import pytest
 
 from forked import HANGS
-from workflow_runs import assert_equal_results, command, configure, contents, environment, kill, snakemake, start
+from workflow_runs import (
+    WITHOUT_TABLES,
+    assert_equal_results,
+    command,
+    configure,
+    contents,
+    environment,
+    kill,
+    snakemake,
+    start,
+)
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -25,7 +35,7 @@ def small(tmp_path_factory):
         "models": ["tree"],
     }
     folder = configure(tmp_path_factory.mktemp("small"), config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
     return folder
 
 
@@ -35,14 +45,14 @@ def empty_copy(small, folder):
 
 
 def blanketflow_run(folder):
-    call = [sys.executable, "-m", "blanketflow.cli", "run", *command(folder, "--cores", "1")[3:]]
+    call = [sys.executable, "-m", "blanketflow.cli", "run", *command(folder, "--cores", "1", *WITHOUT_TABLES)[3:]]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(call, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, **pipes)
 
 
 def test_a_second_run_is_refused_and_the_first_is_not_disturbed(small, tmp_path):
     folder = empty_copy(small, tmp_path)
-    first = start(folder, "1", lambda: any(folder.glob("results/data/**/*.parquet")))
+    first = start(folder, "1", lambda: any(folder.glob("results/data/**/*.parquet")), *WITHOUT_TABLES)
     os.killpg(first.pid, signal.SIGSTOP)  # so that it does not end before the others begin
     try:
         second = snakemake(folder, "--cores", "1", check=False)
@@ -71,7 +81,7 @@ def test_of_two_that_start_at_once_after_a_killed_run_one_works(small, tmp_path)
 
 def test_two_without_a_lock_spoil_no_file(small, tmp_path):
     folder = empty_copy(small, tmp_path)
-    call = command(folder, "--cores", "1", "--nolock")
+    call = command(folder, "--cores", "1", "--nolock", *WITHOUT_TABLES)
     with open(folder / "log", "w") as log:
         twins = [subprocess.Popen(call, cwd=folder, env=environment(), stdout=log, stderr=log) for _ in range(2)]
         for twin in twins:
@@ -80,5 +90,5 @@ def test_two_without_a_lock_spoil_no_file(small, tmp_path):
     expected = contents(small / "results")
     found = contents(folder / "results")
     assert_equal_results(found, {path: expected[path] for path in found})
-    snakemake(folder, "--cores", "2", "--rerun-incomplete")
+    snakemake(folder, "--cores", "2", "--rerun-incomplete", *WITHOUT_TABLES)
     assert_equal_results(contents(folder / "results"), expected)

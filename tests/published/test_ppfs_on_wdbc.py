@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from workflow_runs import PROJECT, columns, configure, snakemake
+from workflow_runs import PROJECT, WITHOUT_REPORT, columns, configure, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -24,7 +24,7 @@ def verdicts(tmp_path_factory):
         "printed": {"ppfs": str(PROJECT / "tests/published/ppfs.yaml")},
     }
     folder = configure(tmp_path_factory.mktemp("wdbc"), config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_REPORT)
     found = columns(folder / "results/tables/paper_ppfs.parquet")
     rows = zip(*(found[name] for name in ("table", "method", "selected_on", "verdict")), strict=True)
     return {row[:3]: row[3] for row in rows}

@@ -101,7 +101,7 @@ def test_the_defaults_on_a_gene_table_are_an_answer_or_not_called_one(tmp_path):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:breast_cancer", "sklearn:diabetes", "simulate:clinic"])
+@pytest.mark.parametrize("source", ["sklearn:wine", "sklearn:diabetes", "simulate:clinic"])
 def test_what_is_advised_ends_with_a_reliable_set(source, capsys):
     assert main(["inspect", source]) == 0
     for command in commands_of(capsys.readouterr().out)[:2]:

@@ -40,6 +40,8 @@ OPTIONS = {"kiamb": {"n_runs": 2, "k": 0.5}, "gs-m": {"m": 1}}
 MOST_NEIGHBOURS = 12
 NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs", "child"]
 LARGE_NETWORKS = ["alarm", "insurance", "water", "mildew", "hailfinder", "win95pts", "barley"]
+#: Networks on which subset searches take as long as on all others together; the other methods are proved on them.
+TOO_DENSE = {"barley"}
 
 
 class Answers:
@@ -116,7 +118,8 @@ def test_every_causal_method_claims_what_is_proved_here():
 def test_on_every_node_of_known_networks(source):
     pytest.importorskip("pgmpy", reason="the networks' files come with pgmpy: pip install 'blanketflow[networks]'")
     answers = Answers(read_network(find_network(source)).dag())
-    failures = [failure for name in PROVED for failure in answers.failures(name, limit(name, answers.dag))]
+    proved = [name for name in PROVED if source not in TOO_DENSE or name not in BY_SUBSETS]
+    failures = [failure for name in proved for failure in answers.failures(name, limit(name, answers.dag))]
     assert failures == []
 
 

@@ -1,7 +1,8 @@
 """Snakemake in processes of their own that need not import it, which is most of what a dry run costs.
 
 They are forked from a process that has imported Snakemake: this file, run as a program. If they work with the source of
-this project, and not with a copy that a test changes, it has also imported and digested that.
+this project, and not with a copy that a test changes, it has also imported and digested that; if they work with nothing
+else, so that no plug-in of a test meets what it must not, their jobs are forked too (`forked_jobs.py`).
 """
 
 import atexit
@@ -23,12 +24,22 @@ HANGS = 1800
 def run_snakemake(arguments, folder, environment):
     """Run Snakemake to its end, as `python -m snakemake` does; standard output and error come as one text."""
     with tempfile.NamedTemporaryFile() as said:
+        path = environment["PYTHONPATH"].split(os.pathsep)
+        python = _python_of_jobs() if path == [str(PROJECT / "src")] else sys.executable
         asked = {"arguments": arguments, "folder": str(folder), "environment": environment, "said": said.name}
-        parent = _parent(environment["PYTHONPATH"].split(os.pathsep)[0] == str(PROJECT / "src"))
+        asked["python"] = python
+        parent = _parent(path[0] == str(PROJECT / "src"))
         parent.stdin.write(json.dumps(asked) + "\n")
         parent.stdin.flush()
         code = int(parent.stdout.readline())
         return subprocess.CompletedProcess(["snakemake", *arguments], code, said.read().decode(errors="replace"))
+
+
+@cache
+def _python_of_jobs():
+    import forked_jobs
+
+    return forked_jobs.start_server()
 
 
 @cache
@@ -74,7 +85,7 @@ def _prepare(cli):
     sys.path.pop(0)
 
 
-def _become(arguments, folder, environment, said):
+def _become(arguments, folder, environment, said, python):
     """Take over what a process of its own would have been started with."""
     for number, file in ((0, os.devnull), (1, said), (2, said)):
         os.dup2(os.open(file, os.O_RDWR), number)
@@ -84,6 +95,7 @@ def _become(arguments, folder, environment, said):
     os.environ.update(environment)
     sys.path[0:0] = environment["PYTHONPATH"].split(os.pathsep)
     sys.argv = ["snakemake", *arguments]
+    sys.executable = python  # by which Snakemake starts jobs
 
 
 if __name__ == "__main__":

@@ -12,19 +12,19 @@ import blanketflow as bf
 from blanketflow.api.compare import compare_config
 from blanketflow.reporting.tables import unclean
 from blanketflow.workflow import collect
-from workflow_runs import configure, snakemake
+from workflow_runs import WITHOUT_REPORT, configure, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
 SELECTORS = {
     "ppfs": {"method": "ppfs", "ci_test": "quick"},
-    "hiton-mb": {"method": "hiton-mb", "ci_test": "g2", "max_k": 2, "folds": 3},
+    "hiton-mb": {"method": "hiton-mb", "ci_test": "g2", "max_k": 2, "folds": 3, "datasets": ["wine"]},
     "mrmr": {"method": "mrmr", "n_features": [2, 4], "fold_rows": "part"},
-    "varied": {"method": "sklearn.feature_selection:VarianceThreshold", "threshold": 0.5},
+    "varied": {"method": "sklearn.feature_selection:VarianceThreshold", "threshold": 0.5, "datasets": ["wine"]},
     "linear": {"method": "iamb", "ci_test": "fisher-z"},  # skipped on categorical columns
-    "confirmed": {"method": "iamb", "ci_test": "lr-mixed", "confirm": 0.5, "fold_rows": "part"},
-    "broken": {"method": "sklearn.feature_selection:SelectKBest", "k": -1},
-    "stopped": {"method": "gs", "ci_test": "g2", "max_tests": 3},
+    "confirmed": {"method": "iamb", "ci_test": "lr-mixed", "confirm": 0.5, "fold_rows": "part", "datasets": ["clinic"]},
+    "broken": {"method": "sklearn.feature_selection:SelectKBest", "k": -1, "datasets": ["wine"]},
+    "stopped": {"method": "gs", "ci_test": "g2", "max_tests": 3, "datasets": ["clinic"]},
 }
 CONFIG = {
     "seed": 7,
@@ -75,7 +75,7 @@ def by_workflow(tmp_path_factory):
         frame.to_csv(folder / f"{name}.csv", index=False)
         datasets[name] = {"path": str(folder / f"{name}.csv"), "target": target, **more}
     config = {"datasets": datasets, **CONFIG}
-    snakemake(configure(folder, config), "--cores", "2")
+    snakemake(configure(folder, config), "--cores", "2", *WITHOUT_REPORT)
     return folder, config
 
 
@@ -123,7 +123,7 @@ def test_a_configuration_gives_them_too_and_the_truth(by_workflow, tmp_path):
         "datasets": {"clinic": {"source": "simulate:clinic", "rows": 300}},
         "selectors": {"true": {"method": "true-blanket"}, "pc": {"method": "mmpc", "ci_test": "oracle"}},
     }
-    snakemake(configure(tmp_path, small), "--cores", "2")
+    snakemake(configure(tmp_path, small), "--cores", "2", *WITHOUT_REPORT)
     found = compare_config(small)
     assert_equal_tables(found, tmp_path / "results", without=("confirmed",))
     assert set(found.truth.query("selector == 'true'")["f1"]) == {1.0}
@@ -145,7 +145,7 @@ def test_matrices_give_the_tables_of_the_workflow_dense_and_sparse(tmp_path):
         "selectors": {"mim": {"method": "mim"}, "gs": {"method": "gs", "ci_test": "fisher-z"}},
         "models": ["tree"],
     }
-    snakemake(configure(tmp_path, config), "--cores", "2")
+    snakemake(configure(tmp_path, config), "--cores", "2", *WITHOUT_REPORT)
     data = {"dense": (dense, y), "sparse": (counted, y)}
     found = bf.compare(data, selectors=config["selectors"], evaluation=2, final=False, folds=2, models=["tree"])
     assert_equal_tables(found, tmp_path / "results", without=("blankets", "agreement", "optimism", "confirmed"))

@@ -9,7 +9,16 @@ import pytest
 import yaml
 
 from forked import run_snakemake
-from workflow_runs import PROJECT, assert_equal_results, configure, contents, environment, jobs, snakemake
+from workflow_runs import (
+    PROJECT,
+    WITHOUT_REPORT,
+    assert_equal_results,
+    configure,
+    contents,
+    environment,
+    jobs,
+    snakemake,
+)
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -77,7 +86,7 @@ def direct(folder, config, table):
     path = folder / config["datasets"]["cohort"]["path"]
     path.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(table, path)
-    snakemake(configure(folder, config), "--cores", "2", "--omit-from", "report")
+    snakemake(configure(folder, config), "--cores", "2", *WITHOUT_REPORT)
     return contents(folder / config.get("output", "results"))
 
 

@@ -12,6 +12,7 @@ from moto.server import ThreadedMotoServer
 from blanketflow.core.errors import DataError
 from blanketflow.data.sources import read_source
 from workflow_runs import (
+    WITHOUT_REPORT,
     assert_equal_results,
     changed,
     columns,
@@ -86,7 +87,7 @@ def local(tmp_path_factory):
     """A run in which everything is on this machine."""
     folder = configure(tmp_path_factory.mktemp("local"), with_path("cohort.csv"))
     (folder / "cohort.csv").write_text(cohort(), encoding="utf-8")
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_REPORT)
     return contents(folder / "results")
 
 

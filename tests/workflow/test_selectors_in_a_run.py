@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workflow_runs import chosen, columns, configure, provenance, snakemake
+from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, provenance, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -51,7 +51,7 @@ def by_fold_run(tmp_path_factory):
         },
     }
     folder = configure(tmp_path_factory.mktemp("by-fold"), config)
-    snakemake(folder, "--cores", "2")
+    snakemake(folder, "--cores", "2", *WITHOUT_TABLES)
     return folder
 
 

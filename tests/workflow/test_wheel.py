@@ -102,7 +102,7 @@ def ran(installed, made_once, base_config):
     """A folder with a config alone, whose run was killed and then continued, without an option that names anything."""
 
     def fill(folder):
-        configure(folder, base_config)
+        configure(folder, base_config | {"grain": "dataset"})
         with open(folder / "log", "w") as log:
             call = [installed / "blanketflow", "run"]
             killed = subprocess.Popen(
@@ -162,7 +162,8 @@ def test_a_deployed_project_runs_its_default_target_and_a_rule_of_its_own(instal
     assert said.endswith("Next:\n  cd 'a study'\n  blanketflow run\n")
     dry = blanketflow(installed, folder, "run", "-n", "--plain").stdout
     assert "evaluate" in dry and "results/report.html" in dry and "packaged" not in dry.splitlines()[0]
-    configure(folder, base_config | {"selectors": {"mrmr": {"method": "mrmr", "n_features": 2}}})
+    one = {"splits": {"evaluation": 0}, "folds": 0, "selectors": {"mrmr": {"method": "mrmr", "n_features": 2}}}
+    configure(folder, base_config | one)
     (folder / "my.yaml").rename(folder / "config.yaml")
     with open(folder / "Snakefile", "a", encoding="utf-8") as file:
         file.write('rule own:\n    input: "results/tables/blankets.csv"\n    output: "own.txt"\n')

@@ -22,6 +22,8 @@ PROJECT = Path(__file__).parents[2]
 TABLES = tuple(result_tables.TABLES)
 #: For runs of which only searches and scores are looked at: tables and report are a good part of a small run.
 WITHOUT_TABLES = ("--omit-from", "tables")
+#: For runs whose tables are looked at, but not the report, which draws charts.
+WITHOUT_REPORT = ("--omit-from", "report")
 # A rule's heading, and its wildcards until the blank or dated line that ends its entry.
 _JOB = re.compile(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 
@@ -45,11 +47,11 @@ def snakemake(folder, *arguments, project=PROJECT, plug_ins=(), check=True):
     return outcome
 
 
-def start(folder, cores, is_far_enough):
+def start(folder, cores, is_far_enough, *arguments):
     """Start a run as leader of a process group of its own and wait until `is_far_enough()`."""
     with open(folder / "log", "w") as log:
         process = subprocess.Popen(
-            command(folder, "--cores", cores),
+            command(folder, "--cores", cores, *arguments),
             cwd=folder,
             env=environment(),
             stdout=log,

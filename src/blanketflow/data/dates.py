@@ -15,7 +15,7 @@ from ..core.table import Column
 from ..core.wide_columns import WideColumns
 from .raw import columns_of_rows, setting
 
-DROP, ORDINAL, PARTS = CHOICES = ("drop", "ordinal", "parts")
+DROP, ORDINAL, PARTS = "drop", "ordinal", "parts"
 #: The day from which `ORDINAL` counts.
 EPOCH = datetime.datetime(1970, 1, 1)
 #: The parts, and whether they are made only where some cell has a time of day.
