@@ -6,7 +6,7 @@ import pytest
 
 from blanketflow.data.artefacts import read_provenance
 from blanketflow.workflow import several_specs
-from blanketflow.workflow.grain import fold_ids
+from blanketflow.workflow.grain import MOST_FILES, fold_ids
 from blanketflow.workflow.identity import content_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
@@ -39,10 +39,12 @@ def plan_of(**more):
 
 
 def test_jobs_are_of_about_equal_length_and_keep_the_order():
-    seconds = {("a", name): 1.0 for name in "vwxyz"}
-    assert shared_jobs(seconds, 10) == [Several(tuple("vwxyz"), ("a",))]
-    assert shared_jobs(seconds, 3) == [Several(("v", "w"), ("a",)), Several(("x", "y", "z"), ("a",))]
-    assert shared_jobs(seconds, 0.9) == shared_jobs({}, 1) == []
+    def of(share):
+        return shared_jobs({("a", name): share for name in "vwxyz"})
+
+    assert of(0.1) == [Several(tuple("vwxyz"), ("a",))]
+    assert of(0.4) == [Several(("v", "w"), ("a",)), Several(("x", "y", "z"), ("a",))]
+    assert of(1.1) == shared_jobs({}) == []
 
 
 def test_auto_shares_a_job_among_what_it_has_joined_as_far_as_it_can():
@@ -56,6 +58,14 @@ def test_auto_shares_a_job_among_what_it_has_joined_as_far_as_it_can():
     own = plan_of(selectors={**CONFIG["selectors"], "mim": {**CONFIG["selectors"]["mim"], "grain": "split"}}).grains
     assert own.several_selectors == [Several(("gs", "wide", "all"), ("wine",))]
     assert own.of_selector("wine", "mim") == "split" and ("split", 2) in own.joined
+
+
+def test_a_job_makes_only_so_many_files_that_snakemake_finds_each_soon():
+    # 20 folds of 11 splits: grow and shrink of each, and three files for each split.
+    n_files = 2 * 20 * 11 + 3 * 11
+    assert n_files > MOST_FILES / 2
+    assert plan_of(folds=20, splits={"evaluation": 10}, job_seconds=1e9).grains.several_selectors == []
+    assert len(plan_of(job_seconds=1e9).grains.several_selectors) == 1
 
 
 def test_code_of_others_which_may_crash_has_jobs_of_its_own():

@@ -21,28 +21,26 @@ class Several(NamedTuple):
     datasets: tuple[str, ...]
 
 
-def shared_jobs(seconds: Mapping[tuple[str, str], float], most: float) -> list[Several]:
+def shared_jobs(shares: Mapping[tuple[str, str], float]) -> list[Several]:
     """Return the jobs that do several ids of a data set one after the other, each about as long as the others.
 
     Parameters
     ----------
-    seconds : mapping of (dataset, name) to float
-        CPU seconds of the work that may share a job, in the order in which it is joined.
-    most : float
-        About how many CPU seconds the work of a job may take.
+    shares : mapping of (dataset, name) to float
+        What may share a job, in the order in which it is joined, and about which share of a job it fills.
 
     Examples
     --------
-    >>> shared_jobs({("a", "x"): 1.0, ("a", "y"): 1.0, ("a", "z"): 2.0, ("b", "x"): 1.0, ("b", "y"): 0.5}, most=2.0)
+    >>> shared_jobs({("a", "x"): 0.5, ("a", "y"): 0.5, ("a", "z"): 1.0, ("b", "x"): 0.5, ("b", "y"): 0.2})
     [Several(names=('x', 'y'), datasets=('a', 'b'))]
     """
     of_datasets: dict[str, dict[str, float]] = {}
-    for (dataset, name), one in seconds.items():
+    for (dataset, name), one in shares.items():
         of_datasets.setdefault(dataset, {})[name] = one
     alike: dict[tuple[str, ...], list[str]] = {}
     for dataset, own in of_datasets.items():
         total, done = sum(own.values()) or 1.0, 0.0
-        jobs: list[list[str]] = [[] for _ in range(ceil(total / most))]
+        jobs: list[list[str]] = [[] for _ in range(ceil(total))]
         for name, one in own.items():
             jobs[int((done + one / 2) / total * len(jobs))].append(name)
             done += one
