@@ -67,13 +67,14 @@ def parts(folds=None):
     return lambda wildcards: list(map("/".join, files.folds(dict(wildcards), folds)))
 
 
-def each(names, files_of, key="selector"):
-    """What a job reads that does several things on a data set: the files of each, once."""
+def each(names, files_of, key="selector", once=True):
+    """What a job reads that does several things on a data set: the files of each, those that several read once."""
 
     def found(wildcards):
         own = (files_of({"dataset": wildcards.dataset, key: name}) for name in names)
         paths = ([one] if isinstance(one, str) else one for one in own)
-        return list(dict.fromkeys(path for several in paths for path in several))
+        listed = [path for several in paths for path in several]
+        return list(dict.fromkeys(listed)) if once else listed
 
     return found
 

@@ -70,7 +70,7 @@ for scores in plan.scores:
             input:
                 table=TABLE,
                 splits=each(selectors, files.splits),
-                blankets=each(selectors, partial(files.evaluated, scores)),
+                blankets=each(selectors, partial(files.evaluated, scores), once=False),
             output:
                 scores=kept_unless_forced(
                     expand(at(scores), selector=selectors, allow_missing=True)
