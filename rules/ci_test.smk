@@ -77,7 +77,7 @@ for number, (tests, datasets) in enumerate(plan.grains.several_tests, 1):
             table=TABLE,
             splits=each(tests, splits_of_tests, "test"),
         output:
-            marginal=kept_unless_forced(
+            marginal=kept(
                 [
                     path
                     for test in tests

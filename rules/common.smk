@@ -96,7 +96,7 @@ def of_selectors(pattern, selectors):
     own = (
         joined(pattern, "dataset", selector=s, fold=plan.folds(s)) for s in selectors
     )
-    return kept_unless_forced([path for paths in own for path in paths])
+    return kept([path for paths in own for path in paths])
 
 
 def of_each(text_of, names):

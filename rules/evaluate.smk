@@ -72,9 +72,7 @@ for scores in plan.scores:
                 splits=each(selectors, files.splits),
                 blankets=each(selectors, partial(files.evaluated, scores), once=False),
             output:
-                scores=kept_unless_forced(
-                    expand(at(scores), selector=selectors, allow_missing=True)
-                ),
+                scores=kept(expand(at(scores), selector=selectors, allow_missing=True)),
             log:
                 f"<logs>/{ours}/{{dataset}}/{number}.log",
             benchmark:

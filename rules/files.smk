@@ -28,13 +28,6 @@ def kept(paths):
     return update(paths) if is_here else paths
 
 
-def kept_unless_forced(paths):
-    """Outputs of a job that does several things: those that stand as they are asked for stay, but not under -F or -R."""
-    asked = workflow.dag_settings
-    is_forced = asked is not None and bool(asked.forceall or asked.forcerun)
-    return paths if is_forced else kept(paths)
-
-
 def fetch(dataset, path):
     """The local copy of a file in object storage; fetched once, and again when the file is another one."""
     try:

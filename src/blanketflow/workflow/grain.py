@@ -21,8 +21,8 @@ from .several import Several, shared_jobs
 FOLD, SPLIT, DATASET, SEVERAL, CHUNK = "fold", "split", "dataset", "several", "chunk"
 #: Folds of more cells have jobs of their own.
 SMALL_FOLD = 5_000_000
-#: About the most files that a job of several selectors or tests makes: Snakemake compares each with all of them.
-MOST_FILES = 500
+#: The most files of the rules that make those of several selectors or tests: Snakemake compares each with all of them.
+MOST_FILES = 2_000
 #: A chunk works at least about so many seconds, and holds at most so many cells of 8 bytes and more.
 CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 
@@ -139,25 +139,26 @@ class Grains:
     @cached_property
     def several_selectors(self) -> list[Several]:
         """The selectors of a data set whose searches share a job, that of all splits."""
-        own, shares = self.config.selectors, {}
+        own, shares, n_files = self.config.selectors, {}, {}
         for dataset, name in self.pairs:
             is_alone = own[name].grain != "auto" or is_foreign(own[name].method)
             if not is_alone and self._of_one_selector(dataset, name) == DATASET:
                 n_parts = max(own[name].folds, 1) * self.n_splits[dataset]
-                n_files = 2 * n_parts + 3 * self.n_splits[dataset]
-                shares[dataset, name] = self._share(self._selector_seconds(dataset, name) * n_parts, n_files)
-        return shared_jobs(shares)
+                n_files[dataset, name] = 2 * n_parts + 3 * self.n_splits[dataset]
+                shares[dataset, name] = self._selector_seconds(dataset, name) * n_parts / self.config.job_seconds
+        return _of_few_files(shared_jobs(shares), n_files)
 
     @cached_property
     def several_tests(self) -> list[Several]:
         """The ci_test artefacts of a data set that one job makes, on all splits."""
-        shares = {}
+        shares, n_files = {}, {}
         for (dataset, test), numbers in self.folds_of_tests.items():
             is_alone = self.config.grain != "auto" or is_foreign(self.config.ci_tests[TestOnRows.of(test).test])
             if not is_alone and self._of_one_test(dataset, test) == DATASET:
                 n_parts = sum(max(n_folds, 1) for n_folds in numbers) * self.n_splits[dataset]
-                shares[dataset, test] = self._share(self._marginal_seconds(dataset, test) * n_parts, n_parts)
-        return shared_jobs(shares)
+                n_files[dataset, test] = n_parts
+                shares[dataset, test] = self._marginal_seconds(dataset, test) * n_parts / self.config.job_seconds
+        return _of_few_files(shared_jobs(shares), n_files)
 
     @cached_property
     def several_evaluations(self) -> list[Several]:
@@ -167,10 +168,12 @@ class Grains:
         small = {name for name, facts in self.facts.items() if facts.n_cells <= SMALL_FOLD and not is_alone}
         pairs = [pair for pair in self.pairs if pair[0] in small]
         seconds = {pair: self.evaluation_seconds(*pair) * (self.n_splits[pair[0]] - n_final) for pair in pairs}
-        return shared_jobs({pair: self._share(one, 1) for pair, one in seconds.items()})
+        return shared_jobs({pair: one / self.config.job_seconds for pair, one in seconds.items()})
 
-    def _share(self, seconds: float, n_files: int) -> float:
-        return max(seconds / self.config.job_seconds, n_files / MOST_FILES)
+    @property
+    def has_several(self) -> bool:
+        """Whether any job does several."""
+        return bool(self.several_selectors or self.several_tests or self.several_evaluations)
 
     # --- what the rules are made from --------------------------------------------------------------------------------
 
@@ -225,6 +228,12 @@ class Grains:
         """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
         ours = (pair for pair in self.folds_of_tests if self.of_test(*pair) == grain)
         return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
+
+
+def _of_few_files(jobs: list[Several], n_files: Mapping[tuple[str, str], int]) -> list[Several]:
+    """Return the jobs, none if finding their files would take Snakemake longer than their starts."""
+    total = sum(n_files[job.datasets[0], name] for job in jobs for name in job.names)
+    return jobs if total <= MOST_FILES else []
 
 
 def _in_jobs(jobs: Iterable[Several]) -> dict[tuple[str, str], str]:
