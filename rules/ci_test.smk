@@ -4,8 +4,8 @@
 # outputs: ci_test
 #
 # By the plan's grain one job does a fold (ci_test), all K folds of a split (ci_test_K), those of all splits
-# (ci_test_dataset_K), or a chunk of a wide table's features, and one gathers the chunks (gather_ci_test). These rules
-# stand apart by what {dataset} may be.
+# (ci_test_dataset_K), of several tests (several_tests), or a chunk of a wide table's features, and one gathers the
+# chunks (gather_ci_test). These rules stand apart by what {dataset} may be.
 #
 # The file of an earlier run is kept until the new one is written (kept), since with other numbers of repeats those
 # that are known are taken over.
@@ -66,6 +66,42 @@ for grain, K in plan.grains.joined_tests:
             code=lambda w: plan.code("ci_test", test=w.test),
         script:
             "../scripts/ci_test.py"
+
+
+for number, (tests, datasets) in enumerate(plan.grains.several_tests, 1):
+
+    rule:
+        name:
+            f"several_tests_{number}"
+        input:
+            table=TABLE,
+            splits=each(tests, splits_of_tests, "test"),
+        output:
+            marginal=kept(
+                [
+                    path
+                    for test in tests
+                    for K in sorted(plan.grains.folds_of_tests[datasets[0], test])
+                    for path in joined(
+                        MARGINAL, "dataset", test=test, fold=fold_ids(K)
+                    )
+                ]
+            ),
+        log:
+            f"<logs>/several_tests/{{dataset}}/{number}.log",
+        benchmark:
+            f"<benchmarks>/several_tests/{{dataset}}/{number}.tsv"
+        wildcard_constraints:
+            dataset=any_of(datasets),
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources_of_several("ci_test", tests, n_tested, "test"),
+        params:
+            spec=of_each(several_specs.tests_spec, tests),
+            code=several_specs.tests_code(plan, tests),
+        script:
+            "../scripts/several_tests.py"
 
 
 rule ci_test_chunk:

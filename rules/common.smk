@@ -7,6 +7,7 @@
 
 from blanketflow.data.splits import FINAL
 from blanketflow.reporting.tables import TABLES
+from blanketflow.workflow import several_specs
 from blanketflow.workflow.grain import any_of, fold_ids
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.layout import IDS
@@ -64,6 +65,57 @@ def stage(name):
 def parts(folds=None):
     """What a job works on, as split/fold, in the order of its outputs; `folds` where its wildcards do not tell."""
     return lambda wildcards: list(map("/".join, files.folds(dict(wildcards), folds)))
+
+
+def each(names, files_of, key="selector", once=True):
+    """What a job reads that does several things on a data set: the files of each, those that several read once."""
+
+    def found(wildcards):
+        own = (files_of({"dataset": wildcards.dataset, key: name}) for name in names)
+        paths = ([one] if isinstance(one, str) else one for one in own)
+        listed = [path for several in paths for path in several]
+        return list(dict.fromkeys(listed)) if once else listed
+
+    return found
+
+
+def splits_of_tests(ids):
+    """The splits with each number of folds that a test is done on."""
+    numbers = plan.grains.folds_of_tests[ids["dataset"], ids["test"]]
+    return [at("splits", dataset=ids["dataset"], folds=str(n)) for n in numbers]
+
+
+def n_tested(ids):
+    """On how many folds a test is done."""
+    numbers = plan.grains.folds_of_tests[ids["dataset"], ids["test"]]
+    return len(plan.splits(ids["dataset"])) * sum(max(n, 1) for n in numbers)
+
+
+def of_selectors(pattern, selectors):
+    """The paths of what one job makes for several selectors, on all splits."""
+    own = (
+        joined(pattern, "dataset", selector=s, fold=plan.folds(s)) for s in selectors
+    )
+    return kept([path for paths in own for path in paths])
+
+
+def of_each(text_of, names):
+    """What a job is asked for that does several things on a data set."""
+    return lambda wildcards: text_of(plan, wildcards.dataset, names)
+
+
+def resources_of_several(stage, names, n_parts, key="selector"):
+    """What a job asks a scheduler for that does several things; `n_parts` tells of how many parts each is."""
+
+    def asked(wildcards, attempt):
+        own = [{"dataset": wildcards.dataset, key: name} for name in names]
+        works = [(stage, ids, n_parts(ids)) for ids in own]
+        return plan.estimates.resources_of_several(works, attempt)
+
+    return {
+        "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
+        "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
+    }
 
 
 def resources(stage, n_folds=None):

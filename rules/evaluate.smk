@@ -6,6 +6,9 @@
 #          evaluate_optimistic  the same of the final blanket
 
 
+from functools import partial
+
+
 rule evaluate:
     """Train every model on each evaluation split's chosen features and score it on the test rows."""
     input:
@@ -18,6 +21,8 @@ rule evaluate:
         "<logs>/evaluate/{dataset}/{selector}.log",
     benchmark:
         "<benchmarks>/evaluate/{dataset}/{selector}.tsv"
+    wildcard_constraints:
+        dataset=plan.grains.evaluation_pattern(),
     conda:
         ENVIRONMENT
     resources:
@@ -41,6 +46,8 @@ rule evaluate_optimistic:
         "<logs>/evaluate/{dataset}/all-rows/{selector}.log",
     benchmark:
         "<benchmarks>/evaluate/{dataset}/all-rows/{selector}.tsv"
+    wildcard_constraints:
+        dataset=plan.grains.evaluation_pattern(),
     conda:
         ENVIRONMENT
     resources:
@@ -50,3 +57,39 @@ rule evaluate_optimistic:
         code=plan.code("evaluate"),
     script:
         "../scripts/evaluate.py"
+
+
+for scores in plan.scores:
+    ours = scores.replace("evaluate", "several_evaluations")
+
+    for number, (selectors, datasets) in enumerate(plan.grains.several_evaluations, 1):
+
+        rule:
+            name:
+                f"{ours}_{number}"
+            input:
+                table=TABLE,
+                splits=each(selectors, files.splits),
+                blankets=each(selectors, partial(files.evaluated, scores), once=False),
+            output:
+                scores=kept(expand(at(scores), selector=selectors, allow_missing=True)),
+            log:
+                f"<logs>/{ours}/{{dataset}}/{number}.log",
+            benchmark:
+                f"<benchmarks>/{ours}/{{dataset}}/{number}.tsv"
+            wildcard_constraints:
+                dataset=any_of(datasets),
+            conda:
+                ENVIRONMENT
+            resources:
+                **resources_of_several(
+                    "evaluate",
+                    selectors,
+                    lambda ids: len(plan.evaluation_splits(ids["dataset"])),
+                ),
+            params:
+                folds=[str(plan.selector(name).folds) for name in selectors],
+                spec=lambda w: plan.evaluate_spec(w.dataset),
+                code=plan.code("evaluate"),
+            script:
+                "../scripts/several_evaluations.py"

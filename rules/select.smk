@@ -5,7 +5,8 @@
 #          blanket, folds, blankets
 #
 # By the plan's grain one job grows or shrinks on a fold (grow, shrink), or does both on all K folds of a split
-# (grow_shrink_K) or of all splits (grow_shrink_dataset_K). These rules stand apart by what {dataset} may be.
+# (grow_shrink_K) or of all splits (grow_shrink_dataset_K), or aggregates, too, for several selectors
+# (several_selectors). These rules stand apart by what {dataset} may be.
 
 GROW = at("grow")
 SHRINK = at("shrink")
@@ -93,6 +94,40 @@ for grain, K in plan.grains.joined:
             ),
         script:
             "../scripts/grow_shrink.py"
+
+
+for number, (selectors, datasets) in enumerate(plan.grains.several_selectors, 1):
+
+    rule:
+        name:
+            f"several_selectors_{number}"
+        input:
+            table=TABLE,
+            splits=each(selectors, files.splits),
+            marginal=each(selectors, files.marginals),
+        output:
+            grow=of_selectors(GROW, selectors),
+            shrink=of_selectors(SHRINK, selectors),
+            blanket=of_selectors(at("blanket"), selectors),
+            by_fold=of_selectors(at("folds"), selectors),
+            answers=of_selectors(at("blankets"), selectors),
+        log:
+            f"<logs>/several_selectors/{{dataset}}/{number}.log",
+        benchmark:
+            f"<benchmarks>/several_selectors/{{dataset}}/{number}.tsv"
+        wildcard_constraints:
+            dataset=any_of(datasets),
+        conda:
+            ENVIRONMENT
+        resources:
+            **resources_of_several(
+                "grow_shrink", selectors, lambda ids: len(files.folds(ids))
+            ),
+        params:
+            spec=of_each(several_specs.selectors_spec, selectors),
+            code=of_each(several_specs.selectors_code, selectors),
+        script:
+            "../scripts/several_selectors.py"
 
 
 for grain, grains in (("split", ["fold", "split"]), ("dataset", ["dataset"])):

@@ -10,9 +10,15 @@ from typing import Any
 #: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
 STAGES = {
     "data": ("table", "splits", "gather_splits"),
-    "CI tests": ("agree", "count_shard", "merge_shards", "ci_test", "ci_test_chunk", "gather_ci_test"),
-    "selection": ("grow", "shrink", "grow_shrink", "aggregate"),
-    "evaluation": ("confirm", "evaluate"),
+    "CI tests": ("agree", "count_shard", "merge_shards", "ci_test", "several_tests", "ci_test_chunk", "gather_ci_test"),
+    "selection": ("grow", "shrink", "grow_shrink", "aggregate", "several_selectors"),
+    "evaluation": (
+        "confirm",
+        "evaluate",
+        "evaluate_optimistic",
+        "several_evaluations",
+        "several_evaluations_optimistic",
+    ),
     "tables and report": (),
 }
 #: The suffix that the plan's grain adds to the name of a rule.

@@ -1,4 +1,4 @@
-"""How much work one job does: a fold, all folds of a split, all splits of a data set, or a chunk of the features.
+"""How much work one job does: a fold, the folds of a split, the splits of a data set, several such, or a chunk.
 
 It depends on the config and the tables' shapes alone, never on the machine, so that a plan is the same everywhere.
 """
@@ -12,12 +12,17 @@ from functools import cached_property
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
-from .estimates.cost import grow_shrink_seconds, marginal_seconds
+from ..core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
+from ..core.registry import is_foreign
+from .estimates.cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, marginal_seconds
 from .peek import Facts
+from .several import Several, shared_jobs
 
-FOLD, SPLIT, DATASET, CHUNK = "fold", "split", "dataset", "chunk"
+FOLD, SPLIT, DATASET, SEVERAL, CHUNK = "fold", "split", "dataset", "several", "chunk"
 #: Folds of more cells have jobs of their own.
 SMALL_FOLD = 5_000_000
+#: The most files of the rules that make those of several selectors or tests: Snakemake compares each with all of them.
+MOST_FILES = 2_000
 #: A chunk works at least about so many seconds, and holds at most so many cells of 8 bytes and more.
 CHUNK_SECONDS, CHUNK_CELLS = 30.0, 2**26
 
@@ -53,19 +58,35 @@ class Grains:
     n_splits: Mapping[str, int]
 
     def of_selector(self, dataset: str, selector: str) -> str:
-        """Return the grain of growing and shrinking: ``fold``, ``split`` or ``dataset``."""
+        """Return the grain of growing and shrinking: ``fold``, ``split``, ``dataset`` or ``several``."""
+        return self._of_selectors[dataset, selector]
+
+    @cached_property
+    def _of_selectors(self) -> dict[tuple[str, str], str]:
+        return {pair: self._of_one_selector(*pair) for pair in self.pairs} | _in_jobs(self.several_selectors)
+
+    def _of_one_selector(self, dataset: str, selector: str) -> str:
         chosen = self.config.selectors[selector]
         if chosen.supplied or self.config.datasets[dataset].get("shards"):
             return FOLD  # the stage that is left has jobs of its own
         if chosen.grain != "auto":
             return chosen.grain
-        test = self.config.test(dataset, selector)
+        return self._auto(dataset, self._selector_seconds(dataset, selector), chosen.folds)
+
+    def _selector_seconds(self, dataset: str, selector: str) -> float:
+        chosen, test = self.config.selectors[selector], self.config.test(dataset, selector)
         facts = self.facts[dataset].at_most(self.config.max_rows(dataset, test or chosen.method))
-        seconds = grow_shrink_seconds(chosen.method, test, facts)
-        return self._auto(dataset, seconds, chosen.folds)
+        return grow_shrink_seconds(chosen.method, test, facts)
 
     def of_test(self, dataset: str, test: str) -> str:
-        """Return the grain of a ci_test stage: ``fold``, ``split``, ``dataset``, or ``chunk`` where it is scattered."""
+        """Return the grain of a ci_test stage: as of a selector, or ``chunk`` where it is scattered."""
+        return self._of_tests[dataset, test]
+
+    @cached_property
+    def _of_tests(self) -> dict[tuple[str, str], str]:
+        return {key: self._of_one_test(*key) for key in self.folds_of_tests} | _in_jobs(self.several_tests)
+
+    def _of_one_test(self, dataset: str, test: str) -> str:
         if self.config.datasets[dataset].get("shards"):
             return FOLD
         asked = self.config.grain
@@ -91,6 +112,13 @@ class Grains:
             return DATASET
         return SPLIT if seconds <= self.config.job_seconds else FOLD
 
+    def evaluation_seconds(self, dataset: str, selector: str) -> float:
+        """Return about how many CPU seconds evaluating the blanket of one split takes."""
+        facts, is_all = self.facts[dataset], self.config.selectors[selector].method.card.id == "all"
+        n_times = 1 + SEEN_PARTS if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else 1
+        n_chosen = facts.n_features if is_all else MODEL_FEATURES
+        return evaluate_seconds(self.config.models, facts, n_chosen) * n_times
+
     def n_chunks(self, dataset: str, test: str) -> int:
         """Return into how many chunks of features the ci_test stage of one fold is scattered."""
         facts = self.facts[dataset]
@@ -106,13 +134,54 @@ class Grains:
         """Return the ids of the chunks; they name how many there are."""
         return fold_ids(self.n_chunks(dataset, test))
 
+    # --- what shares a job: only what `auto` has joined as far as it can, and no code of others, which may crash ------
+
+    @cached_property
+    def several_selectors(self) -> list[Several]:
+        """The selectors of a data set whose searches share a job, that of all splits."""
+        own, shares, n_files = self.config.selectors, {}, {}
+        for dataset, name in self.pairs:
+            is_alone = own[name].grain != "auto" or is_foreign(own[name].method)
+            if not is_alone and self._of_one_selector(dataset, name) == DATASET:
+                n_parts = max(own[name].folds, 1) * self.n_splits[dataset]
+                n_files[dataset, name] = 2 * n_parts + 3 * self.n_splits[dataset]
+                shares[dataset, name] = self._selector_seconds(dataset, name) * n_parts / self.config.job_seconds
+        return _of_few_files(shared_jobs(shares), n_files)
+
+    @cached_property
+    def several_tests(self) -> list[Several]:
+        """The ci_test artefacts of a data set that one job makes, on all splits."""
+        shares, n_files = {}, {}
+        for (dataset, test), numbers in self.folds_of_tests.items():
+            is_alone = self.config.grain != "auto" or is_foreign(self.config.ci_tests[TestOnRows.of(test).test])
+            if not is_alone and self._of_one_test(dataset, test) == DATASET:
+                n_parts = sum(max(n_folds, 1) for n_folds in numbers) * self.n_splits[dataset]
+                n_files[dataset, test] = n_parts
+                shares[dataset, test] = self._marginal_seconds(dataset, test) * n_parts / self.config.job_seconds
+        return _of_few_files(shared_jobs(shares), n_files)
+
+    @cached_property
+    def several_evaluations(self) -> list[Several]:
+        """The selectors of a data set whose blankets one job evaluates."""
+        is_alone = self.config.grain != "auto" or any(map(is_foreign, self.config.models))
+        n_final = int(self.config.splits["final"])
+        small = {name for name, facts in self.facts.items() if facts.n_cells <= SMALL_FOLD and not is_alone}
+        pairs = [pair for pair in self.pairs if pair[0] in small]
+        seconds = {pair: self.evaluation_seconds(*pair) * (self.n_splits[pair[0]] - n_final) for pair in pairs}
+        return shared_jobs({pair: one / self.config.job_seconds for pair, one in seconds.items()})
+
+    @property
+    def has_several(self) -> bool:
+        """Whether any job does several."""
+        return bool(self.several_selectors or self.several_tests or self.several_evaluations)
+
     # --- what the rules are made from --------------------------------------------------------------------------------
 
     @cached_property
     def joined(self) -> list[tuple[str, int]]:
         """Grains that join folds, each with a number of folds: one rule that grows and shrinks for each."""
         found = {(self.of_selector(d, s), self.config.selectors[s].folds) for d, s in self.pairs}
-        return sorted(key for key in found if key[0] != FOLD)
+        return sorted(key for key in found if key[0] in (SPLIT, DATASET))
 
     @cached_property
     def joined_tests(self) -> list[tuple[str, int]]:
@@ -149,10 +218,26 @@ class Grains:
         )
         return _look_ahead(ours, self.config.selectors, "/[^/]+/{}/")
 
+    def evaluation_pattern(self) -> str:
+        """Return that of ``{dataset}`` where ``{selector}``, ahead in the path, has an evaluation job of its own."""
+        shared = _in_jobs(self.several_evaluations)
+        ours = (pair for pair in self.pairs if pair not in shared)
+        return _look_ahead(ours, self.config.selectors, r"/(?:all-rows/)?{}\.")
+
     def test_pattern(self, grain: str) -> str:
         """Return the regular expression of ``{dataset}`` where ``{test}``, ahead in the path, has this grain."""
         ours = (pair for pair in self.folds_of_tests if self.of_test(*pair) == grain)
         return _look_ahead(ours, self.test_ids, r"/[^/]+/fold-[^/]+/{}\.")
+
+
+def _of_few_files(jobs: list[Several], n_files: Mapping[tuple[str, str], int]) -> list[Several]:
+    """Return the jobs, none if finding their files would take Snakemake longer than their starts."""
+    total = sum(n_files[job.datasets[0], name] for job in jobs for name in job.names)
+    return jobs if total <= MOST_FILES else []
+
+
+def _in_jobs(jobs: Iterable[Several]) -> dict[tuple[str, str], str]:
+    return {(dataset, name): SEVERAL for job in jobs for dataset in job.datasets for name in job.names}
 
 
 def id_of_test(config: Config, dataset: str, selector: str) -> str | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.errors import ArtefactError, ForeignArtefactError
-from ..data.artefacts import read_checksum, read_provenance
+from ..data.artefacts import read_arrow, read_checksum, read_provenance
 from ..data.content import WHOLE_BYTES
 from ..data.download import is_web
 from ..data.provenance import Provenance
@@ -49,6 +50,21 @@ def made(artefact: str, path: Path, inputs: Iterable[Path | str], spec: str, cod
     """
     digests = [one if isinstance(one, str) else content_of(one) for one in inputs]
     return Provenance(spec=spec, seed=seed, code=code, what=what_of(artefact, path), inputs=digests)
+
+
+def stands(path: Path, planned: Provenance) -> bool:
+    """Return whether an artefact lies there undamaged that is what is about to be made; it then counts as made now.
+
+    Only a job that does several things meets one: of all others Snakemake has removed what they make again.
+    """
+    try:
+        found = read_arrow(path)[1]
+    except ArtefactError:
+        return False
+    if found.identity != planned.identity:
+        return False
+    os.utime(path)  # for Snakemake, which looks at times
+    return True
 
 
 def what_of(artefact: str, path: Path) -> dict[str, str]:

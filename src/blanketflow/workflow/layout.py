@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from ..config.identifiers import IDENTIFIER
@@ -109,6 +109,17 @@ def parse(path: str | PurePath, among: Iterable[str] = tuple(PATHS)) -> Place:
         if found:
             return Place(artefact, found.groupdict())
     raise ArtefactError(f"{path} is not where a run writes {' or '.join(among)}. Do not move or rename results.")
+
+
+def by_folds(splits: Iterable[Path]) -> dict[str, Path]:
+    """Return the splits of a data set by their number of folds.
+
+    Examples
+    --------
+    >>> by_folds([Path("results/data/wine/splits-5.parquet")])
+    {'5': PosixPath('results/data/wine/splits-5.parquet')}
+    """
+    return {parse(path, ["splits"]).ids["folds"]: path for path in splits}
 
 
 @cache

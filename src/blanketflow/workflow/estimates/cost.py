@@ -42,7 +42,7 @@ BINNED_REPEAT, BINNED_GIVEN = 6e-9, 1.5e-7
 MODELS = {
     "forest": (0.1, 3.4e-4, 0.0),
     "knn": (3e-3, 1e-5, 0.0),
-    "lightgbm": (0.1, 1e-4, 0.0),
+    "lightgbm": (0.04, 1e-4, 0.0),
     "logistic": (5e-3, 5e-6, 0.0),
     "naive-bayes": (2e-3, 2e-6, 0.0),
     "svm": (3e-3, 1e-5, 1.3e-7),
@@ -52,7 +52,7 @@ OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
 #: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
 SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
-SCORES = 0.03
+SCORES = 0.01
 #: How a method's work grows, named by `work` on its card: what it does, how often for each feature, and for each pair.
 #: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features.
 WORK = {

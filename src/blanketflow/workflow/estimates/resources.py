@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -9,16 +10,13 @@ from typing import Any
 from ...ci import CITest
 from ...config.identifiers import TestOnRows
 from ...config.typed import Config
-from ...core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
 from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..grain import Grains
 from ..peek import Facts
 from .cost import (
     LOADING,
     LOADING_MODELS,
-    MODEL_FEATURES,
     confirm_seconds,
-    evaluate_seconds,
     grow_shrink_seconds,
     marginal_seconds,
     table_seconds,
@@ -93,9 +91,14 @@ class Estimates:
 
     def resources(self, stage: str, ids: dict[str, Any], n_parts: int = 1, attempt: int = 1) -> Resources:
         """Return what a job of `n_parts` folds or splits asks for; each attempt asks for twice as much as the last."""
-        minutes = max(ceil(self.seconds(stage, ids, n_parts, MARGIN) / 60), LEAST_MINUTES)
+        return self.resources_of_several([(stage, ids, n_parts)], attempt)
+
+    def resources_of_several(self, works: Sequence[tuple[str, dict[str, Any], int]], attempt: int = 1) -> Resources:
+        """Return what a job asks for that does several things, each said as to `resources`, one after the other."""
+        seconds = sum(self.seconds(*work, MARGIN) for work in works)
+        memory = max(self.memory_mb(stage, ids) for stage, ids, _ in works)
         more = 2 ** (attempt - 1)
-        return Resources((SNAKEMAKE_MB + self.memory_mb(stage, ids)) * more, minutes * more)
+        return Resources((SNAKEMAKE_MB + memory) * more, max(ceil(seconds / 60), LEAST_MINUTES) * more)
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
         """Return about how many CPU seconds a job takes, with what it loads, or so many times as much."""
@@ -125,9 +128,7 @@ class Estimates:
         if stage == "confirm":
             return confirm_seconds(facts, self._n_chosen(ids["selector"], facts, min(facts.n_features, MEMBERS)))
         if stage == "evaluate":
-            n_chosen = self._n_chosen(ids["selector"], facts, MODEL_FEATURES)
-            n_times = 1 + SEEN_PARTS if self.config.splits["evaluation"] == LEAVE_GROUP_OUT else 1
-            return evaluate_seconds(self.config.models, facts, n_chosen) * n_parts * n_times
+            return self.grains.evaluation_seconds(ids["dataset"], ids["selector"]) * n_parts
         return MOVED * n_parts
 
     def memory_mb(self, stage: str, ids: dict[str, Any]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..grain import DATASET, FOLD, SPLIT
+from ..grain import DATASET, FOLD, SEVERAL, SPLIT
 from ..specs import Plan
 from .cost import LOADING, LOADING_MODELS
 
@@ -18,7 +18,7 @@ def run_seconds(plan: Plan) -> float:
         n_splits = len(plan.splits(dataset))
         n_parts = max(folds, 1) * n_splits
         seconds += plan.estimates.work_seconds("ci_test", {"dataset": dataset, "test": test}, n_parts)
-        n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}
+        n_jobs = {SEVERAL: 0, DATASET: 1, SPLIT: n_splits, FOLD: n_parts}
         seconds += LOADING * n_jobs.get(plan.grains.of_test(dataset, test), n_parts)
     return seconds + sum(pair_seconds(plan, *pair) for pair in plan.pairs) + 2 * LOADING_MODELS
 
@@ -54,7 +54,7 @@ def pair_seconds(plan: Plan, dataset: str, selector: str) -> float:
     """Return about how many CPU seconds all stages of a selector on a data set take."""
     n_splits = len(plan.splits(dataset))
     n_parts = max(plan.selector(selector).folds, 1) * n_splits
-    n_jobs = {DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
+    n_jobs = {SEVERAL: 0, DATASET: 1, SPLIT: n_splits, FOLD: n_parts}[plan.grains.of_selector(dataset, selector)]
     ids, n_tested = {"dataset": dataset, "selector": selector}, len(plan.evaluation_splits(dataset))
     seconds = 2 * LOADING * n_jobs + plan.estimates.work_seconds("grow_shrink", ids, n_parts)
     if plan.selector(selector).confirm is not None:

@@ -13,7 +13,7 @@ from ...data.artefacts import read_columns, read_provenance, write_columns, writ
 from ...data.provenance import STATUSES, Provenance
 from ...data.supplied import read_supplied
 from ...search.aggregate import Member, aggregate, all_answers
-from ..identity import content_of, made, what_of
+from ..identity import content_of, made, stands, what_of
 from ..jobs import passed_on, recorded
 
 
@@ -60,6 +60,10 @@ def _aggregate_split(
     made_of = [content_of(path) for paths in found_in for path in paths]
     blanket, by_fold, answers = to
     total = made("blanket", blanket, made_of, spec, code, asked["seed"])
+    named = {"folds": replace(total, what=what_of("folds", by_fold))}
+    named["blankets"] = replace(total, what=what_of("blankets", answers))
+    if all(map(stands, to, (total, *named.values()))):
+        return
     features, by_folds, found, has_groups = [], [], [], False
     with recorded(total):
         counted = _counted(total, stages[-1], folds)

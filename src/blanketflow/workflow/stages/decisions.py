@@ -19,6 +19,7 @@ from ...selectors.base import Method, Problem
 from ...selectors.min_effect import with_min_effect
 from ...selectors.prior import with_prior
 from ...selectors.run_fold import run_grow, run_shrink
+from ..identity import stands
 from ..jobs import recorded, require
 from .fold import Fold
 
@@ -119,8 +120,16 @@ def grow_shrink(
     for i, name in enumerate(folds):
         fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
         tested = marginal[i] if marginal else None
+        if _both_stand(fold, tested, grow[i], shrink[i]):
+            continue
         problem = grow_fold(fold, tested, grow[i])
         shrink_fold(fold, tested, grow[i], shrink[i], problem)
+
+
+def _both_stand(fold: Fold, marginal: Path | None, grow: Path, shrink: Path) -> bool:
+    made_of = [] if marginal is None else [marginal]
+    is_grown = stands(grow, fold.provenance("grow", grow, made_of))
+    return is_grown and stands(shrink, fold.provenance("shrink", shrink, [*made_of, grow]))
 
 
 def _apart(fold: Fold, method: Method, marginal: Path | None) -> bool:

@@ -13,7 +13,8 @@ from ...data.impute import impute
 from ...data.splits import test_rows, train_rows
 from ...data.storage import feature_names, read_table
 from ...models.evaluation import evaluate_split, not_scored
-from ..identity import made, what_of
+from ..identity import made, stands, what_of
+from ..layout import by_folds, parse
 from .fold import read_splits
 from .seen_groups import scores_at_seen_groups
 
@@ -51,12 +52,16 @@ def evaluate_blankets(
     """
     asked = json.loads(spec)
     seed = asked["seed"]
+    is_optimistic = "selector" in what_of("evaluate_optimistic", scores)
+    artefact = "evaluate_optimistic" if is_optimistic else "evaluate"
+    total = made(artefact, scores, [table, splits, *blankets], spec, code, seed)
+    if stands(scores, total):
+        return
     found = [read_columns(path) for path in blankets]
     chosen = [{f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c} for columns, _ in found]
     ever = set().union(*chosen)
     stored = read_table(table, [name for name in feature_names(table) if name in ever])
     drawn = read_splits(splits)
-    is_optimistic = "selector" in what_of("evaluate_optimistic", scores)
     groups = {} if is_optimistic else read_provenance(splits).extra.get("held_out", {})
     rows: list[dict[str, Any]] = []
     for split, own, (_, provenance) in zip(asked["splits"], chosen, found, strict=True):
@@ -86,9 +91,26 @@ def evaluate_blankets(
             seen = scores_at_seen_groups(known, stored.target.take(train), *rest)
             scored = [{**row, "seen": seen[row["model"], row["metric"]]} for row in scored]
         rows += [{"split": split, **row} for row in scored]
-    artefact = "evaluate_optimistic" if is_optimistic else "evaluate"
-    total = made(artefact, scores, [table, splits, *blankets], spec, code, seed)
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
     types = ARTEFACTS["evaluate"].types(bool(groups))
     total.extra |= {"held_out": groups} if groups else {}
     write_columns(scores, {name: [row.get(name) for row in rows] for name in types}, types, total)
+
+
+def several_evaluations(
+    table: Path,
+    splits: Sequence[Path],
+    blankets: Sequence[Path],
+    scores: Sequence[Path],
+    dataset: str,
+    folds: Sequence[str],
+    spec: str,
+    code: str,
+    threads: int = 1,
+) -> None:
+    """Write those scores of several selectors that do not stand; `folds` has the number of folds of each."""
+    of_folds = by_folds(splits)
+    for path, n_folds in zip(scores, folds, strict=True):
+        selector = parse(path).ids["selector"]
+        found = [p for p in blankets if parse(p).ids["selector"] == selector]
+        evaluate_blankets(table, of_folds[n_folds], found, path, dataset, spec, code, threads)

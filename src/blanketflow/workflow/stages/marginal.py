@@ -7,6 +7,7 @@ repeats add to those of an earlier run.
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,8 +23,9 @@ from ...data.artefacts import opened, read_arrow, read_provenance, write_arrow, 
 from ...data.provenance import Provenance
 from ...data.storage import WHOLE, Part, read_features, small_parts
 from ...selectors.run_fold import test_stage
+from ..identity import stands
 from ..jobs import passed_on, recorded
-from ..layout import path_of
+from ..layout import by_folds, parse, path_of
 from .fold import Fold
 
 logger = logging.getLogger("blanketflow")
@@ -51,6 +53,19 @@ def ci_test(
     for path, name in zip(marginal, folds, strict=True):
         fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
         ci_test_fold(fold, path, path.with_name(of_all_features), (at, n_chunks))
+
+
+def several_tests(
+    table: Path, splits: Sequence[Path], marginal: Sequence[Path], dataset: str, spec: str, code: str
+) -> None:
+    """Write those ci_test artefacts of several tests that do not stand; `spec` and `code` have each test's, as JSON."""
+    specs, codes, of_folds = json.loads(spec), json.loads(code), by_folds(splits)
+    for path in marginal:
+        ids = parse(path, ["ci_test"]).ids
+        test, fold = ids["test"], ids["fold"]
+        one = Fold(table, of_folds[fold.split("of")[-1]], dataset, ids["split"], fold, specs[test], codes[test])
+        if not stands(path, one.provenance("ci_test", path)):
+            ci_test_fold(one, path, path)
 
 
 def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> None:

@@ -1,0 +1,63 @@
+"""One job does several tests, searches or evaluations of a small data set, under Snakemake."""
+
+import shutil
+
+import pytest
+
+from workflow_runs import assert_equal_results, configure, contents, counts, planned, provenance, ran, snakemake
+
+pytestmark = [pytest.mark.workflow, pytest.mark.extended]
+
+TOGETHER = {"several_tests_1": 1, "several_selectors_1": 1, "several_evaluations_1": 1}
+TARGETS = [f"results/evaluate/wine/{name}.parquet" for name in ("ppfs", "mrmr", "all")]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run of `base_config` by `grain: auto`."""
+    folder = tmp_path_factory.mktemp("several")
+    config = {
+        "datasets": {"wine": {"source": "sklearn:wine"}},
+        "splits": {"evaluation": 2},
+        "folds": 2,
+        "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
+        "selectors": {
+            "ppfs": {"method": "ppfs", "ci_test": "quick"},
+            "mrmr": {"method": "mrmr", "n_features": 3},
+            "all": {"method": "all"},
+        },
+        "models": ["tree"],
+    }
+    configure(folder, config)
+    done = counts(ran(folder))
+    assert {rule: n for rule, n in done.items() if rule in TOGETHER} == TOGETHER
+    assert not {"ci_test", "grow_shrink_2", "aggregate", "evaluate"} & set(done)
+    return folder
+
+
+def seconds(folder, selector):
+    """How long a search took: another number says that it was made again."""
+    found = sorted((folder / "results/select/wine").glob(f"*/{selector}/fold-*/shrink.parquet"))
+    return [provenance(path)["seconds"] for path in found]
+
+
+def test_results_are_those_of_a_job_for_each(run, finished):
+    assert_equal_results(contents(run / "results"), contents(finished / "results"))
+
+
+def test_a_changed_selector_repeats_its_own_work_alone(run, tmp_path):
+    folder = shutil.copytree(run, tmp_path / "copy")
+    path = folder / "my.yaml"
+    path.write_text(path.read_text("utf-8").replace("n_features: 3", "n_features: 2"), encoding="utf-8")
+    ppfs, mrmr = seconds(folder, "ppfs"), seconds(folder, "mrmr")
+    done = counts(ran(folder, *TARGETS))
+    assert done["several_selectors_1"] == done["several_evaluations_1"] == 1 and "several_tests_1" not in done
+    assert seconds(folder, "ppfs") == ppfs and not set(seconds(folder, "mrmr")) & set(mrmr)
+    assert planned(folder, *TARGETS) == []
+
+
+def test_a_forced_job_keeps_what_stands_and_the_run_says_so(run, tmp_path):
+    folder = shutil.copytree(run, tmp_path / "copy")
+    before = seconds(folder, "ppfs")
+    said = snakemake(folder, "--cores", "2", "--forcerun", "several_selectors_1", "--until", "several_selectors_1")
+    assert seconds(folder, "ppfs") == before and "also with -F or -R" in said.stdout
