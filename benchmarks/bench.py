@@ -15,7 +15,18 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 #: In the order of running: what others wait for first.
-SCRIPTS = ("ppfs", "limits", "scaling", "nips2003", "ci_tests", "filters", "markov_blankets", "overhead", "workflow")
+SCRIPTS = (
+    "ppfs",
+    "limits",
+    "scaling",
+    "nips2003",
+    "ci_tests",
+    "kernels",
+    "filters",
+    "markov_blankets",
+    "overhead",
+    "workflow",
+)
 #: What must be built by hand: script, option and environment variable.
 BY_HAND = {"filters": ("--feast", "FEAST"), "markov_blankets": ("--causalfs", "CAUSALFS")}
 

@@ -151,8 +151,8 @@ def by_memory(record: Record, widths: list[int]) -> None:
         record.add("memory", OWN, [cpu], columns=width, method=name, facts=facts)
 
 
-def others(record: Record, rows: list[int], columns: list[int]) -> None:
-    """Record CPU seconds of `fit` for rankings without mutual information, and for kernels over the table's shape."""
+def others(record: Record) -> None:
+    """Record CPU seconds of `fit` for rankings without mutual information."""
     X = np.random.default_rng(0).normal(size=(ROWS, 10_000))
     y = (X[:, :10].sum(axis=1) > 0).astype(np.int64)
     widths = {"relief": [1_000], "relieved": [1_000], "fisher-markov": [1_000], "spfs-lar": [1_000, 10_000]}
@@ -164,11 +164,6 @@ def others(record: Record, rows: list[int], columns: list[int]) -> None:
         for package, make in filter_peers.reliefs().items() if name == "relief" else ():
             make(part[:60, :5], y[:60], 2)()  # compiles
             record.add("others", package, cpu_seconds(make(part, y, PSI), 1), **case)
-    for n, width, name in itertools.product(rows, columns, ("hsmb", "bahsic")):
-        X = np.random.default_rng(1).normal(size=(n, width))
-        y = X[:, 0] * np.exp(-(X[:, 0] ** 2) - X[:, 1] ** 2) + 0.1 * X[:, -1]
-        fits = cpu_seconds(lambda: bf.get_selector(name).fit(X, y), 1)  # noqa: B023
-        record.add("others", OWN, fits, method=name, shape=f"{n:,} x {width:,}")
 
 
 def arguments() -> argparse.Namespace:
@@ -178,8 +173,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--widths", type=int, nargs="*", default=[1_000, 10_000, 100_000])
     parser.add_argument("--form-width", type=int, default=10_000, help="columns of the table over kinds of columns")
     parser.add_argument("--memory-widths", type=int, nargs="*", default=[100_000, 1_000_000])
-    parser.add_argument("--kernel-rows", type=int, nargs="*", default=[1_000], help="10000 takes six minutes")
-    parser.add_argument("--kernel-columns", type=int, nargs="*", default=[30, 100])
     return parser.parse_args()
 
 
@@ -201,7 +194,7 @@ def main() -> None:
         by_width(record, by_hand, chosen.widths, makers, feast)
         by_form(record, by_hand, chosen.form_width, feast)
         by_memory(record, chosen.memory_widths)
-        others(record, chosen.kernel_rows, [*chosen.kernel_columns])
+        others(record)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ VARIANTS = (
     Variant("lr-mixed", {"directions": "linear"}, ("two_classes", "mixed")),
     Variant("lr-mixed", USE_PARAMETERS, ("mixed", "discrete"), has_power=False),
     Variant("hsic", {}, (*NUMBERS, "mixed")),
+    Variant("hsic", {"trace_error": 0.01}, (*NUMBERS, "mixed")),
     Variant("hsic", {"null": "permutation"}, (*NUMBERS, "mixed"), has_power=False),
     Variant("cpi", {}, (*NUMBERS, "mixed", "discrete")),
     Variant("cpi", {"model": "tree"}, (*NUMBERS, "mixed", "discrete"), has_power=False),

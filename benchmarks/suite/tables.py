@@ -251,6 +251,29 @@ def fisher_z(content: Content) -> str:
     return text
 
 
+def kernel_tests(content: Content) -> str:
+    """Return milliseconds per HSIC test, exact and with trace errors."""
+    found = entries(content, "tests", OWN)
+    errors = _unique([m["case"]["trace_error"] for m in found])
+    rows = []
+    for k in _unique([m["case"]["given"] for m in found]):
+        both = [entries(content, "tests", OWN, given=k, trace_error=error)[0] for error in errors]
+        rows.append([str(k), *(figure(m["median"]) for m in both)])
+    return markdown(["given", *(f"`trace_error: {error:g}`" if error else "exact" for error in errors)], rows)
+
+
+def kernel_rankings(content: Content) -> str:
+    """Return seconds of the rankings by HSIC, exact and with trace errors."""
+    rows = []
+    for m in entries(content, "rankings", OWN):
+        case, kept = m["case"], m["facts"].get("n", "")
+        error = case.get("trace_error", "")
+        rows.append(
+            [f"`{case['method']}`", case["shape"], f"{error:g}" if error else "exact", figure(m["median"]), str(kept)]
+        )
+    return markdown(["method", "table", "trace error", "CPU s", "features kept"], rows)
+
+
 def networks(content: Content, network: str, rows_of: int) -> str:
     """Return each method on a network beside the peers."""
     chosen = entries(content, "networks", network=network, rows=rows_of)

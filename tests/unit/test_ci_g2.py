@@ -301,3 +301,22 @@ def test_whole_numbers_of_few_values_and_discrete_columns_keep_their_levels():
 def test_whole_numbers_at_the_ends_of_their_types_keep_their_order(values):
     codes, n_levels = level_codes(Column("a", "integer", values), 5, "quantile")
     assert (codes.tolist(), n_levels) == ([0, 2, 1], 3)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"dof": "nominal"}, {"unreliable": "undecided"}, {"unreliable": "use"}], ids=str
+)
+def test_alone_as_in_a_batch(options):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, k, 60) for k in (2, 3, 4, 60, 60, 60)])  # tables of 60^4 cells, and of few
+    test = bf.get_ci_test("g2", bins=60, **options)
+    for given in ([], [1], [2, 1], [3, 4, 5]):
+        alone, batch = test.bind(X), test.bind(X)
+        assert (
+            alone.test(0, 2 if 2 not in given else 4, given)
+            == batch.test_many([0], 2 if 2 not in given else 4, given)[0]
+        )
+        assert alone.n_tests == batch.n_tests == 1 and alone.tally.all == batch.tally.all
+    for asked in ((0, 0, []), (0, 1, [0]), (0, 1, [1])):
+        with pytest.raises(ParameterError, match="different columns"):
+            alone.test(*asked)

@@ -16,6 +16,7 @@ from ..core.table import Table
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
 from .incomplete_rows import engine_for
+from .one_test import SAME_COLUMN, one_result
 from .result_cache import ResultCache
 from .strata_columns import with_strata
 from .tally import Tally
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 class BoundTest:
     """A test bound to one table. It answers queries, counts the tests and caches the results.
 
-    The cache belongs to this object, so it can never mix tests, options or tables. It treats a pair as unordered only
-    if the test is symmetric with its options. See `ResultCache`.
+    The cache belongs to this object, so it can never mix tests, options or tables. See `ResultCache`.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ class BoundTest:
         """
         candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
         known = self._cache.known((candidate,), target, conditions)
+        result = known.get(candidate) or one_result(self, candidate, target, conditions)
         if not known:
-            known = {candidate: self._compute([candidate], target, conditions)[0]}
-            self._cache.add_one(candidate, target, conditions, known[candidate])
-        self.tally.see([candidate], [known[candidate].reliable], (target, *conditions))
-        return known[candidate]
+            self._cache.add_one(candidate, target, conditions, result)
+        self.tally.count(int(result.reliable), () if result.reliable else (candidate,), (target, *conditions))
+        return result
 
     def test_many(self, xs: Iterable[str | int | Columns], y: str | int, given: Iterable[str | int] = ()) -> CIResults:
         """Test many candidates against one target given one conditioning set.
@@ -260,7 +260,7 @@ class BoundTest:
 
     def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
         if len(set(others)) < len(others) or any((self._in_range(xs) == other).any() for other in others):
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
+            raise ParameterError(SAME_COLUMN)
         self.spend(len(xs))
 
     def spend(self, n_tests: int) -> None:
@@ -347,7 +347,7 @@ class BoundTest:
             or not taken.isdisjoint(candidates)
             or any(not taken.isdisjoint(c) for c in sets)
         ):
-            raise ParameterError("a test needs X, Y and the conditioning set to be different columns.")
+            raise ParameterError(SAME_COLUMN)
         if not sets:
             return self._singles(candidates, target, conditions)
         of_sets = self.engine.evaluate_sets(sets, target, conditions)
@@ -393,7 +393,7 @@ class BoundTest:
         return positions
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return (*sorted({self.table.position(z) for z in given}), *self._strata)
+        return tuple(sorted({*map(self.table.position, given)})) + self._strata
 
 
 def _are_positions(xs: object) -> bool:

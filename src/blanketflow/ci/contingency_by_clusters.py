@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.design import Design
-from ..core.results import CIResults
+from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .cluster_totals import Clusters, Spread, judged, spread
 from .coded_columns import CodedColumns
@@ -43,6 +43,10 @@ class ContingencyByClusters(ContingencyEngine):
             one = CIResults(*(values[at : at + 1] for values in results.columns().values()))
             self._judge_all(one, self.joint([columns]), [0], target, given)
         return results
+
+    def evaluate_one(self, candidate: int, target: int, given: tuple[int, ...]) -> CIResult:
+        """Test one candidate."""
+        return self.evaluate([candidate], target, given)[0]
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return the plug-in estimate of I(X;Y|Z) of each candidate in nats, of the weighted distribution."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import UnsupportedError
-from ..core.results import CIResults
+from ..core.results import CIResult, CIResults
 from ..core.sufficient_statistics import TablesNotCounted
 from .contingency import ContingencyEngine
 from .engines import Candidate, columns_of
@@ -42,6 +42,10 @@ class CountedEngine(ContingencyEngine):
             )
         self.refused: set[tuple[str, ...]] = set()
         self._set_rules(test, table.n_rows)
+
+    def evaluate_one(self, candidate: int, target: int, given: tuple[int, ...]) -> CIResult:
+        """Test one candidate."""
+        return self.evaluate([candidate], target, given)[0]
 
     def _tests(self, candidates: Sequence[Candidate], target: int, given: tuple[int, ...]) -> CIResults:
         results = self._empty_results(len(candidates))

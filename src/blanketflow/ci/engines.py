@@ -103,6 +103,9 @@ def constant_results(n_candidates: int, n_rows: int) -> CIResults:
 class CheckedEngine:
     """An engine that passes on the results of another engine if they are valid; else it raises `WrongAnswerError`."""
 
+    #: Results of single tests are checked, too.
+    evaluate_one = None
+
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self._name = engine, name
 

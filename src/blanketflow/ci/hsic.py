@@ -19,7 +19,7 @@ from . import hsic_null as null
 from .base import BoundTest, CITest
 from .engines import Candidate, Columns
 from .exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
-from .kernel_features import cross_of_joint, kernel_features, residual_of
+from .kernel_features import cross_of_joint, kernel_features, low_rank_features, residual_of
 from .kernel_without_each import cross_without_each
 from .resolution import more_permutations
 
@@ -29,6 +29,8 @@ KEPT_BYTES = 2**28
 CONSTANT, SAME = 1e-12, 1e-9
 #: The fewest rows of a test (for the variance over permutations), and the most rows for the variance given Z.
 FEWEST_ROWS, PAIRED_ROWS = 4, 2000
+#: With a trace error: the rows for the median distance, and for the variance given Z.
+FEW_MEDIAN_ROWS, FEW_PAIRED_ROWS = 300, 400
 
 
 @dataclass
@@ -46,6 +48,11 @@ class HSIC(CITest):
 
     Tables with more than `n_landmarks` different rows are approximated (Nystroem), so no m x m matrix is stored. The
     landmarks of all columns are the first different rows in the same random order.
+
+    ``trace_error`` above 0 makes tests fast instead of exact: an incomplete Cholesky decomposition of each kernel
+    leaves out at most this share of its trace, whatever the number of rows and `n_landmarks`. The median distance is
+    then that of 300 rows, and the variance given Z is estimated from the pairs of 400. docs/ci-tests.md has its rates.
+    The sets of which ``bahsic`` leaves out one column at a time are not approximated so, only its target.
 
     Notes
     -----
@@ -89,6 +96,7 @@ class HSIC(CITest):
     )
     joins_columns: ClassVar[bool] = True
     draws_rows: ClassVar[bool] = True  # type: ignore[misc] # as landmarks, and where null is permutation
+    later_options: ClassVar[tuple[str, ...]] = ("permute", "trace_error")
 
     null: str = choice(
         "gamma",
@@ -99,6 +107,12 @@ class HSIC(CITest):
     permute: str = permute_option()
     ridge: float = number(0.03, "Ridge of the kernel regression on Z (the paper's epsilon).", above=0)
     n_landmarks: int = integer(1000, "Kernels of up to this many different rows are exact.", at_least=2)
+    trace_error: float = number(
+        0.0,
+        "Share of its trace that a kernel's low-rank approximation may leave out; 0 for kernels as n_landmarks says.",
+        at_least=0,
+        below=1,
+    )
 
     def prepare(self, table: Table, seed: int, target: int | None) -> _HSICEngine:
         """Return the engine; `seed` fixes landmarks and permutations."""
@@ -219,8 +233,13 @@ class _HSICEngine:
         if columns not in self._sides:
             if sum(kept.features.nbytes for kept in self._sides.values()) > KEPT_BYTES:
                 self._sides = {}
-            self._sides[columns] = _Side(kernel_features(self._columns(columns), self.test.n_landmarks))
+            self._sides[columns] = _Side(self._features(self._columns(columns)))
         return self._sides[columns]
+
+    def _features(self, columns: list[Column]) -> np.ndarray:
+        if self.test.trace_error:
+            return low_rank_features(columns, self.test.trace_error, FEW_MEDIAN_ROWS)
+        return kernel_features(columns, self.test.n_landmarks)
 
     def statistic(self, candidate: Candidate, target: int) -> float:
         """Return the HSIC of a column, or of a set of columns (without computing their features), with the target."""
@@ -229,6 +248,8 @@ class _HSICEngine:
         target_side = self.side((target,))
         if isinstance(candidate, tuple):
             columns = self._columns(candidate)
+            if self.test.trace_error:
+                return self._scaled(null.cross(self._features(columns), target_side.features))
             return self._scaled(cross_of_joint(columns, self.test.n_landmarks, target_side.features))
         side = self.side((candidate,))
         are_varying = not (side.is_constant or target_side.is_constant)
@@ -294,7 +315,8 @@ class _HSICEngine:
         n = self.table.n_rows
         if not is_given:
             return null.gamma_tail(cross, *null.permutation_moments(a.traces, b.traces, n))
-        pairs = derive_rng(self.seed, "pairs").permutation(n)[:PAIRED_ROWS]
+        pairs = derive_rng(self.seed, "pairs").permutation(n)
+        pairs = pairs[: FEW_PAIRED_ROWS if self.test.trace_error else PAIRED_ROWS]
         return null.gamma_tail(cross, *null.residual_moments(a.features, b.features, pairs))
 
     def _drawn_tail(self, a: _Side, b: _Side, cross: float, is_given: bool) -> tuple[float, float]:

@@ -25,18 +25,18 @@ class JointKernel:
     """One kernel on the joint vector of some columns: Gaussian on numeric columns, times delta on discrete ones.
 
     The Gaussian is exp(-d^2 / (2 sigma^2)) with Euclidean distances d of standardised columns; sigma is the median
-    non-zero distance of the first `MEDIAN_ROWS` rows. The delta kernel is 1 if all discrete columns (categorical,
-    boolean) agree, else 0.
+    non-zero distance of the first `median_rows` rows, by default `MEDIAN_ROWS`. The delta kernel is 1 if all discrete
+    columns (categorical, boolean) agree, else 0.
 
     Columns have no missing cells, and their rows are in random order.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], median_rows: int | None = None) -> None:
         self.numbers, codes = vectors(columns)
         self.codes = codes
         if codes.shape[1] > 1:
             self.codes = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1, 1).astype(float)
-        self.sigma = median_distance(self.numbers[:MEDIAN_ROWS])
+        self.sigma = median_distance(self.numbers[: median_rows or MEDIAN_ROWS])
 
     def __call__(self, rows: np.ndarray | slice, others: np.ndarray | slice) -> np.ndarray:
         """Return the kernel between rows and other rows, shape (number of rows, number of others)."""
@@ -103,6 +103,39 @@ def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
     features = whitened(upper, kernel(slice(None), landmarks[pivots]).T).T
     features -= features.mean(axis=0)
     return features
+
+
+def low_rank_features(columns: Sequence[Column], trace_error: float, median_rows: int) -> np.ndarray:
+    """Return centred features of the joint kernel of some columns that leave out at most a share of its trace.
+
+    Phi of shape (n, r), where tr(K - Phi Phi') <= `trace_error` tr K before centring: an incomplete Cholesky
+    decomposition (Fine, Scheinberg, 2001, JMLR 2, 243-264). Each step takes the row that the earlier ones span least.
+    Rows are in random order. It costs O(n r^2) operations, n r evaluations of the kernel and O(n r) memory.
+
+    Examples
+    --------
+    >>> column = Column("c", "categorical", np.array([0, 1, 1, 1]), ("no", "yes"))
+    >>> low_rank_features([column], 0.01, 1000).shape
+    (4, 2)
+    """
+    kernel = JointKernel(columns, median_rows)
+    n = len(kernel.numbers)
+    left, features = np.ones(n), np.empty((min(n, 64), n))
+    rank = 0
+    while left.sum() > trace_error * n and rank < n:
+        pivot = int(left.argmax())
+        if rank == len(features):
+            features = np.concatenate([features, np.empty((min(rank, n - rank), n))])
+        column = kernel(slice(None), slice(pivot, pivot + 1))[:, 0]
+        column -= features[:rank, pivot] @ features[:rank]
+        column /= np.sqrt(left[pivot])
+        features[rank] = column
+        left -= column * column
+        left[pivot] = 0.0
+        np.maximum(left, 0.0, out=left)
+        rank += 1
+    found = features[:rank].T
+    return found - found.mean(axis=0)
 
 
 def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> float:
@@ -178,9 +211,6 @@ def median_distance(numbers: np.ndarray) -> float:
 
 def median_root(squares: np.ndarray) -> float:
     """Return the median of the square roots of the positive numbers among non-negative ones; 1 if all are zero."""
-    n_positive = np.count_nonzero(squares)
-    if n_positive == 0:
-        return 1.0
-    n_zero = len(squares) - n_positive
-    middle = [n_zero + (n_positive - 1) // 2, n_zero + n_positive // 2]
-    return float(np.sqrt(np.partition(squares, middle)[middle]).mean())
+    from ..kernels.middle_values import middle_of_positive
+
+    return float(np.sqrt(middle_of_positive(squares)).mean()) if squares.any() else 1.0

@@ -1,8 +1,10 @@
 """The HSIC of a set of columns without each of them in turn, for about the cost of a few evaluations per column.
 
-Squared distances are sums over columns. The sum over all columns but one is built by halving: the columns of one half
-share the sum over the other half. This takes log2(d) additions per column instead of d - 1. Unlike a subtraction it
-loses no digits, so rows that are equal without a column have a distance of exactly 0.
+Squared distances are sums over columns. Between the rows of an exact kernel, and for the widths, one column is
+subtracted from the sum over all (kernels/gaussian_without_each.py). Between landmarks and other rows the sum over all
+columns but one is built by halving: the columns of one half share the sum over the other half. This takes log2(d)
+additions per column instead of d - 1. Neither loses digits, so rows that are equal without a column have a distance of
+exactly 0.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from .kernel_features import (
     MEDIAN_ROWS,
     cross_of_joint,
     landmark_rows,
-    median_root,
     squared_by_landmarks,
     sums_by_kind,
     vectors,
@@ -53,7 +54,7 @@ class _LeaveOneOut:
     """Columns, each of which is left out in turn.
 
     `values`, (n, d), are standardised numbers, and codes of discrete columns; `sigmas`, (d,), are the median distances
-    without each column.
+    without each column, and `sigma` is that of all.
     """
 
     def __init__(self, columns: Sequence[Column]) -> None:
@@ -61,15 +62,19 @@ class _LeaveOneOut:
         self.is_discrete = np.array([column.is_discrete for column in columns])
         self.values = np.empty((len(numbers), len(columns)))
         self.values[:, ~self.is_discrete], self.values[:, self.is_discrete] = numbers, codes
-        numeric = np.flatnonzero(~self.is_discrete)
-        every = range(len(numeric))
+        first = slice(MEDIAN_ROWS)
+        self.sigma, numeric_sigmas = _widths(*self.squared_distances(first))
+        self.sigmas = np.full(len(columns), self.sigma)
+        self.sigmas[~self.is_discrete] = numeric_sigmas
 
-        def squares(members: Sequence[int]) -> np.ndarray:
-            return self.squares(numeric[members], slice(MEDIAN_ROWS))
+    def squared_distances(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers by column, (p, m), and squared distances in all of them above the diagonal, (m, m)."""
+        from ..kernels.gaussian_without_each import squared_distances
 
-        self.sigmas = np.full(len(columns), median_root(squares(every)))
-        if every:
-            self.sigmas[numeric] = [median_root(rest) for rest in _without_each(every, len(every), squares)]
+        numbers = np.ascontiguousarray(self.values[rows][:, ~self.is_discrete].T)
+        squares = np.empty((numbers.shape[1], numbers.shape[1]))
+        squared_distances(numbers, squares)
+        return numbers, squares
 
     def kernels(self, part: range, rows: Rows, others: Rows | None = None) -> Iterator[np.ndarray]:
         """Yield the kernel without each column of a part, between rows and others, or for each pair of rows."""
@@ -110,14 +115,35 @@ def _without_each(part: range, n: int, sum_over: Callable[[Sequence[int]], np.nd
     return visit(part, sum_over([i for i in range(n) if i not in part]))
 
 
+def _widths(numbers: np.ndarray, squares: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the median positive distance in all numeric columns, 1 if there is none, and without each, (p,)."""
+    from ..kernels.gaussian_without_each import widths_without_each
+
+    none_left_out = np.vstack([numbers, np.zeros((1, numbers.shape[1]))])
+    widths = np.empty(len(none_left_out))
+    widths_without_each(none_left_out, squares, widths)
+    return float(widths[-1]), widths[:-1]
+
+
 def _exact(table: _LeaveOneOut, rows: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """Return sum_ij K_ij (B B')_ij over distinct rows without each column, with B summed over equal rows."""
-    from scipy.spatial.distance import squareform
+    from ..kernels.gaussian_without_each import sums_without_each
 
     products = sums @ sums.T
-    diagonal, between = np.trace(products), squareform(products, checks=False)
-    crosses = [diagonal + 2.0 * kernel @ between for kernel in table.kernels(range(len(table.sigmas)), rows)]
-    return np.maximum(crosses, 0.0)
+    diagonal = np.trace(products)
+    numbers, squares = table.squared_distances(rows)
+    codes = table.values[rows][:, table.is_discrete].T
+    n_differing = np.zeros(squares.shape, dtype=np.int32)
+    for code in codes:
+        n_differing += code[:, None] != code
+    crosses, numeric = np.empty(len(table.sigmas)), np.empty(len(numbers))
+    where_equal = np.where(n_differing == 0, products, 0.0)
+    sums_without_each(numbers, squares, table.sigmas[~table.is_discrete], where_equal, numeric)
+    crosses[~table.is_discrete] = numeric
+    if len(codes):
+        kernel = np.triu(np.exp(squares * (-0.5 / table.sigma**2)) * products, 1)
+        crosses[table.is_discrete] = [kernel[n_differing == (code[:, None] != code)].sum() for code in codes]
+    return np.maximum(diagonal + 2.0 * crosses, 0.0)
 
 
 def _by_landmarks(table: _LeaveOneOut, part: range, landmarks: np.ndarray, b: np.ndarray) -> Iterator[float]:
