@@ -1,8 +1,7 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
 .PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
 	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate error-control \
-	error-control-packages \
-	papers clean
+	error-control-packages papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
