@@ -31,11 +31,10 @@ OTHERS = {
     "gs": bf.GS,
     "inter-iamb": bf.InterIAMB,
     "fast-iamb": bf.FastIAMB,
-    "stmb": bf.STMB,
     "hiton-mb": bf.HITONMB,
 }
 #: At most so many tables of a design where a search takes half a second.
-MOST_TABLES = {"stmb": 25, "hiton-mb": 40}
+MOST_TABLES = {"hiton-mb": 40}
 CORRECTIONS = ("none", "bh", "by")
 
 
