@@ -340,8 +340,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
-        sets = sets_of(outcomes)
-        combined = aggregate(sets, self.aggregate)
+        combined = aggregate(sets := sets_of(outcomes), self.aggregate)
         chosen = [feature for feature in combined.features if feature["chosen"]]
         self.selected_features_ = [feature["feature"] for feature in chosen]
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
