@@ -27,6 +27,7 @@ from blanketflow.selectors.wrappers.distillation import dcrt_p_values
 from blanketflow.selectors.wrappers.gaussian_knockoffs import AUTO, law_of
 from blanketflow.selectors.wrappers.knockoff_filter import threshold
 from blanketflow.selectors.wrappers.knockoff_importances import LASSO, excess
+from blanketflow.selectors.wrappers.knockoff_pairs import Pair
 
 LEVELS = (0.05, 0.1, 0.2)
 N_SIGNALS = 40
@@ -103,8 +104,8 @@ def our_knockoffs(design: Design, X: np.ndarray, y: np.ndarray, seed: int) -> Se
     table = Table([Column(f"x{j}", "numeric", x) for j, x in enumerate(X.T)] + [Column("y", "numeric", y)])
     problem = Problem(table.names[:-1], "y", None, seed, lambda: table, _no_test)
     columns, rng = X - X.mean(axis=0), derive_rng(seed, "knockoffs", 0)
-    pair = columns, design.law.draw(columns, rng)
-    found = excess(problem, LASSO, None, pair, np.arange(design.d), rng)
+    pair = Pair(columns, design.law.draw(columns, rng), np.arange(design.d))
+    found = excess(problem, LASSO, None, "", pair, rng)
     for q in LEVELS:
         yield q, found >= threshold(found, q)
 
