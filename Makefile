@@ -1,7 +1,7 @@
 # make run: install and run the default config.   make test: install and test.   make help: all targets.
 .PHONY: help setup setup-test setup-bench setup-docs setup-audit run test test-extended test-all test-cluster \
 	test-faults test-versions fuzz soak lint audit sbom docs bench benchmark-answer calibrate error-control \
-	papers clean
+	error-control-packages papers clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -120,6 +120,9 @@ error-control: setup ## measure knockoffs for MINUTES=60, going on where the las
 	$(BIN)/python benchmarks/stability_selection.py
 	$(BIN)/python benchmarks/dcrt.py
 	$(BIN)/python benchmarks/confirmation.py
+
+error-control-packages: setup-bench ## the same beside hidimstat and knockpy, for MINUTES=60 of CPU time; it goes on, too
+	$(BIN)/python benchmarks/knockoff_packages.py --budget-minutes $(MINUTES)
 
 clean: ## remove results and caches, keep .venv
 	rm -rf results .snakemake

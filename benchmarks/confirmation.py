@@ -1,6 +1,7 @@
 """How often `confirm` calls a feature confirmed that says nothing given the others, on simulated tables.
 
-`python benchmarks/confirmation.py` measures and writes two tables of docs/error-control.md.
+`python benchmarks/confirmation.py` measures and writes two tables of docs/error-control.md;
+with --splits it prints a third, of several splits.
 """
 
 from __future__ import annotations
@@ -93,14 +94,47 @@ def searches(n_tables: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def one_confirmation(n_signals: int, n_splits: int, number: int) -> dict[str, object]:
+    """Return what so many splits say of one table: any false feature confirmed, true ones, and with another seed."""
+    rng = derive_rng("confirmation", "splits", n_signals, number)
+    X = rng.standard_normal((200, 10))
+    y = X[:, :n_signals].sum(axis=1) * 0.3 + rng.standard_normal(200)
+    true, found = {f"x{j}" for j in range(n_signals)}, []
+    for seed in (0, 1):
+        fitted = bf.IAMB(ci_test="fisher-z", confirm=0.5, confirm_splits=n_splits, random_state=seed).fit(X, y)
+        found.append(set(fitted.confirmed_.query("confirmed")["feature"]))
+    said = {"true": n_signals, "splits": n_splits, "false": bool(found[0] - true)}
+    said["power"] = len(found[0] & true) / n_signals if n_signals else np.nan
+    return {**said, "differ": len((found[0] ^ found[1]) & true) / n_signals if n_signals else np.nan}
+
+
+def several_splits(n_tables: int) -> str:
+    """Return how often splits confirm a false feature, true ones, and how far two seeds differ."""
+    asked = [(n_signals, n_splits) for n_signals in (0, 3) for n_splits in (1, 10)]
+    found = pd.DataFrame([one_confirmation(*one, number) for one in asked for number in range(n_tables)])
+    lines = [
+        "| true features | splits | any false one confirmed | 95 % interval | power | two seeds differ on | tables |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|")
+    for (n_signals, n_splits), part in found.groupby(["true", "splits"]):
+        rest = f"{part['power'].mean():.2f} | {part['differ'].mean():.2f}" if n_signals else " | "
+        rates = f"{part['false'].mean():.3f} | {error_control_page.interval(part['false'], 3)}"
+        lines.append(f"| {n_signals} | {n_splits} | {rates} | {rest} | {len(part)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=150, help="tables of each row")
+    parser.add_argument("--splits", action="store_true", help="print what one split and ten confirm, and nothing else")
     arguments = parser.parse_args()
     start = time.process_time()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreliableWarning)
+        if arguments.splits:
+            print(several_splits(arguments.tables))
+            return
         error_control_page.write("confirm-level", levels(arguments.tables))
         error_control_page.write("confirm-search", searches(arguments.tables))
     print(f"{time.process_time() - start:.0f} CPU s")

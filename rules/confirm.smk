@@ -23,6 +23,6 @@ rule confirm:
         **resources("confirm", n_folds=1),
     params:
         spec=lambda w: plan.confirm_spec(w.dataset, w.selector),
-        code=plan.code("confirm"),
+        code=lambda w: plan.code("confirm", dataset=w.dataset, selector=w.selector),
     script:
         "../scripts/confirm.py"

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from blanketflow.core.errors import ParameterError
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.files import find_network, read_network
@@ -104,6 +105,76 @@ def test_members_are_those_whose_largest_p_value_of_all_tests_made_is_rejected(m
         assert found == literally_rejected(largest, 4, 0.2, correction)
         left += len(plain - found)
     assert left  # or the test could not fail
+
+
+# --- spouses: the largest p-value of three links ----------------------------------------------------------------------
+
+
+BY_LINKS = ["hiton-mb", "mmmb", "pcmb", "ipc-mb"]
+
+
+@pytest.mark.parametrize("correction", ["bh", "bonferroni"])
+@pytest.mark.parametrize("method", BY_LINKS)
+def test_a_spouse_is_as_sure_as_the_weakest_of_its_test_the_childs_link_and_its_own(method, correction):
+    n_spouses, left = 0, 0
+    for seed in range(25):
+        problem, asked = question(answer := drawn(seed, share_small=0.8), "abcde")
+        plain = [decision for decision in run_problem(METHODS[method](alpha=0.2), problem).decisions if decision.kept]
+
+        def largest(x, y, answer=answer, asked=asked):
+            return max(answer(*q) for q in asked if {q[0], q[1]} == {x, y})
+
+        p_values = {}
+        for member in plain:
+            if member.role == "spouse":
+                child = member.given[-1]
+                links = largest(child, "y"), largest(member.feature, child)
+                p_values[member.feature] = max(member.p_value, *links)
+                n_spouses += 1
+            else:
+                p_values[member.feature] = largest(member.feature, "y")
+        problem, _ = question(answer, "abcde")
+        found = run_problem(METHODS[method](alpha=0.2, correction=correction), problem)
+        assert kept(found) == literally_rejected(p_values, 5, 0.2, correction)
+        roles = {member.feature: member.role for member in plain}
+        assert all(decision.role == roles[decision.feature] for decision in found.decisions if decision.kept)
+        left += len(p_values) - len(kept(found))
+    assert n_spouses > 3 and left  # or the test could not fail
+
+
+# --- searches that test each member given all others ------------------------------------------------------------------
+
+
+BY_THE_REST = ["gs", "inter-iamb", "fast-iamb", "mixed-mb", "stmb"]
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
+@pytest.mark.parametrize("method", BY_THE_REST)
+def test_the_weakest_leaves_until_all_members_are_rejected_given_the_others(method, correction):
+    left = 0
+    for seed in range(40):
+        answer = drawn(seed, share_small=0.9)
+        problem, _ = question(answer, "abcdef")
+        plain = run_problem(METHODS[method](alpha=0.002), problem)
+        members = [m.feature for m in plain.candidates] if method != "stmb" else list(kept(plain))
+        n_before = len(members)
+        while members:
+            p_values = {x: answer(x, "y", frozenset(members) - {x}) for x in members}
+            held = literally_rejected({x: p for x, p in p_values.items() if p <= 0.002}, 6, 0.002, correction)
+            if held == set(members):
+                break
+            members.remove(max((x for x in members if x not in held), key=p_values.get))
+        problem, _ = question(answer, "abcdef")
+        found = run_problem(METHODS[method](alpha=0.002, correction=correction), problem)
+        assert kept(found) == set(members)
+        left += n_before - len(members)
+    assert left  # or the test could not fail
+
+
+@pytest.mark.parametrize("method", ["iamb-npc", "inter-iamb-npc", "koller-sahami", "tie-star", "srs", "res", "sgai"])
+def test_the_others_say_why_they_have_none(method):
+    with pytest.raises(ParameterError, match=f"^here: {method} has no correction: .* Leave it out"):
+        METHODS[method].from_options("here", {"correction": "bh"})
 
 
 # --- IAMB with false discovery rate control ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 from ..ci.effect import MIN_EFFECT
 from ..ci.incomplete_rows import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
-from ..core.confirm import CONFIRM
+from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design import WEIGHTS_ARE
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
@@ -46,6 +46,7 @@ SHARED: dict[str, Parameter] = {
     ),
     "max_rows": MAX_ROWS,
     "confirm": CONFIRM,
+    "confirm_splits": CONFIRM_SPLITS,
     **KEYS,
     "missing": Parameter(
         "choice",

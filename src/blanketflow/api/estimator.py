@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
-from ..core.confirm import searched_rows
 from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.design import is_complex
@@ -22,19 +21,20 @@ from ..core.limits import Limits
 from ..core.object_numbers import column_of_objects
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
-from ..core.row_sample import sample_told, sampled
+from ..core.row_sample import sample_told
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
 from ..data.frames import as_frame, is_arrow_table, with_plain_texts
 from ..data.splits import rows_of_folds
-from ..search.aggregate import Member, aggregate, check_rule
-from ..selectors.base import Method, members, worst_status
+from ..search.aggregate import aggregate, check_rule
+from ..selectors.base import Method, worst_status
+from ..selectors.confirmation.search_again import sets_of
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
-from .confirmed import confirmed
+from .confirmed import confirmed, first_searched, rows_searched
 from .frames import check_labels, check_one_target, frame_as_table, own_names, plain, selected_columns, with_own_names
 from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
@@ -111,7 +111,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         What grow returned, on the winning fold or the only one.
     confirmed_ : DataFrame
         With `confirm` one row per selected feature, tested given the others on rows that the search never saw: feature,
-        statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows.
+        statistic, p_value, effect with 95 % interval (low, high), confirmed (by Holm at 0.05). Else no rows. With
+        `confirm_splits` they are of all splits together; member: whether it is selected, splits: how many tested it.
     trace_ : DataFrame
         One row per admission or removal, with its test: fold, stage, step, feature, kept, role, statistic, p_value,
         importance, given.
@@ -147,6 +148,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     max_tests: int | None = None
     max_rows: int | None = None
     confirm: float | None = None
+    confirm_splits: int = 1
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
@@ -219,40 +221,42 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         if len(np.unique(target.values)) < 2:
             raise DataError("y has only one class or value. Give rows of at least two.")
         seed, limits, self.ci_test_reason_ = seed_of(self.random_state), Limits(self.time_limit, self.max_tests), ""
-        parts = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
-        is_searched = searched_rows(target.values, self.confirm, seed, together, name)
-        parts = [(fold, rows[is_searched[rows]]) for fold, rows in parts]
+        folds = rows_of_folds(target, self.n_folds, seed, self.fold_rows, together, name)
+        is_searched = first_searched(self, target, seed, together)
+        n_rows = [int(is_searched[rows].sum()) for _, rows in folds]
         if test == AUTO:
-            n_rows = min(len(rows) for _, rows in parts)
             of, has_design = OF_FOLD if self.n_folds else "", is_complex(features.design)
-            choice = choose_test(described(features, target), n_rows, of, are_weighted, has_design)
+            choice = choose_test(described(features, target), min(n_rows), of, are_weighted, has_design)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test = for_missing_cells(name, method, test, self.missing, self.imputations)
         check_rows(name, method, test, are_weighted, features.design, self.confirm is not None, self.max_rows)
-        self.sample_ = sample_told(len(parts[0][1]), self.max_rows)
-        parts = [(fold, sampled(rows, target.values, self.max_rows, fold_seed(seed, fold))) for fold, rows in parts]
+        self.sample_ = sample_told(n_rows[0], self.max_rows)
         tell = Teller(self.verbose, name)
-        found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(parts)))(
-            delayed(with_warnings)(
-                run_fold,
-                method,
-                test,
-                filled(features.take(rows), self.missing, test),
-                target.take(rows),
-                fold_seed(seed, fold),
-                limits,
-                tell.of(f"fold {fold}") if self.n_folds else tell,
-                self._prior(),
-                name,
-                None if together is None else together[rows],
-                getattr(self, "min_effect", None),
-                n_workers(name, self.n_jobs, MANY) if len(parts) == 1 else 1,
+
+        def search(seed: int, is_searched: np.ndarray) -> list[FoldOutcome]:
+            found = Parallel(n_jobs=n_workers(name, self.n_jobs, len(folds)))(
+                delayed(with_warnings)(
+                    run_fold,
+                    method,
+                    test,
+                    filled(features.take(rows), self.missing, test),
+                    target.take(rows),
+                    fold_seed(seed, fold),
+                    limits,
+                    tell.of(f"fold {fold}") if self.n_folds else tell,
+                    self._prior(),
+                    name,
+                    None if together is None else together[rows],
+                    getattr(self, "min_effect", None),
+                    n_workers(name, self.n_jobs, MANY) if len(folds) == 1 else 1,
+                )
+                for fold, rows in rows_searched(folds, is_searched, target, self.max_rows, seed)
             )
-            for fold, rows in parts
-        )
-        say_once(name, *(warned for _, warned in found))
-        fitted = self._collect([outcome for outcome, _ in found], [fold for fold, _ in parts])
-        fitted.confirmed_ = confirmed(fitted, features, target, np.flatnonzero(~is_searched), seed, together)
+            say_once(name, *(warned for _, warned in found), stacklevel=3)
+            return [outcome for outcome, _ in found]
+
+        fitted = self._collect(search(seed, is_searched), [fold for fold, _ in folds])
+        fitted.confirmed_ = confirmed(fitted, features, target, seed, together, search)
         return with_own_names(fitted, self._own_names)
 
     def configured(self) -> tuple[Method, CITest | Literal["auto"] | None]:
@@ -336,8 +340,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
-        sets = [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
-        combined = aggregate(sets, self.aggregate)
+        combined = aggregate(sets := sets_of(outcomes), self.aggregate)
         chosen = [feature for feature in combined.features if feature["chosen"]]
         self.selected_features_ = [feature["feature"] for feature in chosen]
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
@@ -392,8 +395,6 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.categorical = tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags

@@ -10,8 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 class SelectorDisplay:
     """The part of a selector that draws it."""
 
-    def plot(self) -> Any:
+    def plot(self, paths: bool = False) -> Any:
         """Draw the importance of each selected feature as a bar in the colour of its role.
+
+        Parameters
+        ----------
+        paths : bool, default=False
+            Draw stability paths instead, which `StabilitySelection` has: on what share of the halves each feature was
+            among the first so many.
 
         Returns
         -------
@@ -22,6 +28,8 @@ class SelectorDisplay:
         ------
         NotFittedError
             If `fit` was not called.
+        ParameterError
+            If `paths` is asked of another method.
 
         Examples
         --------
@@ -33,10 +41,15 @@ class SelectorDisplay:
         """
         import pandas as pd
 
-        from ..reporting.plots import blanket_bars
+        from ..core.errors import ParameterError
+        from ..reporting.plots import blanket_bars, stability_paths
         from .shown import FEATURE_COLUMNS, features_of
 
         check_is_fitted(self, "selected_features_")
+        if paths:
+            if not self.verdict_.get("paths"):
+                raise ParameterError(f"{type(self).__name__}: only StabilitySelection has paths. Leave paths out.")
+            return stability_paths(self.verdict_["paths"])
         return blanket_bars(pd.DataFrame(features_of(self), columns=FEATURE_COLUMNS))
 
     # scikit-learn's diagram, and below it, once fitted, what was found; with set_config(display="text") neither.

@@ -74,6 +74,7 @@ class DCRT(MarkovBlanketSelector):
     alpha: float = 0.05
     correction: Literal["bh", "by", "none"] = "bh"
     covariance: Any = None
+    penalty: float = 1.0
 
 
 class DISR(MarkovBlanketSelector):
@@ -100,6 +101,7 @@ class FastIAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     samples_per_cell: float = 5.0
     min_effect: float | None = None
 
@@ -122,6 +124,7 @@ class GS(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -132,8 +135,8 @@ class GSM(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
-    m: int = 2
     correction: Literal["bonferroni", "none"] = "bonferroni"
+    m: int = 2
     min_effect: float | None = None
 
 
@@ -145,6 +148,7 @@ class HITONMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -198,6 +202,7 @@ class IPCMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -217,6 +222,7 @@ class InterIAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -247,6 +253,7 @@ class KIAMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     k: float = 0.8
     n_runs: int = 10
     min_effect: float | None = None
@@ -318,6 +325,7 @@ class MMMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -358,6 +366,7 @@ class MixedMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "lr-mixed"
     alpha: float = 0.05
     max_k: int | None = None
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -375,6 +384,7 @@ class PCMB(MarkovBlanketSelector):
     alpha: float = 0.05
     max_k: int | None = 3
     symmetry: Literal["and", "or", "none"] = "and"
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 
@@ -434,8 +444,8 @@ class RGSMK(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = None
-    m: int = 3
     correction: Literal["bonferroni", "none"] = "bonferroni"
+    m: int = 3
     k: int = 1000
     draw_by: Literal["size", "set"] = "size"
     min_effect: float | None = None
@@ -527,6 +537,7 @@ class STMB(MarkovBlanketSelector):
     ci_test: str | CITest | None = "auto"
     alpha: float = 0.05
     max_k: int | None = 3
+    correction: Literal["none", "bh", "by", "bonferroni"] = "none"
     min_effect: float | None = None
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OF_ROWS = {
     "n_folds": 0,
     "confirm": None,
+    "confirm_splits": 1,
     "max_rows": None,
     "missing": "error",
     "imputations": None,

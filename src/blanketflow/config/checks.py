@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.confirm import why_no_splits
 from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
 from ..core.parts import LEAVE_GROUP_OUT
 from ..models import get_model
@@ -120,6 +121,8 @@ def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> No
 def check_confirm(selectors: Mapping[str, Selector], splits: Mapping[str, Any]) -> None:
     """Raise `ConfigError` where `confirm` cannot hold: without a final blanket, or with results from outside."""
     for name, selector in selectors.items():
+        if reason := why_no_splits(selector.confirm, selector.confirm_splits):
+            raise ConfigError(f"config: selector {name!r}: {reason}")
         if selector.confirm is not None and not splits["final"]:
             raise ConfigError(
                 f"config: selector {name!r}: confirm tests the final blanket, which splits: {{final: false}} leaves "

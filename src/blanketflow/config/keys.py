@@ -6,7 +6,7 @@ from typing import Any
 
 from ..ci.effect import MIN_EFFECT
 from ..ci.incomplete_rows import N_COPIES
-from ..core.confirm import CONFIRM
+from ..core.confirm import CONFIRM, CONFIRM_SPLITS
 from ..core.design import WEIGHTS_ARE
 from ..core.formats import FORMATS
 from ..core.parameters import Parameter
@@ -228,6 +228,7 @@ SELECTOR: dict[str, tuple[Any, Parameter]] = {
     "datasets": (None, Parameter("names", "The only data sets that it runs on; null for all.", nullable=True)),
     "min_effect": (None, MIN_EFFECT),
     "confirm": (None, CONFIRM),
+    "confirm_splits": (1, CONFIRM_SPLITS),
     **{key: (None, parameter) for key, parameter in PRIOR.items()},
     "folds": (
         None,

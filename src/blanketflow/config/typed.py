@@ -56,6 +56,7 @@ class Selector:
     feature_groups: dict[str, list[str]] | None = None
     min_effect: float | None = None
     confirm: float | None = None
+    confirm_splits: int = 1
     supplied: str | None = None
 
 

@@ -18,10 +18,37 @@ CONFIRM = Parameter(
     at_most=0.9,
     nullable=True,
 )
+#: The key, and the argument, that says how often the rows are divided.
+CONFIRM_SPLITS = Parameter(
+    "integer",
+    "How many times confirm divides the rows at random, each time with a search and with tests of its own, whose "
+    "p-values are combined by a quantile rule.",
+    at_least=1,
+    at_most=1000,
+)
 #: Fewest rows to search on, and to confirm on; with groups, fewest groups.
 FEWEST = 10
 #: So many rows with neighbouring numbers of the target are divided at random among themselves.
 STRATUM = 20
+
+
+def seed_of_split(seed: int, number: int) -> int:
+    """Return the seed of the division with a number from 0 on: the first is that of `confirm` alone.
+
+    >>> seed_of_split(7, 0)
+    7
+    """
+    return derive_seed(seed, "confirm_splits", number) if number else seed
+
+
+def why_no_splits(confirm: float | None, splits: int) -> str | None:
+    """Return why rows cannot be divided several times, or None if they can.
+
+    >>> why_no_splits(0.5, 20)
+    """
+    if splits == 1 or confirm is not None:
+        return None
+    return f"confirm_splits is {splits}, but confirm leaves no rows out. Set confirm: 0.5, or remove confirm_splits."
 
 
 def searched_rows(

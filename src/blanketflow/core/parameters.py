@@ -336,6 +336,8 @@ class Configurable:
             raise ConfigError(f"{where}: {cls.__module__}:{cls.__qualname__} lacks {' and '.join(missing)}: add them.")
         known = cls.parameters()
         for name in options:
+            if name not in known and (reason := getattr(cls, f"why_no_{name}", "")):
+                raise ParameterError(f"{where}: {cls.card.id} has no {name}: {reason}. Leave it out.")
             if name not in known:
                 raise ParameterError(f"{where}: {cls.card.id} has no option {shown(name)}. {did_you_mean(name, known)}")
         instance = cls(**options)

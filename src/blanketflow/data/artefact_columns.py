@@ -102,7 +102,11 @@ COLUMNS = {
     ),
     "low": Column("double", "lower end of the effect's 95 % interval"),
     "high": Column("double", "upper end of it"),
-    "confirmed": Column("bool", "whether p is at most 0.05 after Holm's correction for all members"),
+    "confirmed": Column(
+        "bool", "whether p is at most 0.05 after Holm's correction for all members; with `confirm_splits`, by its rule"
+    ),
+    "member": Column("bool", "`confirm_splits`: whether it is in the final blanket; others are listed if confirmed"),
+    "splits": Column("int64", "`confirm_splits`: on how many splits it was selected, and so tested"),
     "status": Column("string", "one of " + ", ".join(STATUSES)),
     "reason": Column("string", "why the status is not ok"),
 }
@@ -167,6 +171,7 @@ ARTEFACTS = {
     "confirm": rows_of(
         "member of the final blanket, tested given the others on rows that the search never saw",
         "feature statistic p_value effect low high confirmed",
+        sometimes="member splits",
         statistic=Column("double", "of the generalised covariance measure; Hotelling's T² if there are several levels"),
         p_value=Column("double", "of independence given the other members, 0 to 1, not corrected"),
     ),

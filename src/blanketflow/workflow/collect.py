@@ -16,6 +16,7 @@ from ..data.artefact_columns import ARTEFACTS
 from ..data.artefacts import read_arrow, read_columns, read_json, read_provenance, write_arrow, write_text
 from ..data.marginals import read_marginal
 from ..data.provenance import Provenance
+from ..data.splits import FINAL
 from ..data.supplied import read_supplied
 from ..reporting.tables import TABLES
 from .identity import contents_beside
@@ -75,6 +76,17 @@ def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
 def confirmed(paths: Sequence[Path]) -> pd.DataFrame:
     """Return the rows of every usable confirm.parquet with dataset and selector."""
     return _select(paths)
+
+
+def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the stability paths of the final searches by data set and selector, in folds.parquet."""
+    found = {}
+    for path in paths:
+        ids = parse(path, ["folds"]).ids
+        told = read_provenance(path).extra.get("verdict", {}).get("paths") if ids["split"] == FINAL else None
+        if told:
+            found[ids["dataset"], ids["selector"]] = told
+    return found
 
 
 def samples(paths: Sequence[Path]) -> dict[tuple[str, str], list[int]]:

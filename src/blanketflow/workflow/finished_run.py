@@ -76,6 +76,7 @@ def finished_run(
         unselective=_unselective(asked, marginals),
         sampled=_sampled(by_fold),
         targets=asked.get("targets", {}),
+        stability_paths=collect.stability_paths(by_fold),
     )
 
 

@@ -175,8 +175,20 @@ def _select(files: JobFiles, dataset: str, selector: str, split: str) -> None:
 
 def _confirm(files: JobFiles, path: Path) -> None:
     ids = parse(path, ["confirm"]).ids
-    spec, table = files.plan.confirm_spec(ids["dataset"], ids["selector"]), files.at("table", dataset=ids["dataset"])
-    confirm_blanket(table, files.splits(ids), files.at("blanket", **ids), path, ids["dataset"], spec)
+    dataset, plan, chosen = ids["dataset"], files.plan, files.plan.selector(ids["selector"])
+    confirm_blanket(
+        files.at("table", dataset=dataset),
+        files.splits(ids),
+        files.at("blanket", **ids),
+        path,
+        dataset,
+        plan.confirm_spec(dataset, ids["selector"]),
+        make_fold=partial(
+            FoldOfObjects,
+            chosen=_object(chosen.method),
+            chosen_test=_object(plan.config.test(dataset, ids["selector"])),
+        ),
+    )
 
 
 def _evaluate(files: JobFiles, dataset: str, selector: str, scores: str) -> None:

@@ -115,7 +115,8 @@ class Artefacts:
         if plan.selector(selector).confirm is not None:
             final = {**pair, "split": FINAL}
             spec, inputs = plan.confirm_spec(dataset, selector), [*made_of, self.files.at("blanket", **final)]
-            yield Planned("confirm", self.files.at("confirm", **final), spec, self._code("confirm"), inputs)
+            code = self._code("confirm", dataset=dataset, selector=selector)
+            yield Planned("confirm", self.files.at("confirm", **final), spec, code, inputs)
         for scores in plan.scores:
             inputs = [*made_of, *self.files.evaluated(scores, pair)]
             spec, code = plan.evaluate_spec(dataset), self._code("evaluate")

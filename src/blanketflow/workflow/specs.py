@@ -263,8 +263,12 @@ class Plan:
 
     def confirm_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of the confirmation of a final blanket."""
-        share = _confirm(self.selector(selector).confirm)
-        return canonical_json({"seed": self.config.seed, **share, **self._prior(dataset, selector)})
+        chosen = self.selector(selector)
+        asked = {"seed": self.config.seed, **_confirm(chosen.confirm, chosen.confirm_splits)}
+        if chosen.confirm_splits > 1:
+            search = json.loads(self.method_spec(dataset, selector))
+            asked |= {"search": search, "folds": self.folds(selector), "aggregate": chosen.aggregate}
+        return canonical_json({**asked, **self._prior(dataset, selector)})
 
     def evaluate_spec(self, dataset: str) -> str:
         """Return the spec of the evaluation."""
@@ -295,7 +299,7 @@ class Plan:
                 "max_tests": s.max_tests,
                 **{key: names for key in KEYS if (names := getattr(s, key))},
                 **_min_effect(s),
-                **_confirm(s.confirm),
+                **_confirm(s.confirm, s.confirm_splits),
                 **_supplied(s),
             }
             for name, s in self.config.selectors.items()
@@ -318,11 +322,11 @@ class Plan:
             }
         )
 
-    # --- code digests ------------------------------------------------------------------------------------------------
-
     def code(self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None) -> str:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
         files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
+        if stage == "confirm" and selector is not None and self.selector(selector).confirm_splits == 1:
+            selector = None  # it searches nothing
         if selector is not None:
             files += files_of_configured(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
@@ -358,9 +362,9 @@ def _min_effect(selector: Selector) -> dict[str, float]:
     return {"min_effect": selector.min_effect} if selector.min_effect else {}
 
 
-def _confirm(share: float | None) -> dict[str, float]:
-    """Return the share of the rows that searches leave out, nothing if it is none: then specs are as before."""
-    return {} if share is None else {"confirm": share}
+def _confirm(share: float | None, splits: int = 1) -> dict[str, float]:
+    """Return what rows searches leave out, and how often if not once, nothing if none: then specs are as before."""
+    return {} if share is None else {"confirm": share} | ({"confirm_splits": splits} if splits > 1 else {})
 
 
 def _supplied(selector: Selector) -> dict[str, str]:

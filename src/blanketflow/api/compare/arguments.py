@@ -27,6 +27,7 @@ _OWN = {
     "time_limit": "time_limit",
     "max_tests": "max_tests",
     "confirm": "confirm",
+    "confirm_splits": "confirm_splits",
     **{key: key for key in KEYS},
 }
 #: What may stand beside the target of a data set, in this order where it is given as one of several.

@@ -9,6 +9,7 @@ from .render import full_spec, short_spec, svg, unchecked
 from .score_by_size import score_by_size
 from .scores import cost_against_score, score_by_selector, size_against_score
 from .stability import selection_frequency, stability_by_selector
+from .stability_paths import stability_paths
 from .theme import CONFIG
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "short_spec",
     "size_against_score",
     "stability_by_selector",
+    "stability_paths",
     "svg",
     "unchecked",
     "wins",

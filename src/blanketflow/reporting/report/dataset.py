@@ -122,6 +122,9 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     tested = run.confirmed(dataset, selector).set_index("feature")
     if len(tested):
         columns["effect on rows left out"] = [_effect(tested.loc[name]) for name in names]
+        n_splits = run.selectors[selector].get("confirm_splits", 1)
+        if n_splits > 1:
+            columns["splits"] = [Cell(f"{tested.loc[name, 'splits']} of {n_splits}") for name in names]
         columns["confirmed"] = [Cell("yes" if tested.loc[name, "confirmed"] else "no") for name in names]
     rows = list(zip(*columns.values(), strict=True))[:MAX_FEATURES]
     texts = tuple(at for at, name in enumerate(columns) if name in ("role", "feature group", "confirmed"))
@@ -149,7 +152,9 @@ def _importance(run: Run, selector: str, n_folds: int) -> str:
 
 def _effect(tested: pd.Series) -> Cell:
     """Return the effect of a member on the rows that the search left out, its interval and p-value."""
-    detail = f"({signed(tested['low'])} to {signed(tested['high'])}), p = {tested['p_value']:.2g}"
+    known = tested["low"] == tested["low"]  # several splits may have no effect in common
+    held = f"{signed(tested['low'])} to {signed(tested['high'])}" if known else "splits disagree"
+    detail = f"({held}), p = {tested['p_value']:.2g}"
     return Cell(signed(tested["effect"]), detail, value=tested["effect"])
 
 

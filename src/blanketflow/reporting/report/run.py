@@ -29,6 +29,7 @@ class Run:
     `chosen_tests` the CI test that was chosen for each data set where selectors left it open, with the reason.
     `unselective` says of each data set which tests' p-values no longer select, and `sampled` which searches took a
     sample of the rows. `targets` has the data set of each target, by the id of a data set with several.
+    `stability_paths` has what stability selection says of its final answers, by data set and selector.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -45,6 +46,7 @@ class Run:
     unselective: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sampled: Mapping[str, Sequence[str]] = field(default_factory=dict)
     targets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    stability_paths: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def feature_group(self, dataset: str, selector: str, feature: str) -> str:
         """Return the group that a feature is in for a selector; empty if it is in none."""

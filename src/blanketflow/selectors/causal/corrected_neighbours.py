@@ -13,7 +13,7 @@ from ...ci.resolution import why_a_correction_admits_none
 from ...core.parameters import choice
 from ...search.steps import Step
 from ..base import Problem
-from .neighbourhood import ParentsAndChildren
+from .neighbourhood import Neighbourhoods, ParentsAndChildren
 
 #: What the cards of these methods say alike.
 PC_GUARANTEE = (
@@ -63,7 +63,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
             return
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)
-        members = near.with_weakest_tests(problem.target)
+        members = self.members(near, problem.target)
         log_p = np.zeros(len(problem.features))
         log_p[: len(members)] = [-member.importance for member in members]
         is_rejected = rejected(log_p, self.alpha, self.correction)
@@ -73,3 +73,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
                 problem.say("unreliable", why)
         for i, member in enumerate(members):
             yield replace(member, kept=bool(is_rejected[i]))
+
+    def members(self, near: Neighbourhoods, target: str) -> list[Step]:
+        """Return what is corrected: parents and children, each with its largest p-value."""
+        return near.with_weakest_tests(target)

@@ -11,7 +11,7 @@ from ...core.parameters import number
 from ...search.forward import strongest_dependent
 from ...search.steps import Step
 from ..base import Problem
-from .gs import GS
+from .gs import CORRECTION_GUARANTEE, GS
 from .inter_iamb import grow_and_shrink_alternately
 
 
@@ -44,7 +44,8 @@ class FastIAMB(GS):
         summary="IAMB that admits several features per round while rows last, with a backward pass after each round.",
         reference="Yaramakala, Margaritis (2005) Speculative Markov blanket discovery for optimal feature selection, "
         "ICDM, 809-812, doi:10.1109/ICDM.2005.134.",
-        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
         cost="d tests per round, and at most |S|^2 in the backward pass after it",
     )
 

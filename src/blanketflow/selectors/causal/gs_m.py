@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ...core.cards import Card
 from ...core.parameters import choice, integer
+from ...search.backward import remove_until_stable
 from ...search.joint_forward import BONFERRONI, NONE, Propose, admit_sets, every_set
 from ...search.steps import Step
 from ..base import Problem
@@ -56,6 +57,8 @@ class GSM(GS):
         "in the backward pass",
     )
 
+    later_options: ClassVar[tuple[str, ...]] = ()
+
     m: int = integer(2, "Largest set of features tested together.", at_least=1)
     max_k: int | None = integer(
         None,
@@ -77,6 +80,12 @@ class GSM(GS):
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Scan all sets by size."""
         return self._admit(problem, every_set)
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+        """Remove false positives until none is left: the correction is for growing."""
+        names = [candidate.feature for candidate in candidates]
+        if names:
+            yield from remove_until_stable(problem.test, problem.target, names, self.alpha, staying=problem.included)
 
     def _admit(self, problem: Problem, propose: Propose) -> Iterator[Step]:
         """Admit the strongest of the proposed sets, scan by scan."""

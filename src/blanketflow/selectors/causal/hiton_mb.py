@@ -8,7 +8,8 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import interleaved_neighbours
-from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
+from .corrected_spouses import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
+from .neighbourhood import MB_COST
 
 
 @dataclass
@@ -34,7 +35,7 @@ class HITONMB(NeighboursAndSpouses):
         reference="Aliferis, Tsamardinos, Statnikov (2003) HITON: a novel Markov blanket algorithm for optimal "
         "variable selection, AMIA Annual Symposium Proceedings, 21-25; Aliferis et al. (2010) JMLR 11, "
         "171-234.",
-        guarantee=MB_GUARANTEE,
+        guarantee=CORRECTED_MB_GUARANTEE,
         work="spouses",
         cost=MB_COST,
     )

@@ -51,8 +51,6 @@ class IAMB(GS):
         cost="d tests per admission; at most |S|^2 tests in the backward pass",
     )
 
-    later_options: ClassVar[tuple[str, ...]] = ("correction",)
-
     correction: str = choice(
         NONE,
         "How each step corrects the p-values of all features given the current members: not at all (none, IAMB), by "
@@ -70,11 +68,3 @@ class IAMB(GS):
         yield from admit_strongest(
             problem.test, problem.target, problem.features, self.alpha, self.max_k, start=problem.included
         )
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Remove false positives until none is left, by the same correction."""
-        if self.correction == NONE:
-            yield from super().shrink(problem, candidates)
-        elif candidates:
-            names = [candidate.feature for candidate in candidates]
-            yield from iamb_fdr.remove(problem, names, self.alpha, self.correction)

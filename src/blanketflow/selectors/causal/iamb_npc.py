@@ -49,6 +49,9 @@ class IAMBnPC(Method):
         "none with variant subset",
         cost="d tests per admission; then the PC algorithm on |S| + 1 columns",
     )
+    why_no_correction: ClassVar[str] = (
+        "its answer is read off the tests of many pairs of features, and no p-value stands for a member"
+    )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"

@@ -12,7 +12,7 @@ from ...search.backward import remove_until_stable
 from ...search.forward import strongest_dependent
 from ...search.steps import Step
 from ..base import Problem
-from .gs import GS
+from .gs import CORRECTION_GUARANTEE, GS
 
 
 @dataclass
@@ -40,7 +40,8 @@ class InterIAMB(GS):
         summary="IAMB with a backward pass after every admission.",
         reference="Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, "
         "FLAIRS 16, 376-381.",
-        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
         cost="d tests per admission, and at most |S|^2 in the backward pass after it",
     )
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import level_wise_neighbours
-from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
+from .corrected_spouses import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
+from .neighbourhood import MB_COST
 
 
 @dataclass
@@ -36,7 +37,7 @@ class IPCMB(NeighboursAndSpouses):
         summary="Parents and children by level-wise elimination, then spouses; repaired.",
         reference="Fu, Desmarais (2008) Fast Markov blanket discovery algorithm via local learning within single "
         "pass, Canadian AI, 96-107, doi:10.1007/978-3-540-68825-9_10.",
-        guarantee=MB_GUARANTEE,
+        guarantee=CORRECTED_MB_GUARANTEE,
         work="spouses",
         cost=MB_COST,
     )

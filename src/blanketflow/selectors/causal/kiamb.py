@@ -14,7 +14,7 @@ from ...core.seeds import derive_rng
 from ...search.forward import strongest_dependent
 from ...search.steps import Answer, Step
 from ..base import Problem, members
-from .gs import GS
+from .gs import CORRECTION_GUARANTEE, GS
 
 
 @dataclass
@@ -42,7 +42,8 @@ class KIAMB(GS):
         reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
         "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
         "doi:10.1016/j.ijar.2006.06.008.",
-        guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets",
+        guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
         cost="n_runs times: d tests per admission, and at most |S|^2 in the backward pass",
     )
 

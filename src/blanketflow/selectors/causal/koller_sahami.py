@@ -50,6 +50,7 @@ class KollerSahami(Method):
         "each feature whose nearest change",
         importance="information about the target that is lost without it, given the features nearest to it, in nats",
     )
+    why_no_correction: ClassVar[str] = "it ranks features, and tests none at a level"
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...core.cards import Card
+from .gs import CORRECTION_GUARANTEE
 from .inter_iamb import InterIAMB
 
 
@@ -38,7 +39,8 @@ class MixedMB(InterIAMB):
         summary="Inter-IAMB with regressions of the target: linear for numbers, multinomial logistic for classes.",
         reference="Lee, Jeong, Jun (2020) Markov blanket-based universal feature selection for classification and "
         "regression of mixed-type data, Expert Systems with Applications 158, 113398, doi:10.1016/j.eswa.2020.113398.",
-        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
         cost="d regressions per admission, and at most |S|^2 in the backward pass after it",
     )
     default_test: ClassVar[str | None] = "lr-mixed"

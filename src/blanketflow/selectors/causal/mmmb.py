@@ -8,7 +8,8 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import max_min_neighbours
-from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
+from .corrected_spouses import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
+from .neighbourhood import MB_COST
 
 
 @dataclass
@@ -33,7 +34,7 @@ class MMMB(NeighboursAndSpouses):
         summary="Parents and children by the max-min heuristic, then spouses.",
         reference="Tsamardinos, Aliferis, Statnikov (2003) Time and sample efficient discovery of Markov blankets and "
         "direct causal relations, KDD, 673-678, doi:10.1145/956750.956838.",
-        guarantee=MB_GUARANTEE,
+        guarantee=CORRECTED_MB_GUARANTEE,
         work="spouses",
         cost=MB_COST,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -85,16 +85,6 @@ class ParentsAndChildren(Method):
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)
         yield from near.parents_and_children(problem.target)
-
-
-@dataclass
-class NeighboursAndSpouses(ParentsAndChildren):
-    """Base of the methods that return the Markov blanket: parents and children, then the children's other parents."""
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Correct for symmetry, then add spouses."""
-        yield from super().shrink(problem, candidates)
-        yield from self.neighbourhoods(problem).spouses(problem.target)
 
 
 class Neighbourhoods:
@@ -194,6 +184,17 @@ class Neighbourhoods:
                 if is_dependent(self.test, result, self.alpha):
                     spouses[other] = step(other, result, (*given, child), role=SPOUSE)
         return list(spouses.values())
+
+    def spouses_with_weakest_tests(self, column: str) -> list[Step]:
+        """Return a column's spouses, each with the largest p-value of its test and of the two links to the child."""
+        near, weakest = {member.feature: member for member in self.with_weakest_tests(column)}, []
+        for spouse in self.spouses(column):
+            child = spouse.given[-1]
+            (link,) = (member for member in self.with_weakest_tests(child) if member.feature == spouse.feature)
+            tests = (spouse, near[child], link)
+            found = min(tests, key=lambda s: comparable_number(s.importance))
+            weakest.append(replace(found, feature=spouse.feature, role=SPOUSE))
+        return weakest
 
     def _seen_from(self, other: str, column: str) -> list[Step]:
         """Return the other column's admission of this one as this one's admission of the other."""

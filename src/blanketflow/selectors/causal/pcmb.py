@@ -8,7 +8,8 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import interleaved_max_min_neighbours
-from .neighbourhood import MB_COST, MB_GUARANTEE, NeighboursAndSpouses
+from .corrected_spouses import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
+from .neighbourhood import MB_COST
 
 
 @dataclass
@@ -34,7 +35,7 @@ class PCMB(NeighboursAndSpouses):
         reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
         "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
         "doi:10.1016/j.ijar.2006.06.008.",
-        guarantee=MB_GUARANTEE,
+        guarantee=CORRECTED_MB_GUARANTEE,
         work="spouses",
         cost=MB_COST,
     )

@@ -46,6 +46,9 @@ class RES(Method):
         cost="|PC| + 1 searches for parents and children: each d tests, then at most d 2^|PC| given up to max_k",
         importance="ln(1/p) of its test with the target given nothing, in nats: 3.0 for p = 0.05",
     )
+    why_no_correction: ClassVar[str] = (
+        "it decides on sets of features that represent each other, and no p-value of one feature decides"
+    )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"

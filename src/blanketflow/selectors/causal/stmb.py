@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ...ci.base import BoundTest
+from ...ci.multiple_testing import CORRECTIONS, NONE
 from ...core.cards import Card
-from ...core.parameters import integer, number
+from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
 from ...search.neighbours import Neighbours, find_separating_set
 from ...search.parents_and_children import level_wise_neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent, is_independent
 from ..base import Method, Problem
+from . import corrected_members
+from .gs import CORRECTION_GUARANTEE
 from .neighbourhood import neighbourhoods
 
 
@@ -49,7 +52,8 @@ class STMB(Method):
         "repaired.",
         reference="Gao, Ji (2017) Efficient Markov blanket discovery and its application, IEEE Transactions on "
         "Cybernetics 47(5), 1169-1179, doi:10.1109/TCYB.2016.2539338.",
-        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
         work="neighbours",
         cost="d tests, then at most d 2^|PC| tests given up to max_k conditions; |PC| d tests for spouses, 2^|PC| for "
         "each spouse found",
@@ -57,10 +61,19 @@ class STMB(Method):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
+    later_options: ClassVar[tuple[str, ...]] = ("correction",)
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(
         3, "Largest conditioning set of the search for neighbours; null for no limit.", at_least=0, nullable=True
+    )
+
+    correction: str = choice(
+        NONE,
+        "How shrinking corrects, last of all, the p-values of the members, each given the others, for as many tests as "
+        "there are features: not at all (none, the paper), by the false discovery rate at alpha (bh, Benjamini and "
+        "Hochberg; by, Benjamini and Yekutieli, under any dependence), or by alpha / d (bonferroni).",
+        CORRECTIONS,
     )
 
     def grow(self, problem: Problem) -> Iterable[Step]:
@@ -73,7 +86,15 @@ class STMB(Method):
         found = self._neighbours(problem)
         search = Coexistence(problem.test, problem.target, problem.features, found, self.alpha, self.max_k)
         yield from search.settle()
-        yield from search.remove_given_the_rest()
+        decisions = list(search.remove_given_the_rest())
+        if self.correction == NONE or not decisions:
+            yield from decisions
+            return
+        roles = {decision.feature: decision.role for decision in decisions}
+        yield from (decision for decision in decisions if not decision.kept)
+        left = [decision.feature for decision in decisions if decision.kept]
+        for decision in corrected_members.remove(problem, left, self.alpha, self.correction) if left else ():
+            yield replace(decision, role=roles[decision.feature])
 
     def _neighbours(self, problem: Problem) -> Neighbours:
         near = neighbourhoods(problem, level_wise_neighbours, self.alpha, self.max_k, "none")

@@ -66,6 +66,12 @@ class TIEStar(Method):
         "of the features that holds one, criterion independence and no limit on their number",
         cost="one run of the base method per Markov boundary, and one per set that failed",
     )
+    why_no_correction: ClassVar[str] = (
+        "it compares several blankets with each other, and a feature that one of them lacks is not false"
+    )
+    why_no_correction: ClassVar[str] = (
+        "it compares several blankets with each other, and a feature that one of them lacks is not false"
+    )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"

@@ -70,12 +70,12 @@ def _precision(
     return block, (left * (singular * along)) @ axes
 
 
-def kept_by_lasso(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+def kept_by_lasso(columns: np.ndarray, y: np.ndarray, penalty: float = 1.0) -> np.ndarray:
     """Return which columns a scaled lasso keeps, as positions.
 
-    The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043). It
-    depends on no column, and without a column that is not kept the others are the same: so one lasso serves all
-    features that it does not keep.
+    The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043), and
+    times `penalty`. It depends on no column, and without a column that is not kept the others are the same: so one
+    lasso serves all features that it does not keep.
     """
     from sklearn.linear_model import Lasso
 
@@ -84,7 +84,7 @@ def kept_by_lasso(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
     for _ in range(ROUNDS):
         if noise <= 0 or not m:
             return np.empty(0, dtype=np.int64)
-        lasso.set_params(alpha=noise * np.sqrt(2.0 * np.log(max(m, 2)) / n)).fit(columns, y)
+        lasso.set_params(alpha=penalty * noise * np.sqrt(2.0 * np.log(max(m, 2)) / n)).fit(columns, y)
         before, noise = noise, float(np.sqrt(np.mean((y - columns @ lasso.coef_) ** 2)))
         if abs(noise - before) <= CLOSE * before:
             break
@@ -105,6 +105,7 @@ def dcrt_p_values(
     n_features: int,
     correlations: np.ndarray | None = None,
     check_time: Callable[[], None] = lambda: None,
+    penalty: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
@@ -122,11 +123,13 @@ def dcrt_p_values(
     n_features : int
     check_time : function
         Called before each lasso.
+    penalty : float
+        Multiple of the lasso's penalty; above 0.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
     check_time()
-    kept = [kept_by_lasso(columns, y) for y in outcomes.T]
+    kept = [kept_by_lasso(columns, y, penalty) for y in outcomes.T]
     of_all = [left_of_target(columns, y, k) for y, k in zip(outcomes.T, kept, strict=True)]
     statistics, dof = np.zeros(n_features), np.zeros(n_features)
     for feature in np.unique(owners):
@@ -136,7 +139,7 @@ def dcrt_p_values(
         for y, k, whole in zip(outcomes.T, kept, of_all, strict=True):
             if np.isin(k, own).any():
                 check_time()
-                k = others[kept_by_lasso(columns[:, others], y)]
+                k = others[kept_by_lasso(columns[:, others], y, penalty)]
                 whole = left_of_target(columns, y, k)
             distilled.append(whole)
             n_kept = max(n_kept, len(k))

@@ -17,6 +17,7 @@ from ..base import Method, Problem
 from .complementary_halves import complementary_halves
 from .half_rankings import LASSO, RANKINGS, first_of, halved
 from .stability_bound import ROUNDING, most_selected, worst_case_bound
+from .stability_paths import Places
 
 #: Features that are named in the sentence on an answer.
 MOST_NAMED = 10
@@ -41,9 +42,10 @@ class StabilitySelection(Method):
     every ranking and every number of pairs (Shah, Samworth 2013, theorem 1). It is no false discovery rate, and a
     feature that says nothing may have a high selection probability, such as a copy of one that matters.
 
-    `verdict_` has the bound that holds, and the reason says so where it does not limit anything. With ``n_features:
-    null`` the ranking selects as many features as keep `bound`. The bounds that assume a shape of the distribution of
-    the shares are smaller, and not used.
+    `verdict_["paths"]` has how the shares grow with the number of features that a half selects, which
+    ``plot(paths=True)`` draws. `verdict_` also has the bound that holds, and the reason says so where it does not limit
+    anything. With ``n_features: null`` the ranking selects as many features as keep `bound`. The bounds that assume a
+    shape of the distribution of the shares are smaller, and not used.
 
     It holds for one search on all rows, not for what folds agree on: set ``folds: 0`` in a configuration. Halves are
     not balanced by the target, since they would depend on each other. Rows of one group are in one half: then groups
@@ -97,19 +99,22 @@ class StabilitySelection(Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that some half selects, the largest share first."""
-        counts, n_halves = np.zeros(len(problem.features), dtype=np.int64), 2 * self.pairs
-        positions = {feature: j for j, feature in enumerate(problem.features)}
+        n_halves, positions = 2 * self.pairs, {feature: j for j, feature in enumerate(problem.features)}
         n_selected = self.n_selected(len(positions))
+        counts, places = np.zeros(len(positions), dtype=np.int64), Places(n_selected)
         halves = complementary_halves(problem.table.n_rows, problem.groups, self.pairs, problem.seed)
         for pair, both in enumerate(halves):
             for half, rows in enumerate(both):
                 problem.check_time()
                 seed = derive_seed(problem.seed, "stability-selection", pair, half)
                 inner = halved(problem, rows, seed, self.ranking)
-                counts[[positions[name] for name in first_of(inner, self.ranking, n_selected)]] += 1
+                first = [positions[name] for name in first_of(inner, self.ranking, n_selected)]
+                counts[first] += 1
+                places.add(first)
                 problem.n_inner_tests += inner.n_tests
         order = np.argsort(-counts, kind="stable")
         shares = counts / n_halves
+        problem.verdict["paths"] = places.paths(problem.features, order.tolist(), n_halves, self.threshold)
         return [self._step(problem, j, float(shares[j])) for j in order.tolist() if counts[j]]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:

@@ -126,7 +126,11 @@ class Estimates:
             limit = chosen.time_limit and chosen.time_limit / margin
             return grow_shrink_seconds(chosen.method, test, facts, limit) * n_parts
         if stage == "confirm":
-            return confirm_seconds(facts, self._n_chosen(ids["selector"], facts, min(facts.n_features, MEMBERS)))
+            chosen = self.config.selectors[ids["selector"]]
+            n_members = self._n_chosen(ids["selector"], facts, min(facts.n_features, MEMBERS))
+            n_again, n_folds = chosen.confirm_splits - 1, max(chosen.folds, 1)
+            again = self.work_seconds("grow_shrink", ids, n_again * n_folds, margin) if n_again else 0.0
+            return chosen.confirm_splits * confirm_seconds(facts, n_members) + again
         if stage == "evaluate":
             return self.grains.evaluation_seconds(ids["dataset"], ids["selector"]) * n_parts
         return MOVED * n_parts
@@ -138,6 +142,8 @@ class Estimates:
         facts = self.facts[ids["dataset"]]
         path = self.config.datasets[ids["dataset"]]["path"]
         selector = ids.get("selector")
+        if stage == "confirm" and self.config.selectors[ids["selector"]].confirm_splits > 1:
+            return max(self.memory_mb("grow_shrink", ids), memory_mb(stage, facts))
         return memory_mb(
             stage,
             facts,

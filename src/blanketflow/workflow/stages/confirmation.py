@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from ...core.confirm import seed_of_split
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_rows
+from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
-from ...selectors.confirmation.members import confirm_members
+from ...selectors.confirmation.members import Confirmation, confirm_members
+from ...selectors.confirmation.search_again import selected_again
+from ...selectors.confirmation.several_splits import are_signed, combined
+from ...selectors.run_fold import run_fold
 from ..jobs import passed_on, recorded
 from .fold import Fold
 
 
 def confirm_blanket(
-    table: Path, splits: Path, blanket: Path, confirmed: Path, dataset: str, spec: str, code: str = ""
+    table: Path,
+    splits: Path,
+    blanket: Path,
+    confirmed: Path,
+    dataset: str,
+    spec: str,
+    code: str = "",
+    make_fold: Callable[..., Fold] = Fold,
 ) -> None:
     """Test each member of the split ``full``'s blanket given the others, and write confirm.parquet.
 
@@ -28,23 +42,78 @@ def confirm_blanket(
     dataset : str
         Id of the data set.
     spec : str
-        The share of the rows, the seed, and what is known of features, as JSON.
+        The share of the rows, the seed, and what is known of features, as JSON. With several splits how many, and the
+        search to repeat: its spec, its folds and how they are combined.
     code : str
         Digest of the code.
+    make_fold : callable
+        Makes the folds of repeated searches.
     """
     fold = Fold(table, splits, dataset, FINAL, "0", spec, code)
     provenance, found = fold.provenance("confirm", confirmed, [blanket]), []
+    n_splits = fold.asked.get("confirm_splits", 1)
     with recorded(provenance):
         columns, earlier = read_columns(blanket)
         passed_on(provenance, [earlier])
         decided = zip(columns["feature"], columns["chosen"], columns["importance"], strict=True)
         chosen = sorted((one for one in decided if one[1]), key=lambda one: -one[2])
-        members, rows = [one[0] for one in chosen], fold.left_out_rows()
-        stored, where = read_features(table), f"{dataset}, split {FINAL}"
-        known = fold.prior().of(stored.features.names, where, stored.target.name)
-        whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
-        groups = None if stored.groups is None else stored.groups[rows]
-        target = whole[stored.target.name]
-        found = confirm_members(whole, target, members, fold.seed, groups, where, known.feature_groups)
+        members = [one[0] for one in chosen]
+        found = _tested(fold, members)
         provenance.n_tests = len(found)
-    write_rows(confirmed, [tuple(asdict(one).values()) for one in found], ARTEFACTS["confirm"].types(), provenance)
+        if n_splits > 1:
+            by_split = [found]
+            for number in range(1, n_splits):
+                own, others = _searched_again(fold, number, make_fold, provenance)
+                by_split.append(_tested(own, others))
+                provenance.n_tests += len(others)
+            stored = read_features(table)
+            groups = fold.prior().of(stored.features.names, dataset, stored.target.name).feature_groups
+            signed = are_signed(stored.features, stored.target, groups)
+            found = combined(by_split, members, signed, groups)
+    types = ARTEFACTS["confirm"].types(n_splits > 1)
+    write_rows(confirmed, [tuple(asdict(one)[name] for name in types) for one in found], types, provenance)
+
+
+def _tested(fold: Fold, members: Sequence[str]) -> list[Confirmation]:
+    """Test each member given the others on the rows that the searches of the fold leave out."""
+    rows, stored, where = fold.left_out_rows(), read_features(fold.table), f"{fold.dataset}, split {FINAL}"
+    known = fold.prior().of(stored.features.names, where, stored.target.name)
+    whole = fold.prepared(replace(stored, features=stored.features.select(members)), rows)
+    groups = None if stored.groups is None else stored.groups[rows]
+    target = whole[stored.target.name]
+    return confirm_members(whole, target, members, fold.seed, groups, where, known.feature_groups)
+
+
+def _searched_again(
+    fold: Fold, number: int, make_fold: Callable[..., Fold], provenance: Provenance
+) -> tuple[Fold, list[str]]:
+    """Search on the rows of another split, from 1 on; return its fold 0 and what was selected.
+
+    It is what a run with another base seed does on the same folds.
+    """
+    asked = fold.asked
+    seed = {"seed": seed_of_split(asked["seed"], number)}
+    search, outcomes = json.dumps({**asked["search"], **seed}), []
+    for name in asked["folds"]:
+        part = make_fold(fold.table, fold.splits, fold.dataset, FINAL, name, search, fold.code)
+        whole, target = part.read(), read_features(fold.table).target.name
+        features = whole.select([column for column in whole.names if column != target])
+        test = part.test() if part.asked["ci_test"] else None
+        outcome = run_fold(
+            part.method(),
+            test,
+            features,
+            whole[target],
+            part.seed,
+            part.limits(),
+            prior=part.prior(),
+            where=f"selector on {fold.dataset}",
+            groups=part.groups(),
+            min_effect=part.asked.get("min_effect"),
+        )
+        outcomes.append(outcome)
+        provenance.n_tests += outcome.n_tests
+    members, status, reason = selected_again(outcomes, asked["aggregate"])
+    if STATUSES.index(status) > STATUSES.index(provenance.status):
+        provenance.status, provenance.reason = status, f"the search of split {number + 1}: {reason}"
+    return replace(fold, spec=json.dumps({**asked, **seed})), members
