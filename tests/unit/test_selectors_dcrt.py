@@ -33,7 +33,7 @@ def test_p_values_are_those_of_drawing_the_feature_anew():
         weights = np.linalg.solve(CORRELATIONS[np.ix_(others, others)], CORRELATIONS[others, j])
         expected = X[:, others] @ weights
         spread = np.sqrt(1 - CORRELATIONS[j, others] @ weights)
-        left = left_of_target(X, y, others[kept_by_lasso(X[:, others], y)])
+        left = left_of_target(X, y, others[kept_by_lasso(X[:, others], y, len(X[0]))])
         drawn = expected + spread * np.random.default_rng(j).normal(size=(5_000, len(X)))
         larger = np.abs((drawn - expected) @ left) >= abs((X[:, j] - expected) @ left)
         assert larger.mean() == pytest.approx(found[j], abs=4 * np.sqrt(found[j] / 5_000) + 1e-4)
@@ -46,11 +46,11 @@ def test_one_lasso_serves_all_features_that_it_does_not_keep():
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     y = X[:, [2, 9, 20]].sum(axis=1) + rng.normal(size=100)
     y -= y.mean()
-    kept = kept_by_lasso(X, y)
+    kept = kept_by_lasso(X, y, 30)
     assert 3 <= len(kept) < 30
     for j in np.setdiff1d(np.arange(30), kept):
         others = np.delete(np.arange(30), j)
-        assert others[kept_by_lasso(X[:, others], y)].tolist() == kept.tolist()
+        assert others[kept_by_lasso(X[:, others], y, len(X[0]))].tolist() == kept.tolist()
 
 
 @pytest.mark.parametrize("n", [40, 10], ids=["more rows", "more columns"])

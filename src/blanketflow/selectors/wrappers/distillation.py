@@ -70,21 +70,22 @@ def _precision(
     return block, (left * (singular * along)) @ axes
 
 
-def kept_by_lasso(columns: np.ndarray, y: np.ndarray, penalty: float = 1.0) -> np.ndarray:
+def kept_by_lasso(columns: np.ndarray, y: np.ndarray, of_columns: int, penalty: float = 1.0) -> np.ndarray:
     """Return which columns a scaled lasso keeps, as positions.
 
     The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043), and
-    times `penalty`. It depends on no column, and without a column that is not kept the others are the same: so one
-    lasso serves all features that it does not keep.
+    times `penalty`; m is `of_columns`, the number of all columns, also where one feature's are left out. So without a
+    feature that is not kept the others are the same, and one lasso serves all features that it does not keep.
     """
     from sklearn.linear_model import Lasso
 
-    n, m = columns.shape
+    n = len(columns)
+    share = penalty * np.sqrt(2.0 * np.log(max(of_columns, 2)) / n)
     noise, lasso = float(y.std()), Lasso(fit_intercept=False, warm_start=True, max_iter=10_000)
     for _ in range(ROUNDS):
-        if noise <= 0 or not m:
+        if noise <= 0 or not columns.size:
             return np.empty(0, dtype=np.int64)
-        lasso.set_params(alpha=penalty * noise * np.sqrt(2.0 * np.log(max(m, 2)) / n)).fit(columns, y)
+        lasso.set_params(alpha=share * noise).fit(columns, y)
         before, noise = noise, float(np.sqrt(np.mean((y - columns @ lasso.coef_) ** 2)))
         if abs(noise - before) <= CLOSE * before:
             break
@@ -129,7 +130,7 @@ def dcrt_p_values(
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
     check_time()
-    kept = [kept_by_lasso(columns, y, penalty) for y in outcomes.T]
+    kept = [kept_by_lasso(columns, y, len(owners), penalty) for y in outcomes.T]
     of_all = [left_of_target(columns, y, k) for y, k in zip(outcomes.T, kept, strict=True)]
     statistics, dof = np.zeros(n_features), np.zeros(n_features)
     for feature in np.unique(owners):
@@ -139,7 +140,7 @@ def dcrt_p_values(
         for y, k, whole in zip(outcomes.T, kept, of_all, strict=True):
             if np.isin(k, own).any():
                 check_time()
-                k = others[kept_by_lasso(columns[:, others], y, penalty)]
+                k = others[kept_by_lasso(columns[:, others], y, len(owners), penalty)]
                 whole = left_of_target(columns, y, k)
             distilled.append(whole)
             n_kept = max(n_kept, len(k))
