@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult, CIResults
-from ..core.sufficient_statistics import TablesNotCounted
 from .contingency import ContingencyEngine
 from .engines import Candidate, columns_of
 
@@ -20,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class CountedEngine(ContingencyEngine):
-    """Answers queries from `SufficientStatistics`.
+    """Answers queries from `SufficientStatistics`, or from tables that are counted on demand.
 
-    A test whose table was refused, since a cell is too small to be told, is not reliable, and finds nothing.
+    A test whose table was refused, since a cell is too small to be told or there are too many, is not reliable, and
+    finds nothing.
 
     Attributes
     ----------
@@ -101,14 +101,10 @@ class CountedEngine(ContingencyEngine):
 
         None where it was refused. Raises `TablesNotCounted` with all that are missing.
         """
-        found, missing = [], []
-        for members in sets:
-            names = tuple(self._names[at] for at in (*members, *others))
-            try:
-                table = self._statistics.counted(names)
-            except TablesNotCounted as error:
-                missing += error.column_sets
-                continue
+        asked, found = [(members, tuple(self._names[at] for at in (*members, *others))) for members in sets], []
+        for (members, names), table in zip(
+            asked, self._statistics.counted_each([names for _, names in asked]), strict=True
+        ):
             if table is None:
                 self.refused.add(self._statistics.in_order(names))
             else:
@@ -117,6 +113,4 @@ class CountedEngine(ContingencyEngine):
                     occurs = table.sum(axis=tuple(at for at in range(table.ndim) if at != axis)) > 0
                     table = table if occurs.all() else table.compress(occurs, axis=axis)
             found.append(table)
-        if missing:
-            raise TablesNotCounted(missing)
         return found
