@@ -173,20 +173,11 @@ def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
     >>> bf.fit_statistics(bf.HITONMB(ci_test="g2"), packed).selected_features_
     ['a']
     """
-    from ..ci.packed_codes import PackedCodes, PackedRows
-    from ..data.counting import check_columns, coded_blocks
     from ..data.statistics_file import read_agreement
+    from .rows_in_blocks import packed_rows
 
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
-    rows, at = blocks_of(X, agreed.target, agreed.task, whole=False), 0
-    check_columns(rows, agreed)
-    packed = PackedCodes(rows.n_rows, len(agreed.codings))
-    packed.add(*((place, coding.n_levels) for place, coding in enumerate(agreed.codings)))
-    for codes in coded_blocks(rows, agreed, agreed.names):
-        for place, name in enumerate(agreed.names):
-            packed.put(place, at, codes[name])
-        at += len(codes[agreed.target])
-    return PackedRows(agreed, packed)
+    return packed_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
 
 
 def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStatistics:

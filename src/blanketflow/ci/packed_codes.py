@@ -43,8 +43,10 @@ class PackedCodes:
         self._starts, self._bits = np.full(n_columns, -1, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
         self.n_levels = np.zeros(n_columns, dtype=np.int64)
 
-    def __contains__(self, column: int) -> bool:
-        return self._starts[column] >= 0
+    @staticmethod
+    def n_bytes(n_rows: int, n_levels: Iterable[int]) -> int:
+        """Return how many bytes the codes of columns take, but for what fills the last block."""
+        return sum(_bits(one) * n_rows // 8 for one in n_levels)
 
     def add(self, *columns: tuple[int, int]) -> None:
         """Make room for the codes of columns, given as pairs of position and number of codes.
@@ -56,7 +58,7 @@ class PackedCodes:
                 raise UnsupportedError(
                     f"a column has {n_levels:,} levels, and {MOST_CODES:,} can be packed. Drop it, or use fewer bins."
                 )
-            bits = next(width for width in (1, 2, 4, 8, 16) if n_levels <= 2**width)
+            bits = _bits(n_levels)
             self.n_levels[column], self._bits[column], self._starts[column] = n_levels, bits, self._used
             self._used += self._n_blocks * self._kernels.BLOCK * bits // 8
         if self._file:
@@ -93,6 +95,10 @@ class PackedCodes:
             members, set_start, np.array(ends, dtype=np.int64), counts,
         )  # fmt: skip
         return counts.sum(axis=0)
+
+
+def _bits(n_levels: int) -> int:
+    return next(width for width in (1, 2, 4, 8, 16) if n_levels <= 2**width)
 
 
 def _passes(sizes: Sequence[int]) -> Iterator[list[int]]:

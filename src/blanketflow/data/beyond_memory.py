@@ -15,10 +15,15 @@ def file_beyond(n_rows: int, cell_bytes: Sequence[int], max_memory: int | None) 
 
     `cell_bytes` says how many bytes a cell of each column takes. None stands for half of the memory that is free.
     """
-    n_bytes = n_rows * sum(one + LISTED for one in cell_bytes)
-    if n_bytes <= (free_memory() // 2 if max_memory is None else max_memory):
+    if not is_beyond(n_rows, cell_bytes, max_memory):
         return None
     return MappedFile((n_rows * WIDEST + 64) * len(cell_bytes))
+
+
+def is_beyond(n_rows: int, cell_bytes: Sequence[int], max_memory: int | None) -> bool:
+    """Return whether columns take more memory than `max_memory`, with their row lists."""
+    n_bytes = n_rows * sum(one + LISTED for one in cell_bytes)
+    return n_bytes > (free_memory() // 2 if max_memory is None else max_memory)
 
 
 def free_memory() -> int:
