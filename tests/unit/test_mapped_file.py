@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from blanketflow.api.select import select
-from blanketflow.ci import get_ci_test
+from blanketflow.ci import get_ci_test, packed_codes
+from blanketflow.ci.packed_table import PackedTableEngine
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, StorageError
 from blanketflow.core.mapped_file import MappedFile, any_mapped, is_mapped
@@ -81,12 +82,29 @@ def test_every_result_of_a_test_is_equal(path, name):
         table = impute(numbers, numbers) if name == "fisher-z" else impute(features, features)
         bound = get_ci_test(name).bind(table, seed=0)
         if most == 1 and name in ("g2", "chi2"):
-            assert is_mapped(bound.engine.columns.rows)
+            assert isinstance(bound.engine, PackedTableEngine)
         queries = [([1, 2], 0, ()), ([2, 3], 1, (0,)), ([len(table) - 1], 2, (0, 1))]
         found.append([bound.test_many(*query) for query in queries])
     for ours, theirs in zip(*found, strict=True):
         for field in ("statistic", "p_value", "log_p", "dof", "reliable"):
             np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+
+
+@pytest.mark.parametrize("name", ["g2", "chi2"])
+def test_tables_of_too_many_cells_are_counted_from_the_rows(path, name, monkeypatch):
+    monkeypatch.setattr(packed_codes, "MOST_CELLS", 8)
+    engines = []
+    for most in (1, "1TB"):
+        features = read_source("t", spec(path, most), 0).features
+        engines.append(get_ci_test(name).bind(impute(features, features), seed=0).engine)
+    ours, theirs = engines
+    assert isinstance(ours, PackedTableEngine) and not isinstance(theirs, PackedTableEngine)
+    for columns, given in [([1, 2], ()), ([3], (1,)), ([1, 3], (2, 4))]:
+        for one, other in zip(ours.evaluate(columns, 0, given), theirs.evaluate(columns, 0, given), strict=True):
+            assert one == other
+    assert [*ours.evaluate_sets([(1, 2), (2, 3)], 0, ())] == [*theirs.evaluate_sets([(1, 2), (2, 3)], 0, ())]
+    asked = np.array([1, 3])
+    assert np.array_equal(ours.entropy(asked, (0,)), theirs.entropy(asked, (0,)))
 
 
 @pytest.mark.parametrize(("method", "test"), [("hiton-mb", {"type": "g2"}), ("mrmr", {}), ("iamb", {"type": "chi2"})])

@@ -14,7 +14,7 @@ from .contingency import ContingencyEngine
 from .engines import Candidate, columns_of
 
 if TYPE_CHECKING:
-    from ..core.summed_table import SummedTable
+    from ..core.summed_table import Counts
     from .contingency import ContingencyTest
 
 
@@ -30,18 +30,18 @@ class CountedEngine(ContingencyEngine):
         The tables that were asked for and refused.
     """
 
-    def __init__(self, test: ContingencyTest, table: SummedTable) -> None:
+    def __init__(self, test: ContingencyTest, names: Sequence[str], statistics: Counts) -> None:
         from ..kernels import counted_tables
 
         self._table_test, self._sum_of_terms = counted_tables.table_test, counted_tables.sum_of_terms
-        self._names, self._statistics = table.names, table.statistics
-        if table.statistics.cross_products is not None:
+        self._names, self._statistics = names, statistics
+        if statistics.cross_products is not None:
             raise UnsupportedError(
                 f"{test.card.id} needs tables of counts, and cross products were added up. Set tables to relevance, "
                 "pairs or triples in the agreement, or ci_test to fisher-z."
             )
         self.refused: set[tuple[str, ...]] = set()
-        self._set_rules(test, table.n_rows)
+        self._set_rules(test, statistics.n_rows)
 
     def evaluate_one(self, candidate: int, target: int, given: tuple[int, ...]) -> CIResult:
         """Test one candidate."""

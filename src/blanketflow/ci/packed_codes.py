@@ -53,6 +53,7 @@ class PackedCodes:
 
         Raises `UnsupportedError` if one has more than 65,536 codes.
         """
+        before = self._used
         for column, n_levels in columns:
             if n_levels > MOST_CODES:
                 raise UnsupportedError(
@@ -62,7 +63,7 @@ class PackedCodes:
             self.n_levels[column], self._bits[column], self._starts[column] = n_levels, bits, self._used
             self._used += self._n_blocks * self._kernels.BLOCK * bits // 8
         if self._file:
-            self._file.claim(self._packed[: self._used])
+            self._file.claim(self._packed[before : self._used])
         else:
             self._packed.resize(self._used, refcheck=False)  # in place where the system can; new bytes are zeros
 
@@ -115,7 +116,34 @@ def _passes(sizes: Sequence[int]) -> Iterator[list[int]]:
         yield held
 
 
-class PackedRows:
+class PackedTables:
+    """Tables by the names of columns, counted from packed codes; `cross_products` says that there are no products."""
+
+    cross_products = None
+
+    def __init__(self, names: Iterable[str], packed: PackedCodes) -> None:
+        self.n_rows, self._packed = packed.n_rows, packed
+        self._place = {name: at for at, name in enumerate(names)}
+
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the tables of columns, with their axes as asked; None for one of more than 2^25 cells.
+
+        Tables that end with the same columns are counted together.
+        """
+        if not sets:
+            return []
+        placed, shared = [tuple(self._place[name] for name in one) for one in sets], 0
+        while shared + 1 < min(map(len, placed)) and len({one[-shared - 1] for one in placed}) == 1:
+            shared += 1
+        members = [one[: len(one) - shared] for one in placed]
+        return self._packed.count(members, placed[0][len(placed[0]) - shared :])
+
+    def in_order(self, names: Iterable[str]) -> Columns:
+        """Return different columns in the order of the table."""
+        return tuple(sorted(set(names), key=self._place.__getitem__))
+
+
+class PackedRows(PackedTables):
     """The packed codes of a table by an agreement: any table of its columns is counted when it is asked for.
 
     Parameters
@@ -134,28 +162,14 @@ class PackedRows:
     [[[10, 0], [10, 0]], [[0, 10], [0, 10]]]
     """
 
-    #: Tables are counted, not products.
-    cross_products = None
-
     def __init__(self, agreement: Agreement, packed: PackedCodes) -> None:
-        self.agreement, self.n_rows, self._packed = agreement, packed.n_rows, packed
-        self._place = {name: at for at, name in enumerate(agreement.names)}
+        super().__init__(agreement.names, packed)
+        self.agreement = agreement
         self._of_one: list[np.ndarray | None] = []
 
     def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
-        """Return the tables of columns, with their axes as asked; None for one of more than 2^25 cells.
-
-        Tables that end with the same columns are counted together.
-        """
-        if all(len(one) == 1 for one in sets):  # asked for column by column: all are counted at the first time
+        """Return the tables of columns; those of single columns are counted all at the first time, and kept."""
+        if all(len(one) == 1 for one in sets):
             self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
             return [self._of_one[self._place[one]] for (one,) in sets]
-        placed, shared = [tuple(self._place[name] for name in one) for one in sets], 0
-        while shared + 1 < min(map(len, placed)) and len({one[-shared - 1] for one in placed}) == 1:
-            shared += 1
-        cut = [(one[: len(one) - shared], one[len(one) - shared :]) for one in placed]
-        return self._packed.count([members for members, _ in cut], cut[0][1] if cut else ())
-
-    def in_order(self, names: Iterable[str]) -> Columns:
-        """Return different columns in the order of the agreement."""
-        return tuple(sorted(set(names), key=self._place.__getitem__))
+        return super().counted_each(sets)

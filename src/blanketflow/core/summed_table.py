@@ -14,13 +14,8 @@ from .sufficient_statistics import Columns, CrossProducts
 from .table import Column, Table
 
 
-class Statistics(Protocol):
-    """What tests ask of rows that they do not see: `SufficientStatistics`, or codes that are counted on demand."""
-
-    @property
-    def agreement(self) -> Agreement:
-        """Levels and borders of the columns."""
-        ...
+class Counts(Protocol):
+    """What tests ask of rows that they do not see: tables that were counted, or are counted on demand."""
 
     @property
     def n_rows(self) -> int:
@@ -38,6 +33,15 @@ class Statistics(Protocol):
 
     def in_order(self, names: Iterable[str]) -> Columns:
         """Return different columns in the order of the agreement."""
+        ...
+
+
+class Statistics(Counts, Protocol):
+    """The same with what was agreed on, such as `SufficientStatistics`."""
+
+    @property
+    def agreement(self) -> Agreement:
+        """Levels and borders of the columns."""
         ...
 
 
