@@ -130,6 +130,7 @@ def resources(stage, n_folds=None):
     return {
         "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
         "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
+        "max_memory": lambda wildcards, attempt: asked(wildcards, attempt).max_memory,
     }
 
 
