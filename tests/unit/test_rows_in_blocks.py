@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from blanketflow.api.select import select
+from blanketflow.core.errors import DataError
 
 IN_BLOCKS = "rows were read in blocks"
 
@@ -51,6 +52,14 @@ def test_products_give_the_answer_of_the_rows(path):
 def test_the_test_that_auto_chooses_is_the_one_for_the_rows(path):
     on_rows, in_blocks = both(path, {"method": "gs", "ci_test": "auto"}, {}, drop=["d"])
     assert on_rows.ci_test == "g2" and same(on_rows, in_blocks) and IN_BLOCKS in in_blocks.notes[0]
+
+
+def test_what_rows_unpack_to_is_no_limit_where_they_never_are_in_memory(path, monkeypatch):
+    monkeypatch.setenv("BLANKETFLOW_MAX_GB", "0.00001")
+    spec = {"path": str(path), "target": "t", "task": "classification"}
+    with pytest.raises(DataError, match="BLANKETFLOW_MAX_GB"):
+        select(spec, {"method": "gs"}, {"type": "g2"}, 1)
+    assert IN_BLOCKS in select({**spec, "max_memory": 1}, {"method": "gs"}, {"type": "g2"}, 1).notes[0]
 
 
 @pytest.mark.parametrize(

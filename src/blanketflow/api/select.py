@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import __version__
 from ..ci.base import CITest
+from ..ci.choice import AUTO
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config, Selector
@@ -220,7 +221,9 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     blocks = blocks_beyond_memory("table", asked, spec) if config.selectors["selector"].folds == 0 else None
     if blocks is None:
         return None
-    config = with_chosen_tests(config, {"table": peek("table", spec, seed)})
+    # A look refuses what would unpack to too much, which matters only where the rows come into memory.
+    is_auto = config.selectors["selector"].ci_test == AUTO
+    config = with_chosen_tests(config, {"table": peek("table", spec, seed)} if is_auto else {})
     chosen, test = config.selectors["selector"], config.test("table", "selector")
     table = kept_of_blocks(blocks, chosen.method, test, max_memory("table", spec))
     if table is None:
