@@ -77,9 +77,10 @@ def test_what_needs_rows_reads_them(path, selector, ci_test, keys):
     assert same(on_rows, in_file) and not any(IN_BLOCKS in note for note in in_file.notes)
 
 
-def test_missing_cells_are_imputed_on_the_rows(path, tmp_path):
-    frame = pd.read_parquet(path)
-    frame.loc[5, "d"] = np.nan
+@pytest.mark.parametrize("where", ["d", "t"])
+def test_with_missing_cells_rows_are_read(path, tmp_path, where):
+    frame = pd.read_parquet(path).astype({"t": str})
+    frame.loc[5, where] = None
     frame.to_parquet(tmp_path / "gaps.parquet")
     on_rows, in_file = both(tmp_path / "gaps.parquet", {"method": "gs"}, {"type": "g2"}, task="classification")
     assert same(on_rows, in_file) and not any(IN_BLOCKS in note for note in in_file.notes)

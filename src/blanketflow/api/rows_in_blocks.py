@@ -28,14 +28,14 @@ def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str,
     `asked` are the keys that someone wrote, `spec` has the defaults, too.
     """
     keys = {key for key, value in asked.items() if value is not None}
-    if not keys <= STREAMED | {*KEYS} - {"feature_groups"} or locate(name, spec).kind != "parquet":
+    if not keys <= STREAMED | ({*KEYS} - {"feature_groups"}) or (source := locate(name, spec)).kind != "parquet":
         return None
-    blocks = ParquetBlocks(name, spec)
+    blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
     return blocks if is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec)) else None
 
 
 def kept_of_blocks(
-    blocks: RowBlocks, method: Method, test: CITest | None, most_bytes: int | None
+    blocks: ParquetBlocks, method: Method, test: CITest | None, most_bytes: int | None
 ) -> SummedTable | None:
     """Return what a search needs of the rows; None if it needs the rows themselves, or a cell is missing.
 
@@ -45,7 +45,7 @@ def kept_of_blocks(
     if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
         return None
     are_products = test.sums == CROSS_PRODUCTS
-    if are_products and most_bytes is None:
+    if (are_products and most_bytes is None) or blocks.has_missing_target():
         return None
     codings = [*_codings(blocks, test, are_products)]
     if len(codings) < len(blocks.names):

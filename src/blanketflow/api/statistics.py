@@ -313,8 +313,8 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
                 f"table: counts of rows cannot obey {unknown[0]}. Remove it, and list what is not a feature under drop."
             )
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
-        if is_streamed and locate("table", X).kind == "parquet":
-            return ParquetBlocks("table", X)
+        if is_streamed and (source := locate("table", X)).kind == "parquet":
+            return ParquetBlocks("table", {**X, "path": str(source.path)})
         raw = read_source("table", X, DEFAULT_SEED, whole=whole)
     else:
         columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}

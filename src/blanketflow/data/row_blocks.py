@@ -82,14 +82,21 @@ class ParquetBlocks(RowBlocks):
 
     def column(self, name: str) -> Column:
         """Return a whole column."""
+        found = self._whole(name)
+        if name != self._target:
+            return used_levels(found)
+        if n_missing := found.n_missing():
+            raise DataError(f"{self._name}: the target {name!r} has {n_missing} missing cells. Drop these rows first.")
+        return prepare_target(self._name, self._spec, self._few_of_each(found))[0]
+
+    def has_missing_target(self) -> bool:
+        """Return whether a cell of the target is missing."""
+        return self._whole(self._target).n_missing() > 0
+
+    def _whole(self, name: str) -> Column:
         import pyarrow as pa
 
-        found = columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
-        return (
-            prepare_target(self._name, self._spec, self._few_of_each(found))[0]
-            if name == self._target
-            else used_levels(found)
-        )
+        return columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
 
     def _few_of_each(self, target: Column) -> Column:
         """Return a target with each class as often as the rules of tasks and classes can tell, which saves memory."""
