@@ -145,14 +145,6 @@ def sample_of_table(table: Table, max_rows: int | None, seed: int) -> tuple[Tabl
     return _used(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
 
 
-def sample_of_table(table: Table, max_rows: int | None, seed: int) -> tuple[Table, str]:
-    """Return a table, or beyond `max_rows` a sample of it that no target stratifies, and in words that it is one."""
-    if max_rows is None or table.n_rows <= max_rows:
-        return table, ""
-    rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), max_rows, seed)
-    return used(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
-
-
 def _complete(name: str, features: Table) -> np.ndarray:
     gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
     rows = np.flatnonzero(~np.any([column.missing() for column in gaps], axis=0)) if gaps else None
