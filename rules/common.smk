@@ -115,6 +115,7 @@ def resources_of_several(stage, names, n_parts, key="selector"):
     return {
         "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
         "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
+        "max_memory": lambda wildcards, attempt: asked(wildcards, attempt).max_memory,
     }
 
 
@@ -130,6 +131,7 @@ def resources(stage, n_folds=None):
     return {
         "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
         "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
+        "max_memory": lambda wildcards, attempt: asked(wildcards, attempt).max_memory,
     }
 
 

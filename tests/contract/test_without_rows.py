@@ -60,6 +60,13 @@ def test_triples_are_enough_with_g2(levels, name):
     assert on_sums.trace_.equals(on_rows.trace_) and on_sums.n_tests_ == on_rows.n_tests_
 
 
+@pytest.mark.parametrize("name", BY_TESTS)
+def test_packed_rows_are_enough_with_g2(levels, name):
+    frame, statistics = levels
+    on_rows, on_codes = fitted(name, frame, bf.pack(frame, statistics.agreement), ci_test="g2")
+    assert on_codes.trace_.equals(on_rows.trace_) and on_codes.n_tests_ == on_rows.n_tests_
+
+
 @pytest.mark.parametrize("name", ["iamb", "mmpc"])
 def test_more_exchanges_find_what_the_rows_have(levels, name):
     """The merge side asks for tables until it has an answer, in which every number is that of the rows."""

@@ -26,6 +26,7 @@ TAKING = {
     if TESTS.get(method.default_test, method).card.takes_max_rows
 } | {"gs": {"ci_test": "hsic"}}
 TAKING["ppfs"], TAKING["permutation-importance"] = {"n_repeats": 6}, {"n_permutations": 19}
+TAKING["auto"] = {"max_candidates": 3, "n_parts": 2}
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +79,36 @@ def test_a_class_refuses_it_where_all_rows_are_taken():
         bf.Relief(max_rows=5).fit(X, Y)
     with pytest.raises(UnsupportedError, match="Stepwise: rows that count several times are not sampled"):
         bf.Stepwise(max_rows=MOST).fit(X, Y, sample_weight=np.full(N, 2))
-    with pytest.raises(ConfigError, match="relief has max_rows, which compare does not take"):
+    with pytest.raises(ConfigError, match="'relief' has a max_rows of its own"):
         bf.compare(X, Y, selectors=[bf.Relief(max_rows=MOST)])
+    with pytest.raises(ParameterError, match=r"blankets: mmpc with g2 takes all rows.*Remove max_rows"):
+        bf.blankets(X, "mmpc", "g2", max_rows=MOST)
+
+
+def test_compare_takes_a_sample_for_those_that_take_one(study):
+    how = {"models": ["tree"], "evaluation": 0, "folds": 0, "name": "study"}
+    selectors = {"relief": {"method": "relief", "n_features": 2}, "gs": {"method": "gs", "ci_test": "lr-mixed"}}
+    found = bf.compare(X, Y, selectors, max_rows=MOST, **how)
+    plan = make_plan(config(study, max_rows=MOST), str)
+    rows = sampled(np.arange(N), (Y == "yes").astype(int), MOST, fold_seed(plan.config.seed, "study", "full", "0"))
+    assert set(found.blanket("relief")) == {*bf.Relief(n_features=2).fit(X[rows], Y[rows]).selected_features_}
+    assert found.blanket("gs") == bf.compare(X, Y, {"gs": selectors["gs"]}, **how).blanket("gs")
+
+
+def test_blankets_of_a_sample_are_those_of_these_rows():
+    found = bf.blankets(X, "gs", "hsic", max_rows=MOST, alpha=0.2)
+    rows = sampled(np.arange(N), np.zeros(N), MOST, fold_seed(0, "0"))
+    assert found.to_dict() == bf.blankets(X[rows], "gs", "hsic", alpha=0.2).to_dict()
+    assert found.sample == "120 of 600 rows were taken (max_rows)"
+    assert bf.blankets(X[rows], "gs", "hsic", max_rows=MOST).sample == ""
+
+
+@pytest.mark.extended
+def test_the_answer_of_a_sample_is_that_of_these_rows():
+    found = bf.select(X, Y, None, max_rows=MOST)
+    rows = sampled(np.arange(N), (Y == "yes").astype(int), MOST, fold_seed(0, "0"))
+    alone = bf.select(X[rows], Y[rows], None)
+    assert found.features == alone.features and found.scores.equals(alone.scores)
 
 
 def config(study, **more):

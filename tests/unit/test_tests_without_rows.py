@@ -26,14 +26,16 @@ def same(found, expected):
 
 
 @pytest.mark.parametrize("dof", ["adjusted", "nominal", "observed"])
+@pytest.mark.parametrize("are_packed", [False, True])
 @pytest.mark.parametrize("name", ["g2", "chi2"])
-def test_counts_give_every_result_to_the_last_bit(name, dof):
+def test_counts_give_every_result_to_the_last_bit(name, dof, are_packed):
     frame = discrete()
     agreement = bf.agree(frame, "t")
     every = tuple(frame.columns[:6])
     counted = bf.count(frame, bf.core.agreement.Agreement("t", agreement.codings, "asked", asked=(frame.columns,)))
     test = bf.get_ci_test(name, dof=dof, min_samples_per_cell=2)
-    on_counts, on_rows = test.bind(SummedTable(counted)), test.bind(frame)
+    statistics = bf.pack(frame, agreement) if are_packed else counted
+    on_counts, on_rows = test.bind(SummedTable(statistics)), test.bind(frame)
     rng = np.random.default_rng(0)
     queries = [(list(every), "t", []), (["a", "c"], "d", ["t"]), (["e", "a"], "f", ["c"])]
     queries += [(["f", "c"], "e", ["a"])]

@@ -100,6 +100,7 @@ def select(
     weights_are: Literal["counts", "sampling"] = "counts",
     groups: Any = None,
     within: Any = None,
+    max_rows: int | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -136,6 +137,9 @@ def select(
         Labels of rows that belong together: they are held out together.
     within : array-like of shape (n,), optional
         Refused: it is for CI tests, and models judge the sets. The classes of searches take it, such as `HITONMB`.
+    max_rows : int, optional
+        Most rows to rank and judge by, at least 10: beyond it a sample, stratified by the target. The final model is
+        trained on all rows.
     random_state : int
         Seed.
     n_jobs : int, optional
@@ -180,6 +184,7 @@ def select(
         missing=missing,
         imputations=imputations,
         weights_are=weights_are,
+        max_rows=max_rows,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,

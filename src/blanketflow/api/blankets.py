@@ -31,7 +31,7 @@ from ..selectors.run_fold import check_choice, check_pair, check_resolution, fol
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
 from .found_blankets import Blankets
-from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
+from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
 
 
 def blankets(
@@ -55,6 +55,7 @@ def blankets(
     within: Any = None,
     missing: Literal["error", "impute", "drop", "pairwise"] = "error",
     imputations: int | None = None,
+    max_rows: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     **options: Any,
@@ -106,6 +107,9 @@ def blankets(
         pairwise: each CI test uses the rows that are complete for its columns.
     imputations : int, optional
         Imputed copies of the table, at least 2, over which every CI test is pooled; with ``missing="impute"``.
+    max_rows : int, optional
+        Most rows, at least 10, for a test that trains models or compares rows with rows (``ppi``, ``cpi``, ``hsic``):
+        beyond it a sample is taken, the same for all targets, and so stratified by none of them.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
         it. `n_tests` does, because processes do not share answers.
@@ -144,7 +148,7 @@ def blankets(
     configured = _configured_method(method, options)
     prior = {"include": include, "exclude": exclude, "tiers": tiers, "feature_groups": feature_groups}
     prior = {key: as_texts(value) for key, value in prior.items()}
-    asked = {"verbose": verbose, "missing": missing, "weights_are": weights_are, **prior}
+    asked = {"verbose": verbose, "missing": missing, "weights_are": weights_are, "max_rows": max_rows, **prior}
     for name, value in asked.items():
         SHARED[name].check("blankets", name, value)
     X = as_frame(X)
@@ -158,7 +162,8 @@ def blankets(
     test = _configured_test(configured, ci_test, table, are_weighted)
     check_pair(configured, test)
     test = for_missing_cells("blankets", configured, test, missing, imputations)
-    check_rows("blankets", configured, test, are_weighted, table.design, False, None)
+    check_rows("blankets", configured, test, are_weighted, table.design, False, max_rows)
+    table, sample = sample_of_table(table, max_rows, fold_seed(random_state, "0"))
     table = filled(table, missing, test)
     check_min_effect("blankets", configured, test, min_effect)
     own = own_names(X)
@@ -197,6 +202,7 @@ def blankets(
         {own.get(name, name): statuses[name] for name in wanted},
         sum(n_tests for (_, _, n_tests), _ in parts),
         [own.get(name, name) for name in table.names],
+        sample,
     )
 
 

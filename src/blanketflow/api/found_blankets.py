@@ -28,6 +28,8 @@ class Blankets:
         CI tests computed for all targets together.
     columns : list of str
         Names of the table's columns, in table order.
+    sample : str
+        Of how many rows how many were taken, if there are more than `max_rows`; else empty.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Blankets:
     statuses: dict[str, tuple[str, str]]
     n_tests: int
     columns: list[str] = field(repr=False)
+    sample: str = ""
 
     def __getitem__(self, target: str) -> list[str]:
         """Return the names of a target's blanket, most important first."""

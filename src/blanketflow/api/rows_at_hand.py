@@ -12,6 +12,7 @@ from ..ci.base import CITest
 from ..core.design import SAMPLING, Design
 from ..core.design_arguments import labels_as_numbers, sampling_weights
 from ..core.errors import DataError, DependentRowsWarning, UnsupportedError
+from ..core.row_sample import sampled
 from ..core.table import Column, Table
 from ..core.wide_columns import WideColumns
 from ..data.columns import first_infinite, missing_by_column
@@ -134,6 +135,14 @@ def filled(features: Table, missing: str, test: CITest | None = None) -> Table:
     """
     is_taken = test is not None and test.incomplete is not None
     return impute(features, features) if missing in ("impute", "pairwise") and not is_taken else features
+
+
+def sample_of_table(table: Table, max_rows: int | None, seed: int) -> tuple[Table, str]:
+    """Return a table, or beyond `max_rows` a sample of it that no target stratifies, and in words that it is one."""
+    if max_rows is None or table.n_rows <= max_rows:
+        return table, ""
+    rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), max_rows, seed)
+    return _used(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
 
 
 def _complete(name: str, features: Table) -> np.ndarray:

@@ -10,18 +10,20 @@ from typing import Any
 
 from .. import __version__
 from ..ci.base import CITest
+from ..ci.choice import AUTO
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import checked_dataset, read_config
-from ..config.typed import Selector
+from ..config.typed import Config, Selector
 from ..core.errors import ConfigError, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
 from ..core.row_sample import sample_told, sampled
+from ..core.table import Table
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
-from ..data.raw import RawTable
+from ..data.raw import RawTable, max_memory
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
@@ -34,10 +36,11 @@ from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
 from ..workflow.grouped_rows import doubted_p_values
-from ..workflow.peek import facts_of
+from ..workflow.peek import facts_of, peek
 from ..workflow.sampled import told_of_sample
 from ..workflow.sharded import check_no_shards
 from ..workflow.worker_count import MANY, n_workers
+from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
 _SIGN = re.compile(r"[^\w\s~]").fullmatch
@@ -170,9 +173,85 @@ def select(
     checked_dataset("table", dataset)  # of one target
     config = read_config(raw)
     check_no_shards(config)
-    spec = config.datasets["table"]
     if config.selectors["selector"].confirm is not None:
         raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
+    found = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs)
+    chosen, told = found.config.selectors["selector"], found.config.chosen.get("table")
+    status, reason = worst_status([(outcome.status, outcome.reason) for outcome in found.outcomes])
+    blanket, blankets, best = _combined(found.outcomes, chosen.aggregate)
+    by_p_values = _p_values(chosen, found.test, found.outcomes[0])
+    return Selection(
+        target=found.target,
+        task=found.task,
+        method=chosen.method_name,
+        ci_test=told.id if told else found.test.card.id if found.test else None,
+        ci_test_reason=told.reason if told else "",
+        n_rows=found.features.n_rows,
+        n_features=len(found.features),
+        n_folds=chosen.folds,
+        blanket=[{**row, "kind": found.features[row["feature"]].kind} for row in blanket],
+        blankets=blankets,
+        status=status,
+        reason=reason,
+        n_tests=sum(outcome.n_tests for outcome in found.outcomes),
+        seconds=found.seconds,
+        seed=seed,
+        notes=list(filter(None, [*found.notes, by_p_values])),
+        verdict=found.outcomes[best].verdict if best is not None else {},
+    )
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """What a search found, and of what; `config` has the test that was chosen."""
+
+    config: Config
+    test: CITest | None
+    features: Table
+    target: str
+    task: str
+    outcomes: list[FoldOutcome]
+    seconds: float
+    notes: list[str]
+
+
+def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> _Searched | None:
+    """Search on what is kept of a file that is beyond `max_memory`; return None if rows are needed."""
+    spec, begin = config.datasets["table"], time.perf_counter()
+    blocks = blocks_beyond_memory("table", asked, spec) if config.selectors["selector"].folds == 0 else None
+    if blocks is None:
+        return None
+    # A look refuses what would unpack to too much, which matters only where the rows come into memory.
+    is_auto = config.selectors["selector"].ci_test == AUTO
+    config = with_chosen_tests(config, {"table": peek("table", spec, seed)} if is_auto else {})
+    chosen, test = config.selectors["selector"], config.test("table", "selector")
+    table = kept_of_blocks(blocks, chosen.method, test, max_memory("table", spec))
+    if table is None:
+        return None
+    agreement, prior = table.statistics.agreement, config.prior("table", "selector")
+    features = table.select(blocks.names[:-1])
+    outcome = run_fold(
+        chosen.method,
+        test,
+        features,
+        table[agreement.target],
+        fold_seed(seed, "0"),
+        Limits(chosen.time_limit, chosen.max_tests),
+        prior=prior,
+        where="select",
+        min_effect=chosen.min_effect,
+    )
+    note = (
+        f"rows were read in blocks, and {'products' if table.statistics.cross_products else 'packed codes'} kept: the "
+        "table is beyond max_memory. It was not looked through for findings"
+    )
+    seconds = time.perf_counter() - begin
+    return _Searched(config, test, features, agreement.target, agreement.task, [outcome], seconds, [note])
+
+
+def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searched:
+    """Search on all rows of a table, or on each fold's."""
+    spec = config.datasets["table"]
     source = read_source("table", spec, seed)
     facts = facts_of(source)
     config = with_chosen_tests(config, {"table": facts})
@@ -206,31 +285,20 @@ def select(
             n_jobs=n_workers("select", n_jobs, MANY),
         )
         outcomes.append(found)
-    told = config.chosen.get("table")
     told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
     pair = "table", "selector"
     told_of_groups = doubted_p_values(config, {"table": facts}, [pair]).get("table", [])
     of_sample = sample_told(len(folds[0][1]), max_rows) if max_rows else told_of_sample(config, "table", [pair])
-    status, reason = worst_status([(outcome.status, outcome.reason) for outcome in outcomes])
-    blanket, blankets, best = _combined(outcomes, chosen.aggregate)
-    return Selection(
-        target=source.target.name,
-        task=source.task.name,
-        method=chosen.method_name,
-        ci_test=told.id if told else test.card.id if test else None,
-        ci_test_reason=told.reason if told else "",
-        n_rows=source.features.n_rows,
-        n_features=len(source.features),
-        n_folds=chosen.folds,
-        blanket=[{**row, "kind": source.features[row["feature"]].kind} for row in blanket],
-        blankets=blankets,
-        status=status,
-        reason=reason,
-        n_tests=sum(outcome.n_tests for outcome in outcomes),
-        seconds=time.perf_counter() - begin,
-        seed=seed,
-        notes=list(filter(None, [*told_of_table, *told_of_groups, of_sample, _p_values(chosen, test, outcomes[0])])),
-        verdict=outcomes[best].verdict if best is not None else {},
+    notes, seconds = [*told_of_table, *told_of_groups, of_sample], time.perf_counter() - begin
+    return _Searched(
+        config,
+        test,
+        source.features,
+        source.target.name,
+        source.task.name,
+        outcomes,
+        seconds,
+        list(filter(None, notes)),
     )
 
 

@@ -193,4 +193,5 @@ def _head(found: Blankets) -> str:
     counts = Counter(status for status, _ in found.statuses.values())
     told = "".join(f", {count} {status}" for status, count in counts.items() if status != "ok")
     targets = "1 target" if n == 1 else f"{n} targets"
+    told += f"; {found.sample}" if found.sample else ""
     return f"Markov blankets of {targets} in a table of {len(found.columns)} columns, {found.n_tests:,} CI tests{told}"

@@ -17,6 +17,7 @@ from ..core.seeds import DEFAULT_SEED
 from ..core.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
+    from ..ci.packed_codes import PackedRows
     from ..data.row_blocks import RowBlocks
     from .estimator import MarkovBlanketSelector
 
@@ -141,6 +142,44 @@ def count(X: Any, agreement: Agreement | str | Path) -> SufficientStatistics:
     return count_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
 
 
+def pack(X: Any, agreement: Agreement | str | Path) -> PackedRows:
+    """Hold a table as codes of 1 to 16 bits a cell, from which a search counts any table that it asks for.
+
+    Parquet files are read once, in blocks of rows. 100,000,000 rows of 37 columns of up to four levels take 0.8 GB.
+
+    Parameters
+    ----------
+    X : DataFrame, Table, path or mapping
+        As in `count`.
+    agreement : Agreement or path
+        What `agree` returned, or its JSON file. Its `tables` and `min_cell` mean nothing here.
+
+    Returns
+    -------
+    PackedRows
+        For `fit_statistics`, with any search that asks its CI test alone, by ``g2`` or ``chi2``.
+
+    Raises
+    ------
+    DataError, UnsupportedError
+        If the table does not fit the agreement, or a column has more than 65,536 levels.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> packed = bf.pack(X, bf.agree(X, "y"))
+    >>> bf.fit_statistics(bf.HITONMB(ci_test="g2"), packed).selected_features_
+    ['a']
+    """
+    from ..data.statistics_file import read_agreement
+    from .rows_in_blocks import packed_rows
+
+    agreed = agreement if isinstance(agreement, Agreement) else read_agreement(agreement)
+    return packed_rows(blocks_of(X, agreed.target, agreed.task, whole=False), agreed)
+
+
 def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStatistics:
     """Add up what several places counted: tables exactly, cross products to about 1e-10 of those of all rows together.
 
@@ -176,7 +215,7 @@ def merge(parts: Sequence[SufficientStatistics | str | Path]) -> SufficientStati
     return reduce(SufficientStatistics.merged, found)
 
 
-def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Path) -> Fitted:
+def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRows | str | Path) -> Fitted:
     """Fit a selector to what was counted, as if it had seen the rows.
 
     Parameters
@@ -185,8 +224,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
         Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds and other options that are
         about rows. A test that would be chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options
         `bins` and `binning` of the test mean nothing here: the agreement has them.
-    statistics : SufficientStatistics or path
-        What `count` or `merge` returned, or its file.
+    statistics : SufficientStatistics, PackedRows or path
+        What `count` or `merge` returned, or its file; or what `pack` returned.
 
     Returns
     -------
@@ -218,7 +257,7 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | str | Pa
     from .confirmed import confirmation_frame
     from .random_state import seed_of
 
-    if not isinstance(statistics, SufficientStatistics):
+    if isinstance(statistics, str | Path):
         statistics = read_statistics_of(statistics)
     name, agreement = type(selector).__name__, statistics.agreement
     for option, plain in _OF_ROWS.items():
@@ -274,8 +313,8 @@ def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool
                 f"table: counts of rows cannot obey {unknown[0]}. Remove it, and list what is not a feature under drop."
             )
         is_streamed = {key for key, value in X.items() if value is not None} <= STREAMED
-        if is_streamed and locate("table", X).kind == "parquet":
-            return ParquetBlocks("table", X)
+        if is_streamed and (source := locate("table", X)).kind == "parquet":
+            return ParquetBlocks("table", {**X, "path": str(source.path)})
         raw = read_source("table", X, DEFAULT_SEED, whole=whole)
     else:
         columns, spec = list(as_table(as_frame(X)).columns), {"target": target, "task": task}

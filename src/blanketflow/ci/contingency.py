@@ -89,6 +89,10 @@ class ContingencyTest(DiscreteTest):
             from .contingency_by_clusters import ContingencyByClusters
 
             return ContingencyByClusters(self, table, target, table.design)
+        if any_mapped(table.columns):
+            from .packed_table import PackedTableEngine
+
+            return PackedTableEngine(self, table, target)
         return ContingencyEngine(self, table, target)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
@@ -104,7 +108,7 @@ class ContingencyTest(DiscreteTest):
         """Return the engine that reads tables which are counted already."""
         from .counted_tables import CountedEngine
 
-        return CountedEngine(self, table)
+        return CountedEngine(self, table.names, table.statistics)
 
     def effects(self, results: CIResults) -> np.ndarray:
         """Return the statistic per row, in nats."""

@@ -10,19 +10,19 @@ import numpy as np
 
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult, CIResults
-from ..core.sufficient_statistics import TablesNotCounted
 from .contingency import ContingencyEngine
 from .engines import Candidate, columns_of
 
 if TYPE_CHECKING:
-    from ..core.summed_table import SummedTable
+    from ..core.summed_table import Counts
     from .contingency import ContingencyTest
 
 
 class CountedEngine(ContingencyEngine):
-    """Answers queries from `SufficientStatistics`.
+    """Answers queries from `SufficientStatistics`, or from tables that are counted on demand.
 
-    A test whose table was refused, since a cell is too small to be told, is not reliable, and finds nothing.
+    A test whose table was refused, since a cell is too small to be told or there are too many, is not reliable, and
+    finds nothing.
 
     Attributes
     ----------
@@ -30,18 +30,18 @@ class CountedEngine(ContingencyEngine):
         The tables that were asked for and refused.
     """
 
-    def __init__(self, test: ContingencyTest, table: SummedTable) -> None:
+    def __init__(self, test: ContingencyTest, names: Sequence[str], statistics: Counts) -> None:
         from ..kernels import counted_tables
 
         self._table_test, self._sum_of_terms = counted_tables.table_test, counted_tables.sum_of_terms
-        self._names, self._statistics = table.names, table.statistics
-        if table.statistics.cross_products is not None:
+        self._names, self._statistics = names, statistics
+        if statistics.cross_products is not None:
             raise UnsupportedError(
                 f"{test.card.id} needs tables of counts, and cross products were added up. Set tables to relevance, "
                 "pairs or triples in the agreement, or ci_test to fisher-z."
             )
         self.refused: set[tuple[str, ...]] = set()
-        self._set_rules(test, table.n_rows)
+        self._set_rules(test, statistics.n_rows)
 
     def evaluate_one(self, candidate: int, target: int, given: tuple[int, ...]) -> CIResult:
         """Test one candidate."""
@@ -101,14 +101,10 @@ class CountedEngine(ContingencyEngine):
 
         None where it was refused. Raises `TablesNotCounted` with all that are missing.
         """
-        found, missing = [], []
-        for members in sets:
-            names = tuple(self._names[at] for at in (*members, *others))
-            try:
-                table = self._statistics.counted(names)
-            except TablesNotCounted as error:
-                missing += error.column_sets
-                continue
+        asked, found = [(members, tuple(self._names[at] for at in (*members, *others))) for members in sets], []
+        for (members, names), table in zip(
+            asked, self._statistics.counted_each([names for _, names in asked]), strict=True
+        ):
             if table is None:
                 self.refused.add(self._statistics.in_order(names))
             else:
@@ -117,6 +113,4 @@ class CountedEngine(ContingencyEngine):
                     occurs = table.sum(axis=tuple(at for at in range(table.ndim) if at != axis)) > 0
                     table = table if occurs.all() else table.compress(occurs, axis=axis)
             found.append(table)
-        if missing:
-            raise TablesNotCounted(missing)
         return found

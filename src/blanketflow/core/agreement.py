@@ -58,10 +58,11 @@ class Coding:
             place = {level: code for code, level in enumerate(self.levels)}
             codes = np.array([place.get(level, -1) for level in column.levels], dtype=np.int32)[column.values]
         else:
-            values, borders = column.cells(), self.levels[:-1] or self.borders
-            codes = np.searchsorted(np.array(borders, dtype=np.float64), values).astype(np.int32)
-            if self.levels:
-                codes[np.array(self.levels)[codes] != values] = -1
+            values = column.cells()
+            if values.dtype.itemsize == 1:  # few values, whose codes are looked up
+                codes = self._codes(np.arange(256, dtype=np.uint8).view(values.dtype))[values.view(np.uint8)]
+            else:
+                codes = self._codes(values)
         if (codes < 0).any():
             cell = column.cells()[int(np.argmin(codes))]
             level = column.levels[cell] if self.kind == CATEGORICAL else cell.item()
@@ -69,6 +70,14 @@ class Coding:
                 f"column {self.name!r} holds {level!r}, which is not among the {len(self.levels)} agreed levels. "
                 "Extend the agreement by this table (blanketflow count --agree), and count everywhere anew."
             )
+        return codes
+
+    def _codes(self, values: np.ndarray) -> np.ndarray:
+        """Return the codes of numbers, -1 for a value that was not agreed on."""
+        borders = np.array(self.levels[:-1] or self.borders, dtype=np.float64)
+        codes = np.searchsorted(borders, values).astype(np.int32)
+        if self.levels:
+            codes[np.array(self.levels)[codes] != values] = -1
         return codes
 
     def check(self, column: Column) -> None:

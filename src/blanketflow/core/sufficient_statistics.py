@@ -135,6 +135,18 @@ class SufficientStatistics:
         kept = [name for name in columns if name in names]
         return self.counts[columns].sum(axis=left_out).transpose([kept.index(name) for name in names])
 
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the table of each of some sets, as `counted` does; raises `TablesNotCounted` with all that lack."""
+        found, missing = [], []
+        for names in sets:
+            try:
+                found.append(self.counted(names))
+            except TablesNotCounted as error:
+                missing += error.column_sets
+        if missing:
+            raise TablesNotCounted(missing)
+        return found
+
     @cached_property
     def _refused(self) -> set[Columns]:
         return {*self.refused}

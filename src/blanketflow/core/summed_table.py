@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
+from .agreement import Agreement
 from .cards import CATEGORICAL
 from .errors import UnsupportedError
-from .sufficient_statistics import SufficientStatistics
+from .sufficient_statistics import Columns, CrossProducts
 from .table import Column, Table
+
+
+class Counts(Protocol):
+    """What tests ask of rows that they do not see: tables that were counted, or are counted on demand."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are counted."""
+        ...
+
+    @property
+    def cross_products(self) -> CrossProducts | None:
+        """Means and sums of products, None if tables are counted."""
+        ...
+
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the table of each of some sets of columns, with their axes as asked; None if there is none."""
+        ...
+
+    def in_order(self, names: Iterable[str]) -> Columns:
+        """Return different columns in the order of the agreement."""
+        ...
+
+
+class Statistics(Counts, Protocol):
+    """The same with what was agreed on, such as `SufficientStatistics`."""
+
+    @property
+    def agreement(self) -> Agreement:
+        """Levels and borders of the columns."""
+        ...
 
 
 class NoCells:
@@ -45,11 +77,12 @@ class NoCells:
 
 
 class SummedTable(Table):
-    """The columns of `SufficientStatistics`, or some of them. CI tests that need no rows are bound to it.
+    """The columns of some statistics, or some of them. CI tests that need no rows are bound to it.
 
     Examples
     --------
     >>> from blanketflow.core.agreement import Agreement, Coding
+    >>> from blanketflow.core.sufficient_statistics import SufficientStatistics
     >>> both = Coding("a", "boolean", (0, 1)), Coding("t", "boolean", (0, 1))
     >>> counted = {("a", "t"): np.array([[30, 10], [10, 30]])}
     >>> table = SummedTable(SufficientStatistics(Agreement("t", both), 80, counted))
@@ -58,7 +91,7 @@ class SummedTable(Table):
     20.93
     """
 
-    def __init__(self, statistics: SufficientStatistics, names: Iterable[str] | None = None) -> None:
+    def __init__(self, statistics: Statistics, names: Iterable[str] | None = None) -> None:
         codings = {coding.name: coding for coding in statistics.agreement.codings}
         cells: Any = NoCells(statistics.n_rows)
         chosen = [codings[name] for name in (codings if names is None else names)]

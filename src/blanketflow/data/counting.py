@@ -44,11 +44,23 @@ def count_rows(rows: RowBlocks, agreement: Agreement) -> SufficientStatistics:
     """
     from threadpoolctl import threadpool_limits
 
+    check_columns(rows, agreement)
+    with threadpool_limits(1):  # more threads wait for each other at such sizes, and change the last digits of sums
+        return _counted_or_summed(rows, agreement)
+
+
+def check_columns(rows: RowBlocks, agreement: Agreement) -> None:
+    """Raise `DataError` if rows lack a column that was agreed on."""
     missing = [name for name in agreement.names if name not in rows.names]
     if missing:
         raise DataError(f"the table lacks columns that were agreed on: {missing[:5]}. Name them as elsewhere.")
-    with threadpool_limits(1):  # more threads wait for each other at such sizes, and change the last digits of sums
-        return _counted_or_summed(rows, agreement)
+
+
+def coded_blocks(rows: RowBlocks, agreement: Agreement, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the codes of some columns, block by block; raises `DataError` as `Coding.codes` does."""
+    codings = {coding.name: coding for coding in agreement.codings}
+    for block in rows.blocks(names):
+        yield {name: codings[name].codes(_as_agreed(block[name], codings[name])) for name in names}
 
 
 def _counted_or_summed(rows: RowBlocks, agreement: Agreement) -> SufficientStatistics:
@@ -78,8 +90,7 @@ def _counted(rows: RowBlocks, agreement: Agreement, sets: Sequence[Columns]) -> 
     found = [np.zeros(shape, dtype=np.int64) for shape in shapes]
     products = _IndicatorProducts(agreement) if by_product else None
     needed = agreement.names if products else list(dict.fromkeys(name for one in singly for name in one))
-    for block in rows.blocks(needed):
-        codes = {name: codings[name].codes(_as_agreed(block[name], codings[name])) for name in needed}
+    for codes in coded_blocks(rows, agreement, needed):
         if products:
             products.add(codes)
         for total, one in zip(found, singly, strict=True):

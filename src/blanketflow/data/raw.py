@@ -80,8 +80,6 @@ class RawTable:
     suspected: Found = field(default_factory=dict)
     #: What the reader found out about how the file is written.
     found: tuple[FoundOut, ...] = ()
-    #: Bytes beyond which tables are kept in files; None: half of the memory that is free.
-    max_memory: int | None = None
 
 
 def setting(spec: Mapping[str, Any], key: str) -> Any:
@@ -237,7 +235,6 @@ def assemble(
         truth = None
     n_test = setting(spec, "test_rows")
     n_test = int(np.count_nonzero(rows >= n_read - n_test)) if whole else n_test
-    most = max_memory(name, spec)
     return RawTable(
         features,
         y,
@@ -249,7 +246,6 @@ def assemble(
         notes=notes,
         n_test=n_test,
         markers=markers,
-        max_memory=most,
     )
 
 

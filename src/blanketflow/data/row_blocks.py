@@ -14,7 +14,7 @@ from ..core.cards import REGRESSION
 from ..core.errors import DataError
 from ..core.table import Column, Table
 from ..core.task import MAX_NUMERIC_CLASSES, ROWS_PER_NUMERIC_CLASS
-from .arrow import columns_from_arrow
+from .arrow import cell_bytes, columns_from_arrow
 from .raw import check_settings, feature_names, prepare_target, setting, used_levels
 
 #: Rows of a block. Cross products are merged block by block, so that their last digits depend on it.
@@ -68,25 +68,35 @@ class ParquetBlocks(RowBlocks):
         self._name, self._spec, self._path, self._target = name, spec, Path(spec["path"]), spec["target"]
         try:
             with pq.ParquetFile(self._path) as file:
-                self.n_rows, columns = file.metadata.num_rows, file.schema_arrow.names
+                self.n_rows, schema = file.metadata.num_rows, file.schema_arrow
         except OSError as error:
             raise DataError(
                 f"{name}: {self._path} is not a readable Parquet file ({error}). Write it again."
             ) from error
         if not self.n_rows:
             raise DataError(f"{name}: {self._path} has no rows.")
-        self.names = [*feature_names(name, spec, columns, self._target), self._target]
+        self.names = [*feature_names(name, spec, schema.names, self._target), self._target]
+        widths = dict(zip(schema.names, cell_bytes(schema), strict=True))
+        #: How many bytes a cell of each of these columns takes in memory.
+        self.cell_bytes = [widths[column] for column in self.names]
 
     def column(self, name: str) -> Column:
         """Return a whole column."""
+        found = self._whole(name)
+        if name != self._target:
+            return used_levels(found)
+        if n_missing := found.n_missing():
+            raise DataError(f"{self._name}: the target {name!r} has {n_missing} missing cells. Drop these rows first.")
+        return prepare_target(self._name, self._spec, self._few_of_each(found))[0]
+
+    def has_missing_target(self) -> bool:
+        """Return whether a cell of the target is missing."""
+        return self._whole(self._target).n_missing() > 0
+
+    def _whole(self, name: str) -> Column:
         import pyarrow as pa
 
-        found = columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
-        return (
-            prepare_target(self._name, self._spec, self._few_of_each(found))[0]
-            if name == self._target
-            else used_levels(found)
-        )
+        return columns_from_arrow(self._name, pa.Table.from_batches([*self._batches([name])]))[0]
 
     def _few_of_each(self, target: Column) -> Column:
         """Return a target with each class as often as the rules of tasks and classes can tell, which saves memory."""

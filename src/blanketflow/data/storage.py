@@ -47,7 +47,7 @@ class StoredTable:
     target: Column
     groups: np.ndarray | None
     #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-    #: (how many of the last rows are test rows), `within` (name of its stored column) and `max_memory` if they are set,
+    #: (how many of the last rows are test rows), and `within` (name of its stored column) if it is set,
     #: `clusters` if groups are those of the features' design, `weights` (name of the stored column) if it has any, and
     #: what else `write_table` was given.
     extra: dict[str, Any]
@@ -80,7 +80,6 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
         "groups": groups,
         "truth": raw.truth,
         "n_test": raw.n_test,
-        **({"max_memory": raw.max_memory} if raw.max_memory is not None else {}),
         **of_design,
     }
     provenance = replace(provenance, extra=provenance.extra | extra)
@@ -156,7 +155,7 @@ class _NarrowFile:
     """An open narrow table, with the methods of a `WideFile`."""
 
     def __init__(self, file: Any, extra: dict[str, Any]) -> None:
-        self._file, self._max_memory = file, extra.get("max_memory")
+        self._file = file
         names = file.schema.names
         self.n_rows = sum(file.blocks)
         self.n_features = len(names) - 1 - sum(extra.get(key) is not None for key in ("groups", "within", "weights"))
@@ -185,7 +184,7 @@ class _NarrowFile:
 
     def _read(self, names: Sequence[str]) -> list[Column]:
         widths = dict(zip(self._file.schema.names, cell_bytes(self._file.schema), strict=True))
-        kept = file_beyond(self.n_rows, [widths[name] for name in names], self._max_memory)
+        kept = file_beyond(self.n_rows, [widths[name] for name in names], None)
         columns: list[Column] = []
         for some in names_by_cells(names, self.n_rows):
             table = self._file.read(columns=some)

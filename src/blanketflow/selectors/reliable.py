@@ -52,7 +52,8 @@ def why_refused(engines: Iterable[Any]) -> str:
         return ""
     shown = "; ".join(", ".join(map(printable, columns)) for columns in refused[:_SHOWN])
     more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
-    return f"{len(refused)} tests were refused, since a cell of their table is too small to be told: {shown}{more}"
+    why = "since a cell of their table is too small to be told, or it has too many cells"
+    return f"{len(refused)} tests were refused, {why}: {shown}{more}"
 
 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from ..ci.base import CITest
 from ..config.identifiers import TestOnRows
 from ..core.counted_warnings import Counts, say_once, with_warnings
 from ..core.parameters import Configurable
-from ..data.raw import RawTable
+from ..data.beyond_memory import limited_memory
+from ..data.raw import RawTable, max_memory
 from ..selectors.base import Method
 from .finished_run import finished_run
 from .grain import fold_ids
@@ -87,32 +88,33 @@ def run_plan(plan: Plan, tables: Mapping[str, RawTable], root: Path, n_jobs: int
         "confirming": [partial(_confirm, files, path) for path in files.confirmed()],
         "evaluating": [partial(_evaluate, files, *pair, scores) for pair in plan.pairs for scores in plan.scores],
     }
-    warned: list[Counts] = []
+    limits = [max_memory(name, spec) for name, spec in plan.config.datasets.items()]
+    most, warned = min((one for one in limits if one), default=None), list[Counts]()
     with _shown(progress, sum(map(len, stages.values()))) as done:
         for stage, tasks in stages.items():
-            warned += _run(tasks, n_jobs, partial(done, stage))
+            warned += _run(tasks, n_jobs, most, partial(done, stage))
     say_once("compare", *warned, stacklevel=4)
     return _gather(files)
 
 
-def _run(tasks: Sequence[Task], n_jobs: int | None, done: Callable[[], None]) -> list[Counts]:
+def _run(tasks: Sequence[Task], n_jobs: int | None, most: int | None, done: Callable[[], None]) -> list[Counts]:
     """Run the tasks of a stage; return the warnings that they gave."""
     from joblib import Parallel, delayed
 
     n_jobs = n_workers("compare", n_jobs, len(tasks))
     several = []
     running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    for _, warned in running(delayed(with_warnings)(_alone, task) for task in tasks):
+    for _, warned in running(delayed(with_warnings)(_alone, task, most) for task in tasks):
         several.append(warned)
         done()
     return several
 
 
-def _alone(task: Task) -> None:
+def _alone(task: Task, max_memory: int | None) -> None:
     """Do a task on one core, as jobs of a workflow do: sums of BLAS differ in the last digits by its threads."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), fewer_collections():
+    with threadpool_limits(1), fewer_collections(), limited_memory(max_memory):
         task()
 
 

@@ -20,6 +20,7 @@ from ..core.folders import OF_THE_DISK, not_written
 from ..core.isolation import reason_of
 from ..core.limits import LimitReached
 from ..core.printable import printable
+from ..data.beyond_memory import limited_memory
 from ..data.provenance import STATUSES, Provenance
 
 logger = logging.getLogger("blanketflow")
@@ -104,7 +105,7 @@ def run_script(main: Callable[..., None], job: Any) -> None:
     limit_threads(job.threads)
     wanted = inspect.signature(main).parameters
     try:
-        with fewer_collections():
+        with fewer_collections(), limited_memory(getattr(job, "resources", {}).get("max_memory")):
             main(**{name: known[name] for name in wanted if name in known})
         gc.freeze()  # the process ends: looking through all that was loaded would cost a quarter of its start
     except BlanketflowError as error:

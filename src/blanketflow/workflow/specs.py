@@ -308,7 +308,10 @@ class Plan:
         return canonical_json(
             {
                 "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
-                "datasets": {name: redacted_spec(spec) for name, spec in self.config.datasets.items()},
+                "datasets": {
+                    name: {key: value for key, value in redacted_spec(spec).items() if key != "max_memory"}
+                    for name, spec in self.config.datasets.items()
+                },
                 "splits": self.config.splits,
                 "selectors": selectors,
                 "ci_tests": tests,
@@ -353,8 +356,8 @@ def canonical_json(value: Any) -> str:
 
 
 def without_prior(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a data set that make its table: what searches know of its features does not."""
-    return {key: value for key, value in spec.items() if key not in (*KEYS, "max_rows")}
+    """Return the keys of a data set that make its table: not what searches know of it, nor what memory is there."""
+    return {key: value for key, value in spec.items() if key not in (*KEYS, "max_rows", "max_memory")}
 
 
 def _min_effect(selector: Selector) -> dict[str, float]:

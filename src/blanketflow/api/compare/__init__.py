@@ -49,6 +49,7 @@ def compare(
     feature_groups: Mapping[str, Sequence[str]] | None = None,
     missing: str = "impute",
     imputations: int | None = None,
+    max_rows: int | None = None,
     task: str = "auto",
     name: str = "table",
     random_state: int = DEFAULT_SEED,
@@ -117,6 +118,9 @@ def compare(
     imputations : int, optional
         Imputed copies of each fold's rows, at least 2, over which every CI test is pooled; with ``missing="impute"``.
         Models are trained on rows imputed once.
+    max_rows : int, optional
+        Most rows of a fold, at least 10, for selectors that train models or compare rows with rows: beyond it they take
+        a sample, stratified by the target. The others take all.
     task : {"auto", "classification", "regression"}
         What to predict.
     name : str
@@ -155,7 +159,7 @@ def compare(
     n_workers("compare", n_jobs, 1)  # refused before anything is read
     rows = {"groups": groups, "weights": weights, "within": within}
     of_all = {"task": task, "missing": missing, "imputations": imputations, "include": include, "exclude": exclude}
-    of_all |= {"tiers": tiers, "feature_groups": feature_groups}
+    of_all |= {"tiers": tiers, "feature_groups": feature_groups, "max_rows": max_rows}
     given = data_sets(X, y, rows, weights_are, name, of_all)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {

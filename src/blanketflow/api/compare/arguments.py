@@ -18,7 +18,7 @@ from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
-_OF_ALL = ("task", "random_state", "missing", "imputations", "weights_are")
+_OF_ALL = ("task", "random_state", "missing", "imputations", "weights_are", "max_rows")
 #: What a selector takes from the comparison where it is left at its default, by the key of a configuration.
 _OWN = {
     "n_folds": "folds",
@@ -147,11 +147,6 @@ def _spec_of_ours(name: str, asked: MarkovBlanketSelector, tests: dict[str, Any]
     except BlanketflowError as error:
         raise ConfigError(f"compare: selector {name!r}: {error}") from error
     own = type(method)
-    if asked.max_rows is not None:
-        raise ConfigError(
-            f"compare: {name} has max_rows, which compare does not take: it would hold for one search only. Remove it, "
-            "or run the workflow, where it is a key of the data set."
-        )
     is_listed = discover("blanketflow.selectors").get(own.card.id) is own
     spec = {"method": own.card.id if is_listed else f"{own.__module__}:{own.__qualname__}", **method.options()}
     spec |= {key: v for p, key in _OWN.items() if (v := getattr(asked, p)) != getattr(MarkovBlanketSelector, p)}

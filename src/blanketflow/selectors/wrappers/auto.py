@@ -64,6 +64,7 @@ class Auto(Method):
         "doi:10.1023/A:1024068626366.",
         cost="IAMB's tests in each resample; for roles HITON-MB's, at most 5,000; some 300 fits of three models",
         work="panel",
+        takes_max_rows=True,
         importance="share of the resamples in which it was among the chosen, from 0 to 1",
     )
     default_test: ClassVar[str | None] = None

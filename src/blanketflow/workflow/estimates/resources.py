@@ -10,6 +10,7 @@ from typing import Any
 from ...ci import CITest
 from ...config.identifiers import TestOnRows
 from ...config.typed import Config
+from ...data.raw import max_memory
 from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
 from ..grain import Grains
 from ..peek import Facts
@@ -64,10 +65,13 @@ class Resources:
         Memory in MB.
     runtime : int
         Time in minutes.
+    max_memory : int
+        The data set's `max_memory` in bytes, which the job obeys and no scheduler knows; 0 if it has none.
     """
 
     mem_mb: int
     runtime: int
+    max_memory: int = 0
 
 
 @dataclass
@@ -98,7 +102,12 @@ class Estimates:
         seconds = sum(self.seconds(*work, MARGIN) for work in works)
         memory = max(self.memory_mb(stage, ids) for stage, ids, _ in works)
         more = 2 ** (attempt - 1)
-        return Resources((SNAKEMAKE_MB + memory) * more, max(ceil(seconds / 60), LEAST_MINUTES) * more)
+        minutes = max(ceil(seconds / 60), LEAST_MINUTES) * more
+        limits = [self._max_memory(ids.get("dataset")) for _, ids, _ in works]
+        return Resources((SNAKEMAKE_MB + memory) * more, minutes, min(filter(None, limits), default=0))
+
+    def _max_memory(self, dataset: str | None) -> int:
+        return (dataset and max_memory(dataset, self.config.datasets[dataset])) or 0
 
     def seconds(self, stage: str, ids: dict[str, Any], n_parts: int = 1, margin: float = 1.0) -> float:
         """Return about how many CPU seconds a job takes, with what it loads, or so many times as much."""

@@ -1,0 +1,128 @@
+"""Searches on a Parquet file larger than memory: CPU seconds and memory of each step, and memory over the run.
+
+    python benchmarks/beyond_memory.py codes FILE --rows 100000000
+    python benchmarks/beyond_memory.py products FILE --rows 20000000
+
+The file is drawn in blocks unless it is there: rows of ALARM, of which codes are kept, or 100 numeric columns, of which
+sums of products are. Delete it afterwards: the numbers take 8 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import blanketflow as bf
+
+BLOCK, N_COLUMNS = 2**18, 100
+#: Seconds between looks at the memory.
+STEP = 0.5
+SEARCHES = {
+    "codes": [("hiton-mb", "g2"), ("mrmr", "g2"), ("jmi", "g2")],
+    "products": [("iamb", "fisher-z"), ("hiton-mb", "fisher-z")],
+}
+TARGETS = {"codes": "HYPOVOLEMIA", "products": "t"}
+
+
+def main() -> None:
+    """Draw the file if need be, run all steps and print two tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kept", choices=SEARCHES)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--only", nargs="+", help="methods to search by")
+    asked = parser.parse_args()
+    if not asked.file.exists():
+        draw(asked.file, alarm() if asked.kept == "codes" else numbers(), asked.rows)
+    run(asked.file, asked.kept, asked.only)
+
+
+def alarm() -> Iterator[dict[str, np.ndarray]]:
+    """Yield blocks of rows of ALARM, one byte a cell."""
+    from blanketflow.data.simulate import read_network
+
+    network, seed = read_network("alarm"), 1000
+    while True:
+        columns = network.sample(1_000_000, seed).columns
+        yield {column.name: column.values.astype(np.int8) for column in columns}
+        seed += 1
+
+
+def numbers() -> Iterator[dict[str, np.ndarray]]:
+    """Yield blocks of Gaussian columns of which each depends on two before it; five are the target's blanket."""
+    seed = 1000
+    while True:
+        x = np.random.default_rng(seed).standard_normal((N_COLUMNS, BLOCK), dtype=np.float32)
+        for i in range(3, N_COLUMNS - 1):
+            x[i] += 0.4 * x[i - 1] - 0.3 * x[i - 3]
+        x[-1] += 0.5 * x[10] - 0.4 * x[40] + 0.3 * x[70]
+        x[71] += 0.6 * x[-1] + 0.5 * x[5]
+        x[20] += 0.4 * x[-1]
+        yield {**{f"x{i}": x[i] for i in range(N_COLUMNS - 1)}, "t": x[-1]}
+        seed += 1
+
+
+def draw(path: Path, blocks: Iterator[dict[str, np.ndarray]], n_rows: int) -> None:
+    """Write so many rows, a row group for each block."""
+    writer, left = None, n_rows
+    while left:
+        block = next(blocks)
+        n = min(left, len(next(iter(block.values()))))
+        table = pa.table({name: values[:n] for name, values in block.items()})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table, row_group_size=n)
+        left -= n
+    if writer:
+        writer.close()
+
+
+def run(path: Path, kept: str, only: list[str] | None) -> None:
+    """Agree, keep codes or products, and search."""
+    begin, profile, done = time.perf_counter(), list[tuple[float, str, float]](), threading.Event()
+    at = ["start"]
+
+    def look() -> None:
+        while not done.wait(STEP):
+            profile.append((time.perf_counter() - begin, at[0], memory("VmRSS")))
+
+    threading.Thread(target=look, daemon=True).start()
+    print("| step | CPU s | wall s | largest resident set so far |\n|---|---|---|---|")
+
+    def step(name: str, work: Callable[[], Any]) -> Any:
+        at[0], cpu, wall = name, time.process_time(), time.perf_counter()
+        found = work()
+        seconds = f"{time.process_time() - cpu:.1f} | {time.perf_counter() - wall:.0f}"
+        print(f"| {name} | {seconds} | {memory('VmHWM'):.2f} GB |", flush=True)
+        return found
+
+    target, keep = TARGETS[kept], bf.pack if kept == "codes" else bf.count
+    tables = "cross-products" if kept == "products" else "relevance"
+    agreement = step("agree", lambda: bf.agree(path, target, tables=tables))
+    statistics = step("pack" if kept == "codes" else "count", lambda: keep(path, agreement))
+    for method, test in SEARCHES[kept]:
+        if only is None or method in only:
+            selector = bf.get_selector(method, ci_test=test)
+            found = step(f"{method}, {test}", lambda selector=selector: bf.fit_statistics(selector, statistics))
+            print(f"<!-- {found.n_tests_} tests: {', '.join(found.selected_features_)} -->", flush=True)
+    done.set()
+    print("\n| second | step | resident set |\n|---|---|---|")
+    for second, name, gigabytes in profile[:: max(1, len(profile) // 20)]:
+        print(f"| {second:.0f} | {name} | {gigabytes:.2f} GB |")
+
+
+def memory(what: str) -> float:
+    """Return the resident set of this process in GB: `VmRSS` now, `VmHWM` at most."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) * 1024 / 1e9
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""A Parquet file beyond `max_memory` that is read in blocks of rows, of which counts, products or codes are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..ci.binning import agreed_coding
+from ..ci.packed_codes import MOST_CODES, PackedCodes, PackedRows
+from ..core.agreement import CROSS_PRODUCTS, Agreement
+from ..core.prior import KEYS
+from ..core.summed_table import SummedTable
+from ..data.beyond_memory import is_beyond
+from ..data.counting import check_columns, coded_blocks, count_rows
+from ..data.raw import max_memory
+from ..data.row_blocks import STREAMED, ParquetBlocks, RowBlocks
+from ..data.sources import locate
+
+if TYPE_CHECKING:
+    from ..ci.base import CITest
+    from ..core.agreement import Coding
+    from ..selectors.base import Method
+
+
+def blocks_beyond_memory(name: str, asked: Mapping[str, Any], spec: Mapping[str, Any]) -> ParquetBlocks | None:
+    """Return the blocks of a data set that takes more than `max_memory`; None if it is read whole.
+
+    `asked` are the keys that someone wrote, `spec` has the defaults, too.
+    """
+    keys = {key for key, value in asked.items() if value is not None}
+    if not keys <= STREAMED | ({*KEYS} - {"feature_groups"}) or (source := locate(name, spec)).kind != "parquet":
+        return None
+    blocks = ParquetBlocks(name, {**spec, "path": str(source.path)})  # of the web, its copy here
+    return blocks if is_beyond(blocks.n_rows, blocks.cell_bytes, max_memory(name, spec)) else None
+
+
+def kept_of_blocks(
+    blocks: ParquetBlocks, method: Method, test: CITest | None, most_bytes: int | None
+) -> SummedTable | None:
+    """Return what a search needs of the rows; None if it needs the rows themselves, or a cell is missing.
+
+    Codes of more than `most_bytes` are kept in a mapped file. Sums of products are not equal to those of the rows in
+    the last digits, so they are kept only where someone set a limit.
+    """
+    if test is None or method.needs_complete_rows() or not test.sums or test.incomplete is not None:
+        return None
+    are_products = test.sums == CROSS_PRODUCTS
+    if (are_products and most_bytes is None) or blocks.has_missing_target():
+        return None
+    codings = [*_codings(blocks, test, are_products)]
+    if len(codings) < len(blocks.names):
+        return None
+    agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
+    if are_products:
+        return SummedTable(count_rows(blocks, agreement))
+    return SummedTable(packed_rows(blocks, agreement, most_bytes))
+
+
+def _codings(blocks: RowBlocks, test: CITest, are_products: bool) -> Iterator[Coding]:
+    """Yield how columns are coded, up to one that cannot be."""
+    bins, binning = (1, None) if are_products else (test.options()["bins"], test.options()["binning"])
+    for name in blocks.names:
+        column = blocks.column(name)
+        if column.n_missing() or column.n_infinite() or test.supports(column):
+            return  # what reads the rows imputes, or says what is wrong
+        coding = agreed_coding(column, bins, binning)
+        if coding.n_levels > MOST_CODES:
+            return
+        yield coding
+
+
+def packed_rows(blocks: RowBlocks, agreement: Agreement, most_bytes: int | None = None) -> PackedRows:
+    """Return the codes of all rows, read once; in a mapped file if they take more than `most_bytes`."""
+    check_columns(blocks, agreement)
+    n_levels, at = [coding.n_levels for coding in agreement.codings], 0
+    in_file = most_bytes is not None and PackedCodes.n_bytes(blocks.n_rows, n_levels) > most_bytes
+    packed = PackedCodes(blocks.n_rows, len(n_levels), in_file)
+    packed.add(*enumerate(n_levels))
+    for codes in coded_blocks(blocks, agreement, agreement.names):
+        for place, name in enumerate(agreement.names):
+            packed.put(place, at, codes[name])
+        at += len(codes[agreement.target])
+    return PackedRows(agreement, packed)
