@@ -77,7 +77,7 @@ test-faults: setup-test ## stop runs by signals at 50 random moments; make test-
 test-versions: setup-test ## the same results with the oldest and newest packages that are allowed, and on an older processor
 	$(BIN)/python tests/versions/compare.py
 
-fuzz: setup-test ## search for MINUTES=60 for input that breaks the readers; then 2,000 histories of a folder of results
+fuzz: setup-test ## search for MINUTES=60 for input that breaks readers or calls; then 2,000 histories of a folder of results
 	$(BIN)/python tests/fuzz/search.py --minutes $(MINUTES)
 	BLANKETFLOW_SEQUENCES=2000 $(PYTEST) tests/unit/test_standing.py
 
