@@ -36,7 +36,7 @@ def filter_selector():
         (3.0, Y, "scalar array instead"),
         (X, Y[:5], "inconsistent numbers of samples"),
         (X, None, "y"),
-        (X, np.column_stack([Y, Y]), "1d array"),
+        (X, np.column_stack([Y, Y]), "takes one target"),
         (X, np.where(np.arange(N) == 3, np.nan, np.arange(N) / 7), "y contains NaN"),
         (X, np.where(np.arange(N) == 3, np.inf, np.arange(N) / 7), "infinity"),
         (X, np.array([None, *Y[1:]], dtype=object), "y contains NaN or None in 1 rows"),
