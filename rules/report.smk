@@ -118,6 +118,7 @@ rule report:
         "<benchmarks>/report.tsv"
     conda:
         ENVIRONMENT
+    threads: 2
     resources:
         **resources("report", n_folds=1),
     params:

@@ -1,10 +1,14 @@
 """Rule report: the page, its charts as files, and the run's provenance."""
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from blanketflow.core.isolation import in_children
 from blanketflow.data.artefacts import write_json, write_text
 from blanketflow.reporting import plots
-from blanketflow.reporting.report import charts, render
+from blanketflow.reporting.report import Run, charts, render
 from blanketflow.workflow import collect
 from blanketflow.workflow.finished_run import finished_run
 from blanketflow.workflow.identity import contents_beside, made
@@ -21,18 +25,26 @@ def main(
     provenance: Path,
     spec: str,
     code: str,
+    threads: int,
 ) -> None:
-    """Write report.html, figures/ and provenance.json."""
+    """Write report.html, figures/ and provenance.json; page and figures at a time, if there are threads for both."""
     run = finished_run(spec, collect.tables(tables), cards, by_fold, shrink, marginals)
     drawn = charts(run)
-    figures.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
-    for name, chart in drawn.items():
-        write_text(figures / f"{name.replace('/', '-')}.svg", plots.svg(chart))
-    write_text(report, render(run, drawn))
+    list(in_children([partial(_figures, figures, drawn), partial(_page, report, run, drawn)], min(threads, 2)))
     inputs = [*cards, *by_fold, *shrink, *marginals, *tables]
     made_of = made("provenance", provenance, inputs, spec, code, run.provenance["seed"])
     beside = contents_beside(provenance, [report, *sorted(figures.glob("*.svg"))])
     write_json(provenance, {**run.provenance, "identity": made_of.identity, "beside": beside})
+
+
+def _figures(folder: Path, drawn: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)  # also where there is nothing to draw
+    for name, chart in drawn.items():
+        write_text(folder / f"{name.replace('/', '-')}.svg", plots.svg(chart))
+
+
+def _page(path: Path, run: Run, drawn: Mapping[str, Any]) -> None:
+    write_text(path, render(run, drawn))
 
 
 if "snakemake" in globals():
