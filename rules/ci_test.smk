@@ -96,7 +96,9 @@ for number, (tests, datasets) in enumerate(plan.grains.several_tests, 1):
         conda:
             ENVIRONMENT
         resources:
-            **resources_of_several("ci_test", tests, n_tested, "test"),
+            **resources_of_several(
+                "ci_test", tests, n_tested, "test", rule=f"several_tests_{number}"
+            ),
         params:
             spec=of_each(several_specs.tests_spec, tests),
             code=several_specs.tests_code(plan, tests),

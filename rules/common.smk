@@ -104,8 +104,16 @@ def of_each(text_of, names):
     return lambda wildcards: text_of(plan, wildcards.dataset, names)
 
 
-def resources_of_several(stage, names, n_parts, key="selector"):
-    """What a job asks a scheduler for that does several things; `n_parts` tells of how many parts each is."""
+def resources_of_several(stage, names, n_parts, key="selector", *, rule):
+    """What a job asks a scheduler for that does several things; `n_parts` tells of how many parts each is.
+
+    `forced` tells the job that -F or -R asks for its rule: it then makes again what stands, too. It is no parameter,
+    since a parameter that changes would start the job again.
+    """
+
+    def is_forced(wildcards):
+        asked = workflow.dag_settings
+        return int(bool(asked and (asked.forceall or rule in asked.forcerun)))
 
     def asked(wildcards, attempt):
         own = [{"dataset": wildcards.dataset, key: name} for name in names]
@@ -116,6 +124,7 @@ def resources_of_several(stage, names, n_parts, key="selector"):
         "mem_mb": lambda wildcards, attempt: asked(wildcards, attempt).mem_mb,
         "runtime": lambda wildcards, attempt: asked(wildcards, attempt).runtime,
         "max_memory": lambda wildcards, attempt: asked(wildcards, attempt).max_memory,
+        "forced": is_forced,
     }
 
 

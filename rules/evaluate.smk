@@ -86,6 +86,7 @@ for scores in plan.scores:
                     "evaluate",
                     selectors,
                     lambda ids: len(plan.evaluation_splits(ids["dataset"])),
+                    rule=f"{ours}_{number}",
                 ),
             params:
                 folds=[str(plan.selector(name).folds) for name in selectors],

@@ -51,10 +51,6 @@ except BlanketflowError as error:
 is_here = workflow.storage_settings.default_storage_provider is None
 is_module = workflow.modifier.skip_configfile
 compared, refused = [], []
-KEPT_IF_FORCED = (
-    "Jobs that do several tests, selectors or evaluations keep what stands as it is asked for, also with -F or -R. "
-    "Delete what is to be made again, or set grain: dataset."
-)
 NOTE = "note"  # the kind of a message that the progress display shows, too
 
 
@@ -87,9 +83,6 @@ def say_plan():
     """Before anything is done: at the start of a run, and where one is only looked at."""
     for line in plan.notes():
         logger.info(line, extra={"event": NOTE})
-    asked = workflow.dag_settings
-    if asked and (asked.forceall or asked.forcerun) and plan.grains.has_several:
-        logger.info(KEPT_IF_FORCED, extra={"event": NOTE})
     logger.info(cost_of(plan, max(workflow.resource_settings.cores or 1, 1)))
 
 

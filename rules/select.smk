@@ -121,7 +121,10 @@ for number, (selectors, datasets) in enumerate(plan.grains.several_selectors, 1)
             ENVIRONMENT
         resources:
             **resources_of_several(
-                "grow_shrink", selectors, lambda ids: len(files.folds(ids))
+                "grow_shrink",
+                selectors,
+                lambda ids: len(files.folds(ids)),
+                rule=f"several_selectors_{number}",
             ),
         params:
             spec=of_each(several_specs.selectors_spec, selectors),

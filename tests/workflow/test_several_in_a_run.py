@@ -56,8 +56,11 @@ def test_a_changed_selector_repeats_its_own_work_alone(run, tmp_path):
     assert planned(folder, *TARGETS) == []
 
 
-def test_a_forced_job_keeps_what_stands_and_the_run_says_so(run, tmp_path):
+@pytest.mark.parametrize("asked", [("--forcerun", "several_selectors_1"), ("--forceall",)])
+def test_a_forced_job_makes_all_again_and_is_done_then(run, tmp_path, asked):
     folder = shutil.copytree(run, tmp_path / "copy")
-    before = seconds(folder, "ppfs")
-    said = snakemake(folder, "--cores", "2", "--forcerun", "several_selectors_1", "--until", "several_selectors_1")
-    assert seconds(folder, "ppfs") == before and "also with -F or -R" in said.stdout
+    before = seconds(folder, "ppfs") + seconds(folder, "mrmr")
+    snakemake(folder, "--cores", "2", *asked, "--until", "several_selectors_1")
+    assert not set(seconds(folder, "ppfs") + seconds(folder, "mrmr")) & set(before)
+    snakemake(folder, "--cores", "2", *TARGETS)
+    assert planned(folder, *TARGETS) == []

@@ -170,11 +170,6 @@ class Grains:
         seconds = {pair: self.evaluation_seconds(*pair) * (self.n_splits[pair[0]] - n_final) for pair in pairs}
         return shared_jobs({pair: one / self.config.job_seconds for pair, one in seconds.items()})
 
-    @property
-    def has_several(self) -> bool:
-        """Whether any job does several."""
-        return bool(self.several_selectors or self.several_tests or self.several_evaluations)
-
     # --- what the rules are made from --------------------------------------------------------------------------------
 
     @cached_property

@@ -103,9 +103,13 @@ def run_script(main: Callable[..., None], job: Any) -> None:
             known[name] = _as_path(value) if as_path else value
     known["threads"] = job.threads
     limit_threads(job.threads)
+    resources = getattr(job, "resources", {})
     wanted = inspect.signature(main).parameters
     try:
-        with fewer_collections(), limited_memory(getattr(job, "resources", {}).get("max_memory")):
+        if resources.get("forced"):  # what stands is to be made again, which Snakemake kept for this job
+            for path in job.output:
+                Path(path).unlink(missing_ok=True)
+        with fewer_collections(), limited_memory(resources.get("max_memory")):
             main(**{name: known[name] for name in wanted if name in known})
         gc.freeze()  # the process ends: looking through all that was loaded would cost a quarter of its start
     except BlanketflowError as error:
