@@ -153,12 +153,16 @@ def _opened_log(path: str) -> Any:
 
 
 def limit_threads(threads: int) -> None:
-    """Let numba use the job's threads. Those of BLAS, OpenMP and MKL Snakemake sets by their environment variables."""
-    os.environ["NUMBA_NUM_THREADS"] = str(threads)
-    if "numba" in sys.modules:  # it has read the variable already, and the limit of this process can only be lowered
+    """Let numba use the job's threads. Those of BLAS, OpenMP and MKL Snakemake sets by their environment variables.
+
+    Where numba is loaded already it has read its variable: with another value it would then refuse to compile.
+    """
+    if "numba" in sys.modules:
         import numba
 
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    else:
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
 
 
 @contextlib.contextmanager
