@@ -55,10 +55,10 @@ run: setup ## run config.yaml and print the blankets found
 # Files are shared out in the order of tests/conftest.py: those that run the workflow take longest and come first.
 PYTEST = $(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-test: setup-test lint ## style, unit and contract tests, and a run of the workflow: seven minutes on two cores
+test: setup-test lint ## style, unit and contract tests, and a run of the workflow: six minutes on two cores
 	$(PYTEST) -m "not extended and not cluster"
 
-test-extended: setup-test ## what make test leaves out: half an hour on two cores
+test-extended: setup-test ## what make test leaves out: a quarter of an hour on two cores
 	$(PYTEST) -m "extended and not cluster"
 
 test-all: setup-test lint ## every check there is, but for the cluster's
