@@ -122,11 +122,18 @@ def test_without_a_terminal_each_stage_has_a_line(capsys):
     ]
 
 
+TESTS_OF_ONE_JOB = (("chi2", "update"), ("ppi", "update, send to storage"))
+
+
 def test_a_plan_has_a_row_per_stage_and_names_what_its_jobs_differ_in():
     progress = Progress()
     for event in events_of_a_run():
         progress.see(event)
     assert _rows(progress) == [("data", "2", "sick, wine"), ("CI tests", "1", "g2"), ("selection", "1", "gs\\x1b")]
+    files = [f"my (own)/ci_test/wine/cv-1/fold-1of2/{test}.parquet ({said})" for test, said in TESTS_OF_ONE_JOB]
+    several = {"rule_name": "several_tests_1", "wildcards": {"dataset": "wine"}, "output": files}
+    progress.see({"event": "job_info", "jobid": 9, "time": 0.0, **several})
+    assert _rows(progress)[1] == ("CI tests", "1", "chi2, g2, ppi")
 
 
 def test_progress_of_a_run():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..core.printable import printable
 from ..workflow.estimates.run_time import FROM_NOTHING
+from ..workflow.layout import parse
 from .followed import followed
 from .process import Ended
 from .progress import STAGES, Progress, stage_of
@@ -16,6 +18,8 @@ from .terminal import heading, note, show, show_table
 LOOKS = ("-n", "--dry-run", "--dryrun")
 #: What jobs of one stage differ in, in the order of importance.
 _DIFFER = ("selector", "test", "dataset")
+#: What Snakemake says behind the path of a file.
+_REMARK = re.compile(r" \([^()]*\)$")
 #: Ids that are named per stage.
 _NAMED = 12
 
@@ -52,9 +56,11 @@ def _rows(progress: Progress) -> list[tuple[str, str, str]]:
     """Return for each stage its number of jobs, and the selectors, tests or data sets that these are of."""
     ids: dict[str, dict[str, None]] = {stage: {} for stage in STAGES}
     for job in progress.jobs.values():
-        name = next((job.wildcards[key] for key in _DIFFER if key in job.wildcards), None)
-        if name is not None:
-            ids[stage_of(job.rule)][printable(name)] = None
+        # A job that does several things has no ids of its own, but makes files of all of them.
+        for of in [parse(_REMARK.sub("", path)).ids for path in job.output] or [job.wildcards]:
+            name = next((of[key] for key in _DIFFER if key in of), None)
+            if name is not None:
+                ids[stage_of(job.rule)][printable(name)] = None
     rows = []
     for stage, _, total in progress.stages():
         names = sorted(ids[stage])

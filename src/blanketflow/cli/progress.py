@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 #: Stages under the names that users know, each with its rules; all other rules belong to the last stage.
@@ -36,6 +36,7 @@ class Job:
     log: Sequence[str]
     started: float = 0.0
     is_done: bool = False
+    output: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -68,7 +69,8 @@ class Progress:
         elif kind == "resources_info":
             self.parallel = event.get("cores") or event.get("nodes") or self.parallel
         elif kind == "job_info":
-            self.jobs[number] = Job(event["rule_name"], event.get("wildcards", {}), event.get("log", ()), event["time"])
+            job = Job(event["rule_name"], event.get("wildcards", {}), event.get("log", ()), event["time"])
+            self.jobs[number] = replace(job, output=event.get("output", ()))
         elif kind == "job_finished" and number in self.jobs:
             job = self.jobs[number]
             job.is_done = True
