@@ -79,7 +79,7 @@ def test_slurm_in_groups_gives_what_this_machine_gives(in_groups, one_table):
 def test_the_profile_joins_the_work_of_all_splits_into_few_jobs(in_larger_jobs, with_arrays, one_table):
     folder, printed = in_larger_jobs
     assert_equal_results(contents(folder / "results"), one_table)
-    assert "rule grow_shrink_dataset_2:" in printed and "rule grow_shrink_2:" not in printed
+    assert "rule several_selectors_1:" in printed and "rule grow_shrink_2:" not in printed
     of_wine = [job for job in accounted(with_arrays[0]) if "clinic" not in job["Comment"]]
     assert len(accounted(folder)) < len(of_wine)
 
