@@ -13,22 +13,10 @@ TARGETS = [f"results/evaluate/wine/{name}.parquet" for name in ("ppfs", "mrmr", 
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(tmp_path_factory, base_config):
     """A finished run of `base_config` by `grain: auto`."""
     folder = tmp_path_factory.mktemp("several")
-    config = {
-        "datasets": {"wine": {"source": "sklearn:wine"}},
-        "splits": {"evaluation": 2},
-        "folds": 2,
-        "ci_tests": {"quick": {"type": "ppi", "n_repeats": 5}},
-        "selectors": {
-            "ppfs": {"method": "ppfs", "ci_test": "quick"},
-            "mrmr": {"method": "mrmr", "n_features": 3},
-            "all": {"method": "all"},
-        },
-        "models": ["tree"],
-    }
-    configure(folder, config)
+    configure(folder, base_config | {"grain": "auto"})
     done = counts(ran(folder))
     assert {rule: n for rule, n in done.items() if rule in TOGETHER} == TOGETHER
     assert not {"ci_test", "grow_shrink_2", "aggregate", "evaluate"} & set(done)
