@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import blanketflow as bf
-from blanketflow.core.errors import ConfigError, DataError, ParameterError
+from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
 from blanketflow.selectors.wrappers.held_out import judge
 
 RNG = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def test_a_pipeline_with_metadata_routing_takes_a_selector():
 
 
 def test_errors_of_ours_are_value_errors():
-    assert issubclass(ConfigError, ValueError) and issubclass(DataError, ValueError)
+    assert all(issubclass(error, ValueError) for error in (ConfigError, DataError, UnknownNameError))
 
 
 def test_a_test_that_does_not_take_a_column_names_those_that_do():

@@ -70,7 +70,7 @@ class WrongAnswerError(BlanketflowError):
     """A method, test or model returned what cannot be an answer; the message names what."""
 
 
-class UnknownNameError(BlanketflowError, KeyError):
+class UnknownNameError(BlanketflowError, KeyError, ValueError):
     """No method, test, model or column has this name."""
 
 
