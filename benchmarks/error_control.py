@@ -1,7 +1,7 @@
 """The false discovery rate and the power of knockoffs on simulated tables: `make error-control`.
 
-Draws are kept in docs/error-control.csv, so that a run goes on where the last one ended; docs/error-control.md shows
-them as rates with 95 % intervals.
+Draws are kept in results/error_control.parquet, so that a run goes on where the last one ended; docs/error-control.md
+shows them as rates with 95 % intervals.
 """
 
 from __future__ import annotations
@@ -59,16 +59,18 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=1000, help="tables of each design")
     arguments = parser.parse_args()
     kept = error_control_page.RESULTS
-    known = pd.read_csv(kept) if kept.exists() else pd.DataFrame(columns=["design", "draw"])
-    done = set(zip(known["design"], known["draw"], strict=True))
+    known = pd.read_parquet(kept) if kept.exists() else pd.DataFrame(columns=["design", "draw"])
+    done, rows = set(zip(known["design"], known["draw"], strict=True)), known.to_dict("records")
     stop = time.process_time() + 60 * arguments.budget_minutes
-    with threadpool_limits(1):
-        for number in range(arguments.tables):
-            for design in DESIGNS:
-                if (design, number) not in done and time.process_time() < stop:
-                    rows = pd.DataFrame(measured(design, number))
-                    rows.to_csv(kept, mode="a", header=not kept.exists(), index=False, float_format="%.6g")
-    error_control_page.write_study(pd.read_csv(kept), DESIGNS)
+    try:
+        with threadpool_limits(1):
+            for number in range(arguments.tables):
+                for design in DESIGNS:
+                    if (design, number) not in done and time.process_time() < stop:
+                        rows += measured(design, number)
+    finally:  # also of a run that is stopped
+        pd.DataFrame(rows).to_parquet(kept, index=False)
+    error_control_page.write_study(pd.DataFrame(rows), DESIGNS)
 
 
 if __name__ == "__main__":

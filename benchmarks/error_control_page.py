@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from error_control_designs import Design
 
 DOCS = page.ROOT / "docs"
-RESULTS = DOCS / "error-control.csv"
+RESULTS = page.ROOT / "benchmarks" / "results" / "error_control.parquet"
 #: What a cell must exceed q by chance at most, over all cells together.
 LEVEL = 0.05
 KNOWN, NOT_KNOWN = "law known: proved", "law estimated or wrong: not proved"
