@@ -112,14 +112,16 @@ benchmark-answer: setup-bench ## measure auto beside what people use, hours; goe
 	PYTHONPATH=benchmarks $(BIN)/snakemake --cores $(CORES) --keep-going --configfile config/answer.yaml
 	$(BIN)/python benchmarks/answer.py
 
-calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where the last run ended
+calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where it ended; then error-control
 	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
+	$(MAKE) error-control
 
 error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then the rest of its page
 	$(BIN)/python benchmarks/error_control.py --budget-minutes $(MINUTES)
 	$(BIN)/python benchmarks/stability_selection.py
 	$(BIN)/python benchmarks/dcrt.py
 	$(BIN)/python benchmarks/confirmation.py
+	$(BIN)/python benchmarks/corrected_blankets.py
 
 error-control-packages: setup-bench ## the same beside hidimstat and knockpy, for MINUTES=60 of CPU time; it goes on, too
 	$(BIN)/python benchmarks/knockoff_packages.py --budget-minutes $(MINUTES)

@@ -1,13 +1,15 @@
 """The false discovery rate and the power of knockoffs on simulated tables: `make error-control`.
 
-Draws are kept in docs/error-control.csv, so that a run goes on where the last one ended; docs/error-control.md shows
-them as rates with 95 % intervals.
+Draws are kept in results/error_control.parquet, so that a run goes on where the last one ended; docs/error-control.md
+shows them as rates with 95 % intervals.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from unittest.mock import patch
 
 import error_control_page
 import numpy as np
@@ -17,56 +19,58 @@ from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
+from blanketflow.selectors.base import Problem
+from blanketflow.selectors.wrappers.knockoff_filter import e_values, passing
+from blanketflow.selectors.wrappers.knockoffs import Knockoffs
 
-RESULTS = error_control_page.DOCS / "error-control.csv"
 LEVELS = (0.05, 0.1, 0.2)
 
 
 def measured(design: str, number: int) -> list[dict[str, object]]:
-    """Return the share of false features, and of true ones that were found, of one table at each level."""
-    of = DESIGNS[design]
+    """Return the share of false features, and of true ones that were found, of one table at each level.
+
+    The draws of knockoffs, and what a lasso says of them, do not depend on q: one fit tells what is selected at each.
+    """
+    of, draws, rows = DESIGNS[design], [], []
     X, y, true = of.sample(number)
-    found = []
+    excess_by_draw = Knockoffs.excess_by_draw
+
+    def kept(self: Knockoffs, problem: Problem) -> Iterator[np.ndarray]:
+        for found in excess_by_draw(self, problem):
+            draws.append(found)
+            yield found
+
+    with patch.object(Knockoffs, "excess_by_draw", kept):
+        bf.Knockoffs(q=LEVELS[0], random_state=derive_seed(design, number) % 2**32, **of.options).fit(X, y)
+    right = np.unique(true // of.groups)
     for q in LEVELS:
-        fitted = bf.Knockoffs(q=q, random_state=derive_seed(design, number) % 2**32, **of.options).fit(X, y)
-        chosen, right = (np.unique(some // of.groups) for some in (fitted.get_support(indices=True), true))
+        values = np.mean([e_values(found, Knockoffs(q=q, draws=len(draws)).level) for found in draws], axis=0)
+        chosen = np.flatnonzero(passing(values, len(values), q))
         n_right = len(np.intersect1d(chosen, right))
         shares = {"false": (len(chosen) - n_right) / max(len(chosen), 1), "power": n_right / len(right)}
-        found.append({"design": design, "draw": number, "q": q, **shares})
-    return found
-
-
-def table(results: pd.DataFrame) -> str:
-    """Return the rates as a table in Markdown, by design."""
-    lines = [
-        "| design | law known | q | false discovery rate | 95 % interval | power | tables |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for design, known in DESIGNS.items():
-        for q, part in results[results["design"] == design].groupby("q"):
-            rates = f"{part['false'].mean():.3f} | {error_control_page.interval(part['false'], 3)}"
-            is_known = "yes" if known.is_valid else "no"
-            lines.append(f"| {design} | {is_known} | {q:g} | {rates} | {part['power'].mean():.2f} | {len(part)} |")
-    return "\n".join(lines) + "\n"
+        rows.append({"design": design, "draw": number, "q": q, **shares})
+    return rows
 
 
 def main() -> None:
     """Measure until the time or the tables are used up, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget-minutes", type=float, default=10.0, help="when to stop; 0 only writes the page")
+    parser.add_argument("--budget-minutes", type=float, default=10.0, help="of CPU time; 0 only writes the page")
     parser.add_argument("--tables", type=int, default=1000, help="tables of each design")
     arguments = parser.parse_args()
-    known = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["design", "draw"])
-    rows, stop = known.to_dict("records"), time.monotonic() + 60 * arguments.budget_minutes
-    done = set(zip(known["design"], known["draw"], strict=True))
-    with threadpool_limits(1):
-        for number in range(arguments.tables):
-            for design in DESIGNS:
-                if (design, number) not in done and time.monotonic() < stop:
-                    rows += measured(design, number)
-    results = pd.DataFrame(rows)
-    results.to_csv(RESULTS, index=False, float_format="%.6g")
-    error_control_page.write("measured", table(results))
+    kept = error_control_page.RESULTS
+    known = pd.read_parquet(kept) if kept.exists() else pd.DataFrame(columns=["design", "draw"])
+    done, rows = set(zip(known["design"], known["draw"], strict=True)), known.to_dict("records")
+    stop = time.process_time() + 60 * arguments.budget_minutes
+    try:
+        with threadpool_limits(1):
+            for number in range(arguments.tables):
+                for design in DESIGNS:
+                    if (design, number) not in done and time.process_time() < stop:
+                        rows += measured(design, number)
+    finally:  # also of a run that is stopped
+        pd.DataFrame(rows).to_parquet(kept, index=False)
+    error_control_page.write_study(pd.DataFrame(rows), DESIGNS)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ import altair as alt
 import numpy as np
 import page
 import pandas as pd
-from scipy import stats
+from error_control_page import cells, rate
 
-from blanketflow.core.holm import holm
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
 
@@ -25,28 +24,6 @@ LOOKS = {
     "hidimstat dCRT, fit_y=False": (ORANGE, [1, 3]),
     "stability-selection": (GREEN, [1, 0]),
 }
-#: What a cell must exceed q by chance at most, over all cells together.
-LEVEL = 0.05
-
-
-def cells(results: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a design, method and q: means, 95 % intervals of the rate, and whether it is above q after Holm."""
-    found = results.groupby(["design", "method", "q"], sort=False).agg(
-        tables=("draw", "size"),
-        rate=("false", "mean"),
-        deviation=("false", "std"),
-        power=("power", "mean"),
-        seconds=("seconds", "median"),
-    )
-    found = found.reset_index()
-    found = found[found["tables"] > 1].reset_index(drop=True)
-    error, degrees = found["deviation"] / np.sqrt(found["tables"]), found["tables"] - 1
-    margin = stats.t.ppf(0.975, degrees) * error
-    found["low"], found["high"] = (found["rate"] - margin).clip(lower=0), (found["rate"] + margin).clip(upper=1)
-    above = (found["rate"] - found["q"]).where(error > 0, -1.0) / error.where(error > 0, 1.0)
-    found["p"] = stats.t.sf(above, degrees)
-    found["is_above"] = np.array(holm(found["p"].tolist())) <= LEVEL
-    return found
 
 
 def table(found: pd.DataFrame) -> str:
@@ -57,8 +34,7 @@ def table(found: pd.DataFrame) -> str:
     for (design, method), part in found.groupby(["design", "method"], sort=False):
         row = [design, method, str(part["tables"].max())]
         for one in part.sort_values("q").itertuples():
-            rate = f"{one.rate:.3f} ({one.low:.3f} to {one.high:.3f})"
-            row += [f"**{rate}**" if one.is_above else rate, f"{one.power:.2f}"]
+            row += [rate(one), f"{one.power:.2f}"]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
 
@@ -116,7 +92,7 @@ def write(results: pd.DataFrame) -> None:
     results = results.sort_values("method", key=lambda names: names.map(order.index), kind="stable")
     designs = {name: at for at, name in enumerate(dict.fromkeys(results.sort_values("draw", kind="stable")["design"]))}
     results = results.sort_values("design", key=lambda names: names.map(designs), kind="stable")
-    found = cells(results)
+    found = cells(results, ["design", "method"])
     blocks = {"cells": table(found), "seconds": seconds(results)}
     page.write(DOCS / "knockoff-packages.md", blocks)
     (DOCS / "knockoff-packages.svg").write_text(svg_on_white(chart(found)), encoding="utf-8")

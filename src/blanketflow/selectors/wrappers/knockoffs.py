@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -177,13 +177,9 @@ class Knockoffs(TakesCovariance, Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that pass in some draw, the largest e-value first."""
-        pairs, d = self._pairs(problem), len(problem.features)
+        d = len(problem.features)
         values, weights = np.zeros(d), np.zeros(d)
-        for draw in range(self.draws):
-            problem.check_time()
-            rng = derive_rng(problem.seed, "knockoffs", draw)
-            pair = pairs.draw(rng)
-            found = excess(problem, self.importance, self.model, self.importance_test, pair, rng)
+        for found in self.excess_by_draw(problem):
             values += e_values(found, self.level) / self.draws
             weights += found / self.draws
         if d < fewest(self.level):
@@ -196,6 +192,14 @@ class Knockoffs(TakesCovariance, Method):
         return [
             Step(problem.features[j], float(values[j]), importance=float(weights[j])) for j in order if values[j] > 0
         ]
+
+    def excess_by_draw(self, problem: Problem) -> Iterator[np.ndarray]:
+        """Yield for each draw how much more each feature matters than its knockoff, shape (d,), whatever q is."""
+        pairs = self._pairs(problem)
+        for draw in range(self.draws):
+            problem.check_time()
+            rng = derive_rng(problem.seed, "knockoffs", draw)
+            yield excess(problem, self.importance, self.model, self.importance_test, pairs.draw(rng), rng)
 
     def _pairs(self, problem: Problem) -> Pairs:
         """Return what draws knockoffs of the features, by the law that is asked for."""
