@@ -1,26 +1,9 @@
 """Rule merge_shards: the counts of all shards of one fold, added up."""
 
-from pathlib import Path
-
 from blanketflow.workflow.stages.counts import merge_shards
-from blanketflow.workflow.stages.fold import Fold
+from blanketflow.workflow.stages.fold import on_one_fold
 
-
-def main(
-    table: Path,
-    splits: Path,
-    agreement: Path,
-    shards: list[Path],
-    counts: Path,
-    dataset: str,
-    split: str,
-    fold: str,
-    spec: str,
-    code: str,
-) -> None:
-    """Write the counts of the fold."""
-    merge_shards(Fold(table, splits, dataset, split, fold, spec, code), agreement, shards, counts)
-
+main = on_one_fold(merge_shards)
 
 if "snakemake" in globals():
     from blanketflow.workflow.jobs import run_script

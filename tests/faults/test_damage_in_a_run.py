@@ -57,11 +57,11 @@ def fold(folder, artefact):
 
 
 def grow(folder, to):
-    grow_fold(fold(folder, GROW), folder / MARGINAL, to)
+    grow_fold(fold(folder, GROW), [folder / MARGINAL], to)
 
 
 def shrink(folder, to):
-    shrink_fold(fold(folder, SHRINK), folder / MARGINAL, folder / GROW, to)
+    shrink_fold(fold(folder, SHRINK), [folder / MARGINAL], folder / GROW, to)
 
 
 def aggregate(folder, to):

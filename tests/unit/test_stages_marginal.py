@@ -140,7 +140,7 @@ def test_parts_gathered_equal_all_features_at_once(fold, tmp_path, name, n_parts
     paths = [tmp_path / f"{at}.parquet" for at in range(1, n_parts + 1)]
     for at, path in enumerate(paths, 1):
         ci_test_fold(own, path, whole if name != "ppi" else gathered, (at, n_parts))
-    gather_parts(paths, gathered, own.provenance("ci_test", gathered))
+    gather_parts(own, paths, gathered)
     assert read_columns(gathered)[0] == read_columns(whole)[0]
     said, expected = (vars(read_provenance(path)) | {"seconds": 0} for path in (gathered, whole))
     assert said == expected and said["n_tests"] == N_FEATURES
@@ -166,7 +166,7 @@ def test_one_failed_part_fails_the_whole_with_its_reason(fold, tmp_path):
     ci_test_fold(own, paths[0], paths[0], (1, 2))
     ci_test_fold(fold(spec(test_size=0.999)), paths[1], paths[1], (2, 2))
     whole = tmp_path / "all.parquet"
-    gather_parts(paths, whole, own.provenance("ci_test", whole))
+    gather_parts(own, paths, whole)
     said = read_provenance(tmp_path / "all.parquet")
     assert said.status == "error" and "test_size" in said.reason
     assert read_columns(tmp_path / "all.parquet")[0]["feature"] == []

@@ -200,7 +200,8 @@ import json, runpy, sys
 from pathlib import Path
 script, table, splits, marginal, grow, spec, code = sys.argv[1:]
 main = runpy.run_path(script)["main"]
-main(Path(table), Path(splits), [Path(marginal)], Path(grow), "wine", "full", "1of2", spec, code)
+of_fold = {"dataset": "wine", "split": "full", "fold": "1of2", "spec": spec, "code": code}
+main(table=Path(table), splits=Path(splits), marginal=[Path(marginal)], grow=Path(grow), **of_fold)
 print(json.dumps(sorted(sys.modules)))
 """
     loaded = json.loads(python(program, PROJECT / "scripts/grow.py", *paths, spec, said["code"]))

@@ -24,7 +24,7 @@ from ..jobs import recorded, require
 from .fold import Fold
 
 
-def open_problem(fold: Fold, marginal: Path | None) -> Problem:
+def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
     """Return the problem of a fold, within what is known of its features. The table is read when first needed.
 
     Raises
@@ -40,12 +40,12 @@ def open_problem(fold: Fold, marginal: Path | None) -> Problem:
     return problem
 
 
-def _whole_problem(fold: Fold, marginal: Path | None) -> Problem:
+def _whole_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
     """Return the problem of a fold with all features."""
-    if marginal is None:
+    if not marginal:
         table = fold.read()
         return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, _no_test, fold.limits())
-    features, results, provenance = read_marginal(marginal)
+    features, results, provenance = read_marginal(marginal[0])
     require(provenance)
     test = fold.test()
     target = provenance.extra["target"]
@@ -66,30 +66,31 @@ def _no_test(table: Table) -> Any:
     raise RuntimeError("this method was configured without a CI test")
 
 
-def grow_fold(fold: Fold, marginal: Path | None, path: Path) -> Problem | None:
-    """Run a method's grow on a fold and write grow.parquet; return the problem with the rows read."""
-    tested = [] if marginal is None else [marginal]
-    provenance, steps, problem, method = fold.provenance("grow", path, tested), [], None, fold.method()
+def grow_fold(fold: Fold, marginal: Sequence[Path], grow: Path) -> Problem | None:
+    """Run a method's grow on a fold and write grow.parquet; return the problem with the rows read.
+
+    `marginal` is the ci_test artefact, or empty for methods without a CI test.
+    """
+    provenance, steps, problem, method = fold.provenance("grow", grow, marginal), [], None, fold.method()
     with recorded(provenance):
         problem = open_problem(fold, marginal)
         steps = standing(run_grow(method, problem, _apart(fold, method, marginal)))
         _say(provenance, problem)
         provenance.extra |= fold.sample()
         provenance.n_tests = problem.n_tests
-    write_grown(path, steps, provenance, method.forms_groups)
+    write_grown(grow, steps, provenance, method.forms_groups)
     return problem
 
 
-def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, problem: Problem | None = None) -> None:
-    """Run a method's shrink on a fold and write shrink.parquet.
+def shrink_fold(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path, problem: Problem | None = None) -> None:
+    """Run a method's shrink on a fold and write shrink.parquet; `marginal` as in `grow_fold`.
 
     The status of growing is passed on. All Markov blankets of a method that looks for several are in the provenance, as
     ``answers``: pairs of count and features.
     """
-    made_of = [grown] if marginal is None else [marginal, grown]
-    provenance, decisions, method = fold.provenance("shrink", path, made_of), [], fold.method()
+    provenance, decisions, method = fold.provenance("shrink", shrink, [*marginal, grow]), [], fold.method()
     with recorded(provenance):
-        candidates, earlier = read_grown(grown, fold.asked.get("supplied") == "grow")
+        candidates, earlier = read_grown(grow, fold.asked.get("supplied") == "grow")
         require(earlier)
         problem = _without_memory(problem) if problem else open_problem(fold, marginal)
         problem.say(earlier.status, earlier.reason)
@@ -101,7 +102,7 @@ def shrink_fold(fold: Fold, marginal: Path | None, grown: Path, path: Path, prob
         if problem.answers:
             provenance.extra["answers"] = [[answer.count, list(answer.features)] for answer in problem.answers]
         provenance.n_tests = problem.n_tests - before
-    write_decisions(path, decisions, provenance, method.forms_groups)
+    write_decisions(shrink, decisions, provenance, method.forms_groups)
 
 
 def grow_shrink(
@@ -119,20 +120,19 @@ def grow_shrink(
     """Grow and shrink on each fold (split/fold), and write both; `marginal` is empty for methods without a CI test."""
     for i, name in enumerate(folds):
         fold = make_fold(table, splits, dataset, *name.split("/"), spec, code)
-        tested = marginal[i] if marginal else None
+        tested = marginal[i : i + 1]
         if _both_stand(fold, tested, grow[i], shrink[i]):
             continue
         problem = grow_fold(fold, tested, grow[i])
         shrink_fold(fold, tested, grow[i], shrink[i], problem)
 
 
-def _both_stand(fold: Fold, marginal: Path | None, grow: Path, shrink: Path) -> bool:
-    made_of = [] if marginal is None else [marginal]
-    is_grown = stands(grow, fold.provenance("grow", grow, made_of))
-    return is_grown and stands(shrink, fold.provenance("shrink", shrink, [*made_of, grow]))
+def _both_stand(fold: Fold, marginal: Sequence[Path], grow: Path, shrink: Path) -> bool:
+    is_grown = stands(grow, fold.provenance("grow", grow, marginal))
+    return is_grown and stands(shrink, fold.provenance("shrink", shrink, [*marginal, grow]))
 
 
-def _apart(fold: Fold, method: Method, marginal: Path | None) -> bool:
+def _apart(fold: Fold, method: Method, marginal: Sequence[Path]) -> bool:
     return runs_apart(method, fold.test() if marginal else None, fold.limits())
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -163,3 +164,16 @@ def with_network(where: str, options: Mapping[str, Any]) -> dict[str, Any]:
     # By name, so that the digests of all other jobs leave the readers out; the table is made anew when they change.
     read_source_network = import_name("blanketflow.data.sources:read_source_network")
     return {**options, "network": read_source_network(where, options["network"])}
+
+
+def on_one_fold(stage: Callable[..., object]) -> Callable[..., None]:
+    """Return the main function of a script for a stage of one fold: by name it takes what a `Fold` is made of, too."""
+    of_fold = [field.name for field in fields(Fold)]
+    of_stage = [*inspect.signature(stage).parameters][1:]
+
+    def main(**given: Any) -> None:
+        stage(Fold(**{name: given.pop(name) for name in of_fold}), **given)
+
+    by_name = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in (*of_fold, *of_stage)]
+    main.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+    return main

@@ -123,19 +123,19 @@ def ci_test_fold(fold: Fold, path: Path, earlier: Path, part: Part = WHOLE) -> N
     write_marginal(path, features, results, provenance, differences)
 
 
-def gather_parts(paths: Sequence[Path], path: Path, provenance: Provenance) -> None:
+def gather_parts(fold: Fold, chunks: Sequence[Path], marginal: Path) -> None:
     """Write the results on all features from those on their parts, as if they had been tested at once."""
     import pyarrow as pa
 
-    own = [read_provenance(part) for part in paths]
+    provenance, own = fold.provenance("ci_test", marginal), [read_provenance(chunk) for chunk in chunks]
     with recorded(provenance):
         passed_on(provenance, own)
         provenance.n_tests, provenance.extra = sum(one.n_tests for one in own), own[0].extra
     provenance.seconds = sum(one.seconds for one in own)
     if provenance.usable:
-        write_arrow(path, pa.concat_tables([read_arrow(part)[0] for part in paths]), provenance)
+        write_arrow(marginal, pa.concat_tables([read_arrow(chunk)[0] for chunk in chunks]), provenance)
     else:
-        write_marginal(path, [], None, provenance)
+        write_marginal(marginal, [], None, provenance)
 
 
 def _repeats_of(fold: Fold, content: str, rows: np.ndarray) -> str:
