@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ..core.printable import printable
+from ..core.printable import listed, printable
 from ..reporting.notebook import bar, bullets, curve, legend, names_by_role, page, paragraph, role, table
 from ..reporting.text import number
 
@@ -109,9 +109,7 @@ def blankets_text(found: Blankets) -> str:
     """Return all blankets as a few lines."""
     lines = [_head(found)]
     for target, steps in list(found.found.items())[:_TARGETS]:
-        names = ", ".join(str(step.feature) for step in steps[:_NAMES]) or "no feature"
-        more = f" and {len(steps) - _NAMES} more" if len(steps) > _NAMES else ""
-        lines.append(f"  {target}: {names}{more}")
+        lines.append(f"  {target}: {listed((step.feature for step in steps), _NAMES) or 'no feature'}")
     if len(found) > _TARGETS:
         lines.append(f"  ... and {len(found) - _TARGETS} more")
     return "\n".join(map(printable, lines))

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.printable import printable
+from ..core.printable import listed
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away
 from ..core.table import Table
-
-_SHOWN = 5
 
 
 def rounded_away(table: Table, target: str, results: CIResults) -> list[str]:
@@ -29,9 +27,8 @@ def reason(names: Sequence[str]) -> str:
     """Return in words why tests of some columns say nothing; empty for no columns."""
     if not names:
         return ""
-    shown = ", ".join(repr(printable(name)) for name in names[:_SHOWN])
-    shown += f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        f"rounding has destroyed {shown}: the spread is below 90 times the distance between floats of that size, so "
-        "every test says p = 1. Subtract the offset before the numbers are written, or drop the column."
+        f"rounding has destroyed {listed(map(repr, names))}: the spread is below 90 times the distance between floats "
+        "of that size, so every test says p = 1. Subtract the offset before the numbers are written, or drop the "
+        "column."
     )

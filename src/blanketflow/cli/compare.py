@@ -9,7 +9,7 @@ import typer
 
 from ..core.errors import ConfigError
 from ..core.modules_beside import look_in
-from ..core.printable import printable
+from ..core.printable import listed
 from ..core.seeds import DEFAULT_SEED
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
 from .terminal import heading, is_terminal, note, show, show_json, show_table
@@ -112,9 +112,7 @@ def _show(found: Any) -> None:
         show_table(["dataset", "selector", "stability", "mean size", ""], rows, right=(2, 3))
     heading("Blankets on all rows, most important first")
     for (dataset, selector), part in found.blankets.groupby(["dataset", "selector"], sort=False):
-        names = list(map(printable, part["feature"][:_FEATURES]))
-        more = f" and {len(part) - _FEATURES} more" if len(part) > _FEATURES else ""
-        show(f"  {dataset} {selector}: {', '.join(names)}{more}")
+        show(f"  {dataset} {selector}: {listed(part['feature'], _FEATURES)}")
     for line in found.notes():
         note(line)
 

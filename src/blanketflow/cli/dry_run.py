@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..core.printable import printable
+from ..core.printable import listed, printable
 from ..workflow.estimates.run_time import FROM_NOTHING
 from ..workflow.layout import parse
 from .followed import followed
@@ -63,7 +63,5 @@ def _rows(progress: Progress) -> list[tuple[str, str, str]]:
                 ids[stage_of(job.rule)][printable(name)] = None
     rows = []
     for stage, _, total in progress.stages():
-        names = sorted(ids[stage])
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        rows.append((stage, f"{total:,}", ", ".join(names[:_NAMED]) + more))
+        rows.append((stage, f"{total:,}", listed(sorted(ids[stage]), _NAMED)))
     return rows

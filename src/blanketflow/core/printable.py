@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 #: What makes a text a formula when it begins with it; the wide signs do where Japanese is written.
@@ -73,6 +74,19 @@ def as_cell(value: Any) -> Any:
         return value
     text = printable(value)
     return f"'{text}" if text.startswith(FORMULA_SIGNS) else text
+
+
+def listed(texts: Iterable[object], most: int = 5, between: str = ", ") -> str:
+    """Return the first of some texts, printable, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("abcde", 3), listed("ab", 3), listed("abc", 1, "; ")
+    ('a, b, c and 2 more', 'a, b', 'a; and 2 more')
+    """
+    shown = list(map(printable, texts))
+    end = f"{'' if between == ', ' else between.rstrip()} and {len(shown) - most:,} more" if len(shown) > most else ""
+    return between.join(shown[:most]) + end
 
 
 def _is_hidden(character: str) -> bool:

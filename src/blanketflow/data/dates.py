@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
+from ..core.printable import listed
 from ..core.table import Column
 from ..core.wide_columns import WideColumns
 from .raw import columns_of_rows, setting
@@ -75,8 +76,7 @@ def with_dates(
             found.extend(_parts(column, moments))
     if dated:
         done = {DROP: "left out", ORDINAL: "made days since 1970-01-01", PARTS: "made year, month, day and so on"}[how]
-        more = f" and {len(dated) - 5} more" if len(dated) > 5 else ""
-        notes.append(f"dates in {', '.join(map(repr, dated[:5]))}{more} were {done}")
+        notes.append(f"dates in {listed(map(repr, dated))} were {done}")
     return found
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from ..core.errors import DataError
-from ..core.printable import printable
+from ..core.printable import listed
 from .dialect import Dialect
 
 _COMMA_BEFORE_DECIMALS = re.compile(
@@ -16,7 +16,6 @@ _COMMA_BEFORE_DECIMALS = re.compile(
 _COMMA_BETWEEN_THOUSANDS = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]*)?").fullmatch
 _WITH_POINT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
 _HAS_DIGIT = re.compile(r"[0-9]").search
-_SHOWN = 5
 
 
 class NumberFormat:
@@ -77,11 +76,11 @@ def number_format(
     if before:
         if not dialect.has_numbers:
             _check_points(name, columns, missing, before[0], thousands)
-        what = f"decimal commas in {_listed([*before, *either])}"
+        what = f"decimal commas in {listed([*before, *either])}"
         dialect.say(f"{what}, and {thousands!r} between thousands" if thousands else what, "decimal")
         return NumberFormat(",", thousands or None, dialect.has_numbers)
     if between:
-        dialect.say(f"commas between thousands in {_listed([*between, *either])}", "thousands")
+        dialect.say(f"commas between thousands in {listed([*between, *either])}", "thousands")
         return NumberFormat(".", ",")
     if either:
         shown = next(text for text in columns[either[0]] if "," in text).strip()
@@ -108,8 +107,3 @@ def _check_points(
                 f"{name}: column {with_commas!r} has decimal commas, but {column!r} decimal points. Write both in one "
                 "way, or list one of them under categorical."
             )
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(printable, names[:_SHOWN])) + more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +15,7 @@ from ..core.design_arguments import sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.mapped_file import kept_like
 from ..core.parts import MOST_GROUPS
+from ..core.printable import listed
 from ..core.sizes import size_in_bytes
 from ..core.table import Column, Table, labelled, sort_labels
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
@@ -356,7 +357,7 @@ def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, not
     n_missing = sum(int(np.count_nonzero(cells)) for cells in missing.values())
     if not n_missing:
         return rows
-    where = _listed(column for column, cells in missing.items() if cells.any())
+    where = listed((repr(column) for column, cells in missing.items() if cells.any()))
     if policy == "error":
         raise DataError(
             f"{name}: {n_missing} missing cells in {where}. Fill them, or set missing: impute or missing: drop."
@@ -382,9 +383,3 @@ def _numbered_groups(name: str, key: str, column: Column) -> tuple[np.ndarray, t
         return numbers.astype(np.int64), ()
     one_of_each = as_categorical(column.take(np.unique(numbers, return_index=True)[1]))
     return numbers.astype(np.int64), tuple(one_of_each.levels[code] for code in one_of_each.values)
-
-
-def _listed(names: Iterable[str], most: int = 5) -> str:
-    names = list(names)
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + rest

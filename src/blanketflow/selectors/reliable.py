@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ci.engines import columns_of
 from ..ci.tally import Count, Tally
-from ..core.printable import printable
+from ..core.printable import listed
 from ..search.steps import Step
 from .base import Method, Problem
 
@@ -15,8 +15,6 @@ from .base import Method, Problem
 MOST_NOT_MADE = 0.25
 #: Nor if it admitted so many features, conditioning on all of them, that there are fewer rows for each.
 ROWS_PER_ADMITTED = 5
-#: Refused tests that are named.
-_SHOWN = 5
 
 
 def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) -> None:
@@ -50,10 +48,8 @@ def why_refused(engines: Iterable[Any]) -> str:
     refused = sorted({columns for engine in engines for columns in getattr(engine, "refused", ())})
     if not refused:
         return ""
-    shown = "; ".join(", ".join(map(printable, columns)) for columns in refused[:_SHOWN])
-    more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
     why = "since a cell of their table is too small to be told, or it has too many cells"
-    return f"{len(refused)} tests were refused, {why}: {shown}{more}"
+    return f"{len(refused)} tests were refused, {why}: {listed(map(', '.join, refused), between='; ')}"
 
 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -46,18 +46,6 @@ class Finding:
     def as_dict(self) -> dict[str, Any]:
         """Return it as a card keeps it, with at most its first 50 columns."""
         return asdict(self) | {"columns": list(self.columns[:_KEPT]), "n_columns": len(self.columns)}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return some names, and how many more there are.
-
-    Examples
-    --------
-    >>> listed(["a", "b"]), listed(list("abcdefg"))
-    ('a, b', 'a, b, c, d, e and 2 more')
-    """
-    shown = ", ".join(map(printable, names[:SHOWN]))
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def in_one_line(findings: Iterable[Mapping[str, Any]]) -> str:

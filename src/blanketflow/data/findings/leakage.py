@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CATEGORICAL
+from ...core.printable import listed
 from ...core.table import Column
 from ..raw import RawTable
 from .columns import tokens
-from .finding import Finding, listed
+from .finding import Finding
 from .looked_at import most_related, n_rows_examined, some_rows
 
 #: A column that alone explains a larger share of the target is suspected.

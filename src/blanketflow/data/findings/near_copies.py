@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ...core.cards import CATEGORICAL, NUMERIC
-from ...core.printable import printable
+from ...core.printable import listed
 from ...core.spread import standardised
 from ...core.table import Column
 from ..raw import RawTable
-from .finding import SHOWN, Finding, listed
+from .finding import Finding
 from .looked_at import FEWEST_ROWS, MOST_COLUMNS, some_rows
 
 #: Two columns are near-copies from this absolute correlation on.
@@ -57,11 +57,10 @@ def _as_findings(pairs: Mapping[str, str], relations: list[tuple[str, list[str]]
         advice = "A search keeps one of each, by chance: read it as the group. Drop those that you would not measure."
         found.append(Finding("near-copy", tuple(pairs), message, advice))
     if relations:
-        shown = "; ".join(f"{printable(name)} (of {', '.join(map(printable, of))})" for name, of in relations[:SHOWN])
-        more = f"; and {len(relations) - SHOWN} more" if len(relations) > SHOWN else ""
+        shown = listed((f"{name} (of {', '.join(of)})" for name, of in relations), between="; ")
         n = len(relations)
         what = "one column is a linear combination" if n == 1 else f"{n} columns are linear combinations"
-        message = f"{what} of earlier ones: {shown}{more}"
+        message = f"{what} of earlier ones: {shown}"
         advice = "One column of each such group can be left out without loss; which one is chosen says little."
         found.append(Finding("near-copy", tuple(name for name, _ in relations), message, advice))
     return found

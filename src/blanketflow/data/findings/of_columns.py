@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...core.printable import printable
+from ...core.printable import listed, printable
 from ...core.spread import is_rounded_away
 from ...core.table import Column
 from ..columns import missing_by_column
 from ..missing_markers import texts_found, way_out
 from ..raw import RawTable
-from .finding import Finding, listed
+from .finding import Finding
 
 #: A column with a larger share of missing cells is mostly imputed.
 MOSTLY_MISSING = 0.5

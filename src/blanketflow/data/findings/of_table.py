@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CLASSIFICATION
-from ...core.printable import printable
+from ...core.printable import listed, printable
 from ..raw import RawTable
-from .finding import Finding, listed
+from .finding import Finding
 
 #: A class with fewer rows is small: with five outer folds a test part has one or two of them.
 FEW_OF_A_CLASS = 10
