@@ -9,7 +9,7 @@ from blanketflow.ci.oracle import Oracle
 from blanketflow.config.schema import json_schema
 from blanketflow.core.errors import ConfigError, ParameterError
 from blanketflow.core.graph import DAG
-from blanketflow.reporting.report.unions import unions
+from blanketflow.reporting.report.overview import unions
 from blanketflow.workflow.plan import make_plan
 from report_frames import report_run
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..ci.base import CITest
 from ..core.design import SAMPLING, Design
 from ..core.design_arguments import labels_as_numbers, sampling_weights
-from ..core.errors import DataError, DependentRowsWarning, UnsupportedError
+from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError
 from ..core.row_sample import sampled
 from ..core.table import Column, Table
 from ..core.wide_columns import WideColumns
@@ -21,7 +21,6 @@ from ..data.raw import used_levels
 from ..data.weights import repeated_rows
 from ..selectors.base import Method
 from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights, why_no_strata
-from ..selectors.max_rows import check_max_rows
 from ..selectors.run_fold import why_no_weights
 
 
@@ -101,7 +100,9 @@ def check_rows(
 ) -> None:
     """Raise `UnsupportedError` if anything refuses the rows; warn if groups make p-values doubtful.
 
-    `max_rows` is refused as `check_max_rows` says.
+    A sample of at most `max_rows` is refused with weights, and by `ParameterError` where the search takes all rows. The
+    test decides it, or the method if it has none. (Of a data set in a config a sample may be asked, since some searches
+    on it take one and others do not.)
     """
     if are_weighted and (reason := why_no_weights(method, test, confirm)):
         raise UnsupportedError(f"{name}: {reason}. Repeat the rows, or choose another method or test.")
@@ -115,7 +116,11 @@ def check_rows(
         raise UnsupportedError(f"{name}: {reason}. Remove within, or choose another method.")
     if n_groups and test is not None and (reason := why_groups_are_ignored(test, n_groups)):
         warnings.warn(f"{name}: {reason}.", DependentRowsWarning, stacklevel=3)
-    check_max_rows(name, method, test, max_rows, are_weighted)
+    if max_rows is not None and are_weighted:
+        raise UnsupportedError(f"{name}: rows that count several times are not sampled. Remove max_rows.")
+    if max_rows is not None and not (test or method).card.takes_max_rows:
+        of = method.card.id if test is None else f"{method.card.id} with {test.card.id}"
+        raise ParameterError(f"{name}: {of} takes all rows, and never a sample of them. Remove max_rows.")
 
 
 def check_complete(features: Table, missing: str) -> None:

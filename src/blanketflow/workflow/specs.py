@@ -22,8 +22,7 @@ from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
-from .configured_files import file_of, files_of_configured
-from .digest import code_digest
+from .digest import code_digest, file_of, files_of_configured
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from ..raw import setting
 from ..row_names import UNNAMED, name_rows
 from ..text import columns_of_rows
 from .loaded import Loaded
-from .packed_xml import check_xml
 
 #: What a formula gives that failed; such cells are missing.
 ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
@@ -28,6 +28,12 @@ _MOST_ROWS = 1_048_576
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, EOFError, SyntaxError, RuntimeError)
 #: Bytes of a cell in memory, while it is read: a reference and a text or a number.
 _CELL_BYTES = 64
+#: Bytes of a parsed tag or attribute in memory, about.
+_NODE_BYTES = 200
+#: The most tags and attributes of one row of a sheet, and of what is no row. A row has at most 16,384 cells.
+_MOST_NODES = 2_000_000
+_ROW = re.compile(rb"<(\w+:)?row[\s/>]")
+_BLOCK = 2**20
 
 
 def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMarkers, dialect: Dialect) -> Loaded:
@@ -43,7 +49,7 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
     try:
         with zipfile.ZipFile(path) as archive:
             unpacking.add(sum(member.file_size for member in archive.infolist()))
-            check_xml(name, path, archive, unpacking)
+            _check_xml(name, path, archive, unpacking)
         with open(path, "rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheet = _sheet(name, path, book, spec.get("sheet"), dialect)
@@ -173,3 +179,32 @@ def _holds(archive: zipfile.ZipFile, member: str, signs: Collection[bytes]) -> b
                 return True
             tail = block[-8:]
     return False
+
+
+def _check_xml(name: str, path: Path, archive: zipfile.ZipFile, unpacking: Unpacking) -> None:
+    """Raise `DataError` if the XML of a workbook would take too much memory.
+
+    A sheet is parsed row by row, so a row of it must not be too long; all else is parsed whole.
+    """
+    for member in archive.namelist():
+        if not member.endswith((".xml", ".rels")):
+            continue
+        is_sheet, n_nodes = member.startswith("xl/worksheets/"), 0
+        with archive.open(member) as file:
+            while block := file.read(_BLOCK):
+                if not is_sheet:
+                    unpacking.add(_NODE_BYTES * _nodes(block))
+                    continue
+                starts = [match.start() for match in _ROW.finditer(block)]
+                unpacking.add(_NODE_BYTES * len(starts))
+                for start, stop in pairwise([0, *starts, len(block)]):
+                    n_nodes = _nodes(block, start, stop) + (n_nodes if start == 0 else 0)
+                    if n_nodes > _MOST_NODES:
+                        raise DataError(
+                            f"{name}: {path} has a row of more cells than a sheet can have, or far too many settings. "
+                            "Save it again."
+                        )
+
+
+def _nodes(block: bytes, start: int = 0, stop: int = _BLOCK) -> int:
+    return block.count(b"<", start, stop) + block.count(b"=", start, stop)

@@ -1,9 +1,9 @@
-"""Scales whose positions are known before a chart is drawn, so that labels can be placed."""
+"""Scales whose positions are known before a chart is drawn, so that labels can be placed; what an axis shows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -15,6 +15,8 @@ _LOG_RATIO = 10
 _FEW_POWERS = 4
 #: Short labels: 100, 1k, 10k.
 _SHORT = "datum.value < 1000 ? '' + datum.value : format(datum.value, '~s')"
+#: An interval may make the axis longer than what it has to show by at most this share at each end.
+_MOST = 0.5
 
 
 def in_order(names: Iterable[str]) -> alt.Scale:
@@ -83,3 +85,20 @@ def wide(values: pd.Series, always: bool = False) -> Scale:
         return Scale("symlog", -low / 3, high * 1.3, constant=low) if always else linear(values, 0.0)
     needed = always or (low >= 1 and high > _LOG_RATIO * low)
     return Scale("log", low / 1.3, high * 1.3) if needed else linear(values, 0.0)
+
+
+def window(means: Sequence[float], references: Iterable[float], low: pd.Series, high: pd.Series) -> tuple[float, float]:
+    """Return the ends of an axis of scores.
+
+    It holds all means and the references, such as the scores of all features and of none, so that small differences are
+    not magnified; and the intervals, unless one is so wide that the rest could not be told apart.
+
+    Examples
+    --------
+    >>> window([0.8, 0.9], [0.5], pd.Series([0.7, -3.0]), pd.Series([0.9, 1.0])) == (0.5 - 0.2, 1.0)
+    True
+    """
+    shown = [value for value in (*means, *references) if value == value]
+    least, most = min(shown, default=0.0), max(shown, default=1.0)
+    air = _MOST * (most - least)
+    return max(min(least, *low.dropna(), least), least - air), min(max(most, *high.dropna(), most), most + air)

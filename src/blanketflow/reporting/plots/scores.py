@@ -11,9 +11,8 @@ from ...core.errors import UnknownNameError, did_you_mean
 from ..colours import BLUE, INK, ORANGE
 from ..text import mean_sd, number, seconds, signed
 from .labels import GAP, Place, place_labels
-from .scales import Scale, in_order, linear, wide
+from .scales import Scale, in_order, linear, wide, window
 from .theme import STEP, WIDTH, noted, rounded, themed, tooltip
-from .window import window
 
 _COLUMNS = 3
 #: Width of the names on the y axis and of the gaps between panels, in pixels.

@@ -7,6 +7,9 @@ from ..text import NONE, count, mean_sd
 from .run import Run
 from .table import Cell, Table, cells
 
+#: Features of a union that are named.
+MOST_NAMED = 40
+
 
 def asked(run: Run) -> str:
     """Return in one sentence what was run."""
@@ -46,6 +49,22 @@ def _result(run: Run, dataset: str, selector: str) -> Cell:
         )
     failed = len(run.rows(run.outcomes, dataset=dataset, selector=selector)) > 0
     return Cell(size or ("failed" if failed else NONE))
+
+
+def unions(run: Run) -> Table:
+    """Return a table of the features that are in the blanket of some target, by data set and selector."""
+    rows = []
+    for dataset, of_targets in run.targets.items():
+        for selector in run.selectors:
+            if run.is_reference(selector) or not any(selector in run.ran(part) for part in of_targets.values()):
+                continue
+            found = run.rows(run.tables["unions"], dataset=dataset, selector=selector)
+            common = int((found["n_targets"] == len(of_targets)).sum())
+            names = ", ".join(found["feature"][:MOST_NAMED]) + (", …" if len(found) > MOST_NAMED else "")
+            sizes = [Cell(str(n), value=n) for n in (len(found), common)]
+            rows.append((Cell(dataset), Cell(selector), Cell(", ".join(of_targets)), *sizes, Cell(names)))
+    headers = ["data set", "selector", "targets", "features", "of all targets", "names"]
+    return Table(headers, rows, n_text=3, text_columns=(5,))
 
 
 def failures(run: Run) -> tuple[Table, Table]:

@@ -21,7 +21,6 @@ from .headline import headline
 from .held_out_groups import held_out_groups
 from .methods import methods
 from .run import Run
-from .unions import unions
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -57,7 +56,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         chart_config=scripts.as_json(plots.CONFIG),
         asked=overview.asked(run),
         summary=overview.summary(run),
-        unions=unions(run),
+        unions=overview.unions(run),
         sections=[_section(run, name, at) for at, name in enumerate(run.cards, start=1)],
         comparisons=across.comparisons(run),
         tests=across.tests(run),

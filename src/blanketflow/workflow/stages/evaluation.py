@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+
+from ...core.parts import SEEN_PARTS, balanced_parts
+from ...core.seeds import derive_rng
+from ...core.table import Column, Table
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns
 from ...data.impute import impute
@@ -16,7 +22,6 @@ from ...models.evaluation import evaluate_split, not_scored
 from ..identity import made, stands, what_of
 from ..layout import by_folds, parse
 from .fold import read_splits
-from .seen_groups import scores_at_seen_groups
 
 
 def evaluate_blankets(
@@ -88,13 +93,49 @@ def evaluate_blankets(
         )
         if groups:
             rest = asked["models"], asked["metrics"], stored.extra["task"], (seed, dataset, split, "seen"), threads
-            seen = scores_at_seen_groups(known, stored.target.take(train), *rest)
+            seen = _scores_at_seen_groups(known, stored.target.take(train), *rest)
             scored = [{**row, "seen": seen[row["model"], row["metric"]]} for row in scored]
         rows += [{"split": split, **row} for row in scored]
     total.seconds = sum({(r["split"], r["model"]): r["seconds"] for r in rows}.values())
     types = ARTEFACTS["evaluate"].types(bool(groups))
     total.extra |= {"held_out": groups} if groups else {}
     write_columns(scores, {name: [row.get(name) for row in rows] for name in types}, types, total)
+
+
+def _scores_at_seen_groups(
+    known: Table,
+    target: Column,
+    models: Sequence[str],
+    metrics: str | Sequence[str],
+    task: str,
+    seed_identity: tuple[str | int, ...],
+    n_jobs: int = 1,
+) -> dict[tuple[str, str], float | None]:
+    """Return the score of each model and metric by cross-validation among the training rows of a split.
+
+    The rows of a group are in all parts, so that a model has seen other rows of it, as in a partition that knows no
+    groups. The features were chosen on these rows, which flatters the score. It is the mean over the parts that have a
+    value, None if none has.
+
+    Parameters
+    ----------
+    known : Table
+        The chosen features on the training rows, missing cells and all.
+    target : Column
+        The target there.
+    models, metrics, task, seed_identity, n_jobs
+        As `evaluate_split` takes them.
+    """
+    part = balanced_parts(target.numbers(), min(SEEN_PARTS, target.n_rows), derive_rng(*seed_identity, "parts"))
+    found: dict[tuple[str, str], list[float]] = {}
+    for k in np.unique(part).tolist():
+        rows, rest = np.flatnonzero(part != k), np.flatnonzero(part == k)
+        train = known.take(rows)
+        tables = impute(train, train), target.take(rows), impute(train, known.take(rest)), target.take(rest)
+        for row in evaluate_split(*tables, models, metrics, task, (*seed_identity, k), n_jobs):
+            values = found.setdefault((row["model"], row["metric"]), [])
+            values += [] if row["value"] is None else [row["value"]]
+    return {key: fmean(values) if values else None for key, values in found.items()}
 
 
 def several_evaluations(
