@@ -14,8 +14,7 @@ from ..core.errors import ParameterError, UnreliableWarning
 from ..core.row_sample import sampled
 from ..core.table import Column, Table
 from ..selectors.confirmation.members import Confirmation, confirm_members
-from ..selectors.confirmation.search_again import selected_again
-from ..selectors.confirmation.several_splits import RepeatedConfirmation, are_signed, combined
+from ..selectors.confirmation.several_splits import RepeatedConfirmation, are_signed, combined, selected_again
 from ..selectors.run_fold import FoldOutcome, fold_seed
 from .rows_at_hand import filled
 

@@ -22,6 +22,7 @@ from ..core.object_numbers import column_of_objects
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
 from ..core.row_sample import sample_told
+from ..core.seeds import seed_of
 from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
 from ..core.unicode_text import check_unicode
@@ -29,14 +30,13 @@ from ..data.frames import as_frame, is_arrow_table, with_plain_texts
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
 from ..selectors.base import Method, worst_status
-from ..selectors.confirmation.search_again import sets_of
+from ..selectors.confirmation.several_splits import sets_of
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched
 from .frames import check_labels, check_one_target, frame_as_table, own_names, plain, selected_columns, with_own_names
-from .random_state import seed_of
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
 from .trace import trace

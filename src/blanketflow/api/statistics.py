@@ -13,7 +13,7 @@ from ..core.agreement import CROSS_PRODUCTS, TRIPLES, Agreement
 from ..core.design import COUNTS
 from ..core.errors import ConfigError, DataError
 from ..core.prior import KEYS
-from ..core.seeds import DEFAULT_SEED
+from ..core.seeds import DEFAULT_SEED, seed_of
 from ..core.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
@@ -255,7 +255,6 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     from ..data.statistics_file import read_statistics_of
     from ..selectors.run_fold import fold_seed, run_fold
     from .confirmed import confirmation_frame
-    from .random_state import seed_of
 
     if isinstance(statistics, str | Path):
         statistics = read_statistics_of(statistics)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import numbers
+from typing import TYPE_CHECKING, Any
+
+from .errors import ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,3 +49,25 @@ def derive_rng(*identity: str | int) -> np.random.Generator:
 def seed_32(*identity: str | int) -> int:
     """Return a derived seed that fits in 31 bits, as scikit-learn's ``random_state`` asks."""
     return derive_seed(*identity) & 0x7FFFFFFF
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a whole number as it is, and else a drawn one: by a RandomState, or for None by the system.
+
+    Raises `ParameterError` if it is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seed_of(7), seed_of(np.random.RandomState(0)) == seed_of(np.random.RandomState(0))
+    (7, True)
+    """
+    import numpy as np
+
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    raise ParameterError(f"random_state is {random_state!r}, but must be a whole number, None or RandomState.")

@@ -14,8 +14,7 @@ from ...data.provenance import STATUSES, Provenance
 from ...data.splits import FINAL
 from ...data.storage import read_features
 from ...selectors.confirmation.members import Confirmation, confirm_members
-from ...selectors.confirmation.search_again import selected_again
-from ...selectors.confirmation.several_splits import are_signed, combined
+from ...selectors.confirmation.several_splits import are_signed, combined, selected_again
 from ...selectors.run_fold import run_fold
 from ..jobs import passed_on, recorded
 from .fold import Fold
