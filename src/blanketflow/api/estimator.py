@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transf
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO, OF_FOLD, choose_test, described
-from ..core.convert import as_table
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
 from ..core.limits import Limits
-from ..core.object_numbers import column_of_objects
 from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
 from ..core.row_sample import sample_told
 from ..core.seeds import seed_of
-from ..core.table import Column, Table
 from ..core.task import infer_task, target_column
-from ..core.unicode_text import check_unicode
-from ..data.frames import as_frame, is_arrow_table, with_plain_texts
+from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
 from ..selectors.base import Method, worst_status
@@ -36,8 +32,8 @@ from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_see
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched
-from .frames import check_labels, check_one_target, frame_as_table, own_names, plain, selected_columns, with_own_names
-from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, with_strata
+from .frames import plain, selected_columns, table_and_target, with_own_names
+from .rows_at_hand import check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
 from .trace import trace
 from .untyped_bases import BaseEstimator, SelectorMixin
@@ -212,7 +208,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         """
         method, test = self.configured()
         name, drop, of_rows = type(self).__name__, self.missing == "drop", (sample_weight, groups, self.weights_are)
-        read = with_strata(name, *self._read(X, y), within)
+        read = with_strata(name, *table_and_target(self, X, y), within)
         features, target, together, are_weighted = rows_at_hand(name, *read, *of_rows, drop)
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
@@ -290,50 +286,6 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
             raise ParameterError(f"{where}: ci_test is {self.ci_test!r}, but must be an id or a test of get_ci_test.")
         check_pair(method, test)
         return method, test
-
-    def _read(self, X: Any, y: Any) -> tuple[Table, Column]:
-        name = str(getattr(y, "name", None) or "target")
-        table, X, y = None, as_frame(X), with_plain_texts(y)
-        check_one_target(y)
-        if hasattr(X, "columns") and hasattr(X, "iloc"):
-            table = frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
-        if isinstance(X, Table):
-            checked, y = X, self._validate_table(X, y)
-        else:
-            checked, y = validate_data(
-                self,
-                with_plain_texts(X),
-                y,
-                dtype=None,
-                accept_sparse="csc",
-                ensure_all_finite=False,
-                ensure_min_samples=2,
-            )
-        y = column_or_1d(y, warn=True)
-        target = column_of_objects(name, y)
-        check_unicode("y has the name", [name])
-        if target.n_missing():
-            raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
-        check_labels(y, target, self.task)
-        if table is None:
-            table = as_table(checked)
-        self._table_names = table.names
-        self._own_names = own_names(X)
-        check_complete(table, self.missing)
-        while name in table.names:
-            name = "_" + name
-        return table, Column(name, target.kind, target.values, target.levels)
-
-    def _validate_table(self, table: Table, y: Any) -> Any:
-        """Check a `Table` as scikit-learn checks its own input types; return the target."""
-        y = validate_data(self, y=y)
-        if len(y) != table.n_rows or len(y) < 2 or not len(table):
-            raise DataError(
-                f"X has {table.n_rows} rows and {len(table)} columns, y has {len(y)} rows. "
-                "Both need the same number of rows, at least 2, and X at least one column."
-            )
-        self.n_features_in_, self.feature_names_in_ = len(table), np.array(table.names, dtype=object)
-        return y
 
     def _prior(self) -> PriorKnowledge:
         """Return what is known of features, by the names that they have in a `Table`."""

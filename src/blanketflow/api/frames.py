@@ -1,4 +1,4 @@
-"""What selectors take and give back of a frame: its own kind of table, and its names, which may be whole numbers."""
+"""What selectors take and give back: X and y as a table and a target, frames of other packages, names of any kind."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.convert import as_table
 from ..core.errors import DataError
+from ..core.object_numbers import column_of_objects
 from ..core.table import Column, Table
+from ..core.unicode_text import check_unicode
 from ..data.frames import as_frame, with_plain_texts
+from .rows_at_hand import check_complete
 
 
 def own_names(X: Any) -> dict[str, Any]:
@@ -64,7 +67,57 @@ def _output(selector: Any) -> str:
     return _get_output_config("transform", selector)["dense"]
 
 
-def frame_as_table(X: Any) -> Table:
+def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
+    """Return X and y of any kind as a selector fits them, which keeps the names of the columns.
+
+    Raises `DataError` if they cannot be read, or hold what the selector does not take.
+    """
+    name = str(getattr(y, "name", None) or "target")
+    table, X, y = None, as_frame(X), with_plain_texts(y)
+    _check_one_target(y)
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
+    if isinstance(X, Table):
+        checked, y = X, _validated_table(selector, X, y)
+    else:
+        checked, y = validate_data(
+            selector,
+            with_plain_texts(X),
+            y,
+            dtype=None,
+            accept_sparse="csc",
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+        )
+    y = column_or_1d(y, warn=True)
+    target = column_of_objects(name, y)
+    check_unicode("y has the name", [name])
+    if target.n_missing():
+        raise DataError(f"Input y contains NaN or None in {target.n_missing()} rows. Drop those rows first.")
+    _check_labels(y, target, selector.task)
+    if table is None:
+        table = as_table(checked)
+    selector._table_names = table.names
+    selector._own_names = own_names(X)
+    check_complete(table, selector.missing)
+    while name in table.names:
+        name = "_" + name
+    return table, Column(name, target.kind, target.values, target.levels)
+
+
+def _validated_table(selector: Any, table: Table, y: Any) -> Any:
+    """Check a `Table` as scikit-learn checks its own input types; return the target."""
+    y = validate_data(selector, y=y)
+    if len(y) != table.n_rows or len(y) < 2 or not len(table):
+        raise DataError(
+            f"X has {table.n_rows} rows and {len(table)} columns, y has {len(y)} rows. "
+            "Both need the same number of rows, at least 2, and X at least one column."
+        )
+    selector.n_features_in_, selector.feature_names_in_ = len(table), np.array(table.names, dtype=object)
+    return y
+
+
+def _frame_as_table(X: Any) -> Table:
     """Return a DataFrame as a table; refuses names of which some are text and others are not, as scikit-learn does."""
     other = next((name for name in X.columns if not isinstance(name, str)), None)
     if other is not None and any(isinstance(name, str) for name in X.columns):
@@ -75,7 +128,7 @@ def frame_as_table(X: Any) -> Table:
     return as_table(X)
 
 
-def check_one_target(y: Any) -> None:
+def _check_one_target(y: Any) -> None:
     """Raise `DataError` if y has several columns."""
     shape = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
@@ -85,7 +138,7 @@ def check_one_target(y: Any) -> None:
         )
 
 
-def check_labels(y: np.ndarray, target: Column, task: str) -> None:
+def _check_labels(y: np.ndarray, target: Column, task: str) -> None:
     """Raise `DataError` if y is to be classes, but has no labels that can be told apart."""
     if target.kind == CATEGORICAL and len({isinstance(label, str) for label in y.tolist()}) > 1:
         other = next(label for label in y.tolist() if not isinstance(label, str))
