@@ -238,19 +238,24 @@ def numbers_from_arrow(array: Any) -> np.ndarray:
         return np.empty(0, dtype=np.int8) if pa.types.is_boolean(array.type) else np.from_dlpack(array)
     valid, held = array.buffers()
     if pa.types.is_boolean(array.type):
-        values = _bits(array, held)
+        values = bits_of(held, array.offset, len(array))
     else:
         values = np.from_dlpack(pa.Array.from_buffers(array.type, len(array), [None, held], offset=array.offset))
     if not array.null_count:
         return values
-    return np.where(_bits(array, valid), values, np.nan)
+    return np.where(bits_of(valid, array.offset, len(array)), values, np.nan)
 
 
-def _bits(array: Any, buffer: Any) -> np.ndarray:
-    """Return the bits that a buffer holds for an array."""
-    stop = array.offset + len(array)
-    held = np.frombuffer(buffer, dtype=np.uint8, count=-(-stop // 8))
-    return np.unpackbits(held, count=stop, bitorder="little")[array.offset :]
+def bits_of(buffer: Any, offset: int, n: int) -> np.ndarray:
+    """Return the n bits that a buffer of an array holds from its offset on, as 0 and 1 of 8 bits."""
+    held = np.frombuffer(buffer, dtype=np.uint8, count=-(-(offset + n) // 8))
+    return np.unpackbits(held, count=offset + n, bitorder="little")[offset:]
+
+
+def codes_from_arrow(array: Any) -> np.ndarray:
+    """Return the codes of an Arrow array of codes and levels, -1 where it is null."""
+    codes = numbers_from_arrow(array.indices)
+    return np.where(np.isnan(codes), -1, codes).astype(np.int64) if array.indices.null_count else codes
 
 
 def array_from_arrow(chunked: Any) -> np.ndarray:
@@ -267,7 +272,6 @@ def _categorical(name: str, array: Any) -> Column:
     import pyarrow as pa
 
     texts = array.dictionary if pa.types.is_string(array.dictionary.type) else array.dictionary.cast(pa.string())
-    codes = numbers_from_arrow(array.indices)
-    if array.indices.null_count:
-        codes = np.where(np.isnan(codes), -1, codes).astype(np.int32)
-    return column_of_codes(name, codes, texts.to_pylist())  # parts of a split column may repeat a label
+    return column_of_codes(
+        name, codes_from_arrow(array), texts.to_pylist()
+    )  # parts of a split column may repeat a label

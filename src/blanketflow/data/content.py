@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrow import joined, numbers_from_arrow
+from .arrow import bits_of, codes_from_arrow, joined, numbers_from_arrow
 
 #: Bytes of a column's digest in one block, and of the digest of a whole artefact.
 PART_BYTES, WHOLE_BYTES = 8, 16
@@ -70,7 +70,7 @@ def _add(hasher: Any, array: Any) -> None:
     n, kind = len(array), array.type
     known = None
     if array.null_count and not pa.types.is_null(kind):
-        known = _bits(array.buffers()[0], array.offset, n)
+        known = bits_of(array.buffers()[0], array.offset, n)
     hasher.update(b"%d %d;" % (n, array.null_count))
     if known is not None:
         hasher.update(np.packbits(known))
@@ -79,7 +79,7 @@ def _add(hasher: Any, array: Any) -> None:
     if pa.types.is_dictionary(kind):
         _add_categories(hasher, array)
     elif pa.types.is_boolean(kind):
-        bits = _bits(array.buffers()[1], array.offset, n)
+        bits = bits_of(array.buffers()[1], array.offset, n)
         hasher.update(np.packbits(bits if known is None else bits & known))
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
         bounds = numbers_from_arrow(array.offsets).astype(np.int64)
@@ -111,9 +111,7 @@ def _add_texts(hasher: Any, array: Any, offset_type: type[np.signedinteger[Any]]
 def _add_coded_texts(hasher: Any, array: Any) -> None:
     """Add texts that were read as codes and levels, as if they had been read as texts; a million at a time."""
     levels = np.array([text.encode() for text in array.dictionary.to_pylist()] + [b""], dtype=object)
-    codes = numbers_from_arrow(array.indices)
-    if array.indices.null_count:
-        codes = np.where(np.isnan(codes), -1, codes).astype(np.int64)
+    codes = codes_from_arrow(array)
     hasher.update(b"%d %d;" % (len(array), array.null_count))
     if array.null_count:
         hasher.update(np.packbits(codes >= 0))
@@ -129,13 +127,5 @@ def _add_categories(hasher: Any, array: Any) -> None:
     levels = sorted({label for label in labels if label is not None})
     place = {level: code for code, level in enumerate(levels)}
     codes = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int64)
-    found = numbers_from_arrow(array.indices)
-    if array.indices.null_count:
-        found = np.where(np.isnan(found), -1, found).astype(np.int64)
     hasher.update(repr(levels).encode())
-    hasher.update(codes[found])
-
-
-def _bits(buffer: Any, offset: int, n: int) -> np.ndarray:
-    held = np.frombuffer(buffer, dtype=np.uint8, count=-(-(offset + n) // 8))
-    return np.unpackbits(held, count=offset + n, bitorder="little")[offset:]
+    hasher.update(codes[codes_from_arrow(array)])
