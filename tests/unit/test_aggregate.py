@@ -3,11 +3,12 @@
 import pytest
 
 from blanketflow.core.errors import ParameterError
-from blanketflow.search.aggregate import RULES, Member, aggregate, check_rule
+from blanketflow.search.aggregate import RULES, aggregate, check_rule
+from blanketflow.search.steps import Step
 
 
 def folds(*sets):
-    return [[Member(feature) for feature in members] for members in sets]
+    return [[Step(feature) for feature in members] for members in sets]
 
 
 def chosen(result):
@@ -63,14 +64,17 @@ def test_a_share_of_the_folds_is_exact_in_floats():
 
 
 def test_importance_is_the_mean_over_the_folds_that_hold_the_feature_and_orders_them():
-    sets = [[Member("a", 1.0), Member("b", 5.0)], [Member("b", 1.0), Member("c", 9.0)], [Member("b", 0.0)]]
+    def step(feature, importance):
+        return Step(feature, importance=importance)
+
+    sets = [[step("a", 1.0), step("b", 5.0)], [step("b", 1.0), step("c", 9.0)], [step("b", 0.0)]]
     result = aggregate(sets, {"frequency": 0.5})
     assert [(f["feature"], f["importance"]) for f in result.features] == [("b", 2.0), ("c", 9.0), ("a", 1.0)]
     assert [f["feature"] for f in aggregate(sets, "union").features] == ["c", "b", "a"]
 
 
 def test_the_winning_fold_speaks_first_for_a_role():
-    sets = [[Member("a", role="spouse"), Member("b")], [Member("a", role="parent_or_child")], [Member("a")]]
+    sets = [[Step("a", role="spouse"), Step("b")], [Step("a", role="parent_or_child")], [Step("a")]]
     winner = aggregate(sets)
     assert winner.best == 1
     assert winner.features[0]["role"] == "parent_or_child"

@@ -23,7 +23,7 @@ from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import Step
-from ..selectors.base import Method, Problem, members
+from ..selectors.base import Method, Problem
 from ..selectors.feature_groups import check_feature_groups, tiers_of_variables
 from ..selectors.min_effect import check_min_effect
 from ..selectors.missing_cells import for_missing_cells
@@ -247,7 +247,7 @@ class _Search:
             except LimitReached as limit:
                 statuses[target] = ("timeout", str(limit))
             else:
-                found[target] = members(outcome.decisions)
+                found[target] = outcome.members
                 statuses[target] = (outcome.status, outcome.reason)
             self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
         return found, statuses, bound.n_tests

@@ -26,7 +26,6 @@ from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
 from ..selectors.base import Method, worst_status
-from ..selectors.confirmation.several_splits import sets_of
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
@@ -292,7 +291,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         return PriorKnowledge.joined({key: as_texts(getattr(self, key)) for key in KEYS})
 
     def _collect(self, outcomes: Sequence[FoldOutcome], folds: Sequence[str]) -> Self:
-        combined = aggregate(sets := sets_of(outcomes), self.aggregate)
+        combined = aggregate(sets := [outcome.members for outcome in outcomes], self.aggregate)
         chosen = [feature for feature in combined.features if feature["chosen"]]
         self.selected_features_ = [feature["feature"] for feature in chosen]
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}

@@ -27,9 +27,9 @@ from ..data.raw import RawTable, max_memory
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
-from ..search.aggregate import Member, aggregate
+from ..search.aggregate import aggregate
 from ..search.steps import Step
-from ..selectors.base import members, worst_status
+from ..selectors.base import worst_status
 from ..selectors.design import why_no_strata, why_weights_are_refused
 from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.missing_cells import for_missing_cells
@@ -316,8 +316,7 @@ def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:
 
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
     """Return the blanket's rows, all blankets, and the fold whose set is the answer, if it is that of one fold."""
-    sets = [members(outcome.decisions) for outcome in outcomes]
-    combined = aggregate([[Member(m.feature, m.importance, m.role, m.group) for m in fold] for fold in sets], rule)
+    combined = aggregate(sets := [outcome.members for outcome in outcomes], rule)
     in_order = [*([sets[combined.best]] if combined.best is not None else []), *sets]
     spoken: dict[str, Step] = {}
     for fold in in_order:

@@ -9,19 +9,10 @@ from statistics import fmean
 
 from ..core.errors import ParameterError, did_you_mean, shown
 from ..core.ties import comparable_number
+from .steps import Step
 
 #: The names of the rules; ``frequency`` needs a threshold.
 RULES = ("best-blanket", "frequency", "union", "intersection")
-
-
-@dataclass(frozen=True)
-class Member:
-    """A feature of one fold's set, with its importance, role and group in that fold."""
-
-    feature: str
-    importance: float = 0.0
-    role: str = "member"
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,16 +45,16 @@ def _as_number(value: object) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else -1.0
 
 
-def aggregate(folds: Sequence[Sequence[Member]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
+def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
     """Combine the folds' sets.
 
-    There is one set per fold, and at least one. ``best-blanket`` takes the set with the highest z, the first one on
-    ties; ``{"frequency": share}`` keeps the features of at least this share of the folds. Raises `ParameterError` if
-    there is no such rule.
+    There is one set per fold, and at least one; of its members feature, importance, role and group count.
+    ``best-blanket`` takes the set with the highest z, the first one on ties; ``{"frequency": share}`` keeps the
+    features of at least this share of the folds. Raises `ParameterError` if there is no such rule.
 
     Examples
     --------
-    >>> folds = [[Member("a"), Member("b")], [Member("a")], [Member("a"), Member("c")]]
+    >>> folds = [[Step("a"), Step("b")], [Step("a")], [Step("a"), Step("c")]]
     >>> result = aggregate(folds)
     >>> result.z, result.best, [f["feature"] for f in result.features if f["chosen"]]
     ([2.0, 3.0, 2.0], 1, ['a'])
@@ -99,11 +90,11 @@ def all_answers(
 
 
 def _features(
-    folds: Sequence[Sequence[Member]], counts: Counter[str], chosen: set[str], best: int | None
+    folds: Sequence[Sequence[Step]], counts: Counter[str], chosen: set[str], best: int | None
 ) -> list[dict[str, object]]:
     # A feature's role and group come from the winning fold, else from the first fold that contains it.
     in_order = [*([folds[best]] if best is not None else []), *folds]
-    spoken: dict[str, Member] = {}
+    spoken: dict[str, Step] = {}
     for fold in in_order:
         for member in fold:
             spoken.setdefault(member.feature, member)

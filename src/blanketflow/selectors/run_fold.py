@@ -21,7 +21,7 @@ from ..core.table import Column, Table
 from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
-from .base import Method, Problem, worst_status
+from .base import Method, Problem, members, worst_status
 from .feature_groups import in_columns, in_groups
 from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
@@ -45,6 +45,11 @@ class FoldOutcome:
     def candidates(self) -> list[Step]:
         """What shrink was given."""
         return standing(self.grown)
+
+    @property
+    def members(self) -> list[Step]:
+        """The features that shrink kept, most important first."""
+        return members(self.decisions)
 
 
 def check_pair(method: Method, test: CITest | None) -> None:

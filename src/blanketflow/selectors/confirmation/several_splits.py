@@ -18,8 +18,8 @@ import numpy as np
 from ...ci.generalised_covariance import WIDTH
 from ...core.prior import NO_GROUPS, group_of
 from ...core.table import Column, Table
-from ...search.aggregate import Member, aggregate
-from ..base import members, worst_status
+from ...search.aggregate import aggregate
+from ..base import worst_status
 from ..run_fold import FoldOutcome
 from .members import LEVEL, Confirmation
 
@@ -158,12 +158,8 @@ def _ranks(n: int) -> np.ndarray:
     return ranks[ranks > SMALLEST_SHARE * n * (1.0 + ROUNDING)]
 
 
-def sets_of(outcomes: Sequence[FoldOutcome]) -> list[list[Member]]:
-    """Return the members of each fold's set, as `aggregate` takes them."""
-    return [[Member(m.feature, m.importance, m.role, m.group) for m in members(o.decisions)] for o in outcomes]
-
-
 def selected_again(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[str], str, str]:
     """Return the features that the folds of one search select by an aggregation rule, with its status and reason."""
-    chosen = [feature["feature"] for feature in aggregate(sets_of(outcomes), rule).features if feature["chosen"]]
+    combined = aggregate([outcome.members for outcome in outcomes], rule)
+    chosen = [str(feature["feature"]) for feature in combined.features if feature["chosen"]]
     return chosen, *worst_status([(outcome.status, outcome.reason) for outcome in outcomes])

@@ -12,7 +12,8 @@ from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
 from ...data.supplied import read_supplied
-from ...search.aggregate import Member, aggregate, all_answers
+from ...search.aggregate import aggregate, all_answers
+from ...search.steps import Step
 from ..identity import content_of, made, stands, what_of
 from ..jobs import passed_on, recorded
 
@@ -114,8 +115,9 @@ def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str
     return counted
 
 
-def _members(columns: Mapping[str, list[Any]]) -> list[Member]:
+def _members(columns: Mapping[str, list[Any]]) -> list[Step]:
     """Return the features that a fold keeps, most important first."""
-    groups = columns.get("group", [""] * len(columns["feature"]))
-    rows = zip(*(columns[name] for name in ("feature", "importance", "role")), groups, columns["kept"], strict=True)
-    return sorted((Member(*row[:-1]) for row in rows if row[-1]), key=lambda m: -m.importance)
+    names = [name for name in ("feature", "importance", "role", "group") if name in columns]
+    rows = zip(*(columns[name] for name in names), strict=True)
+    kept = (row for row, is_kept in zip(rows, columns["kept"], strict=True) if is_kept)
+    return sorted((Step(**dict(zip(names, row, strict=True))) for row in kept), key=lambda m: -m.importance)
