@@ -9,9 +9,8 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.core.cards import CATEGORICAL, INTEGER, NUMERIC
-from blanketflow.core.convert import as_table
+from blanketflow.core.convert import as_table, column_of_objects
 from blanketflow.core.errors import DataError
-from blanketflow.core.object_numbers import column_of_objects
 
 ROWS = 12
 DAYS = pd.date_range("2020-01-01", periods=ROWS)

@@ -31,10 +31,9 @@ from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_see
 from ..workflow.worker_count import MANY, n_workers
 from .arguments import SHARED, docstring, initialiser, own_arguments, sections, shared_arguments
 from .confirmed import confirmed, first_searched, rows_searched
-from .frames import plain, selected_columns, table_and_target, with_own_names
+from .frames import plain, selected_columns, table_and_target, trace, with_own_names
 from .rows_at_hand import check_rows, filled, rows_at_hand, with_strata
 from .selector_display import SelectorDisplay
-from .trace import trace
 from .untyped_bases import BaseEstimator, SelectorMixin
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
-"""What selectors take and give back: X and y as a table and a target, frames of other packages, names of any kind."""
+"""What selectors take and give back: X and y as a table and a target, frames of other packages, the trace."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils._set_output import _get_output_config
@@ -10,13 +11,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.convert import as_table
+from ..core.convert import as_table, column_of_objects
 from ..core.errors import DataError
-from ..core.object_numbers import column_of_objects
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
 from ..data.frames import as_frame, with_plain_texts
+from ..selectors.run_fold import FoldOutcome
 from .rows_at_hand import check_complete
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def own_names(X: Any) -> dict[str, Any]:
@@ -148,3 +152,17 @@ def _check_labels(y: np.ndarray, target: Column, task: str) -> None:
             check_classification_targets(target.values)
         except ValueError as error:
             raise DataError(f"{error} Set task to regression, or make labels of the values.") from error
+
+
+def trace(folds: Sequence[str], outcomes: Sequence[FoldOutcome]) -> pd.DataFrame:
+    """Return one row per admission or removal on each fold, with its test."""
+    import pandas as pd
+
+    rows = [
+        (fold, stage, i, s.feature, s.kept, s.role, s.statistic, s.p_value, s.importance, s.listed)
+        for fold, outcome in zip(folds, outcomes, strict=True)
+        for stage, steps in (("grow", outcome.grown), ("shrink", outcome.decisions))
+        for i, s in enumerate(steps)
+    ]
+    names = ["fold", "stage", "step", "feature", "kept", "role", "statistic", "p_value", "importance", "given"]
+    return pd.DataFrame(rows, columns=names)

@@ -35,9 +35,8 @@ from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
 from ..workflow.chosen_tests import with_chosen_tests
-from ..workflow.grouped_rows import doubted_p_values
+from ..workflow.notes_on_rows import doubted_p_values, told_of_sample
 from ..workflow.peek import facts_of, peek
-from ..workflow.sampled import told_of_sample
 from ..workflow.sharded import check_no_shards
 from ..workflow.worker_count import MANY, n_workers
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks

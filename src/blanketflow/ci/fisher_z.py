@@ -21,8 +21,7 @@ from .engines import Candidate, Engine
 from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from .rounding import reason, rounded_away
-from .tails import f_greater, normal_two_sided
-from .wilks import rao_f
+from .tails import f_greater, normal_two_sided, rao_f
 
 #: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
 #: The matrix squares condition numbers: rounding errors of 1e-15 grow by at most the inverse of two such shares.

@@ -22,8 +22,7 @@ from .engines import Candidate, columns_of
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 from .pooling import pooled_p_values
 from .rounding import reason, rounded_away
-from .tails import chi2_tail, f_greater
-from .wilks import rao_f
+from .tails import chi2_tail, f_greater, rao_f
 
 
 @dataclass

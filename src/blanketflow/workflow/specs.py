@@ -26,11 +26,10 @@ from .digest import code_digest, file_of, files_of_configured
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
-from .grouped_rows import doubted_p_values
 from .identity import source_digests
 from .known_network import network_file, network_of, wants_network
+from .notes_on_rows import doubted_p_values, told_of_sample
 from .peek import Facts
-from .sampled import told_of_sample
 from .sharded import sharded, told_of_shards
 
 #: What the report's page is made of beside Python.

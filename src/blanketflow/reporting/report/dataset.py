@@ -1,4 +1,4 @@
-"""The section on one data set: its facts, blankets, scores, stability and cost."""
+"""The section on one data set: its facts, blankets, scores, stability, cost, and groups that it has not seen."""
 
 from __future__ import annotations
 
@@ -255,3 +255,29 @@ def runtime(run: Run, dataset: str) -> Table:
         for row in run.in_order(run.rows(run.tables["runtime"], dataset=dataset)).itertuples()
     ]
     return Table(["selector", "tests", "selection", "evaluation"], rows)
+
+
+def held_out_groups(run: Run, dataset: str) -> Table | None:
+    """Return a table of groups by selectors: the score there, and the change to groups that were seen.
+
+    It is of the metric and the model that lead on the data set. None if no groups were held out.
+    """
+    metric, model = run.main_metric(dataset), run.main_model(dataset)
+    found = run.rows(run.tables["held_out_groups"], dataset=dataset, metric=metric or "", model=model or "")
+    if found.empty:
+        return None
+    names = run.present(found)
+    groups = found.drop_duplicates("group")
+    rows = [_group_row("mean", groups, found, names)]
+    rows += [
+        _group_row(group, run.rows(groups, group=group), run.rows(found, group=group), names)
+        for group in groups["group"]
+    ]
+    return Table(["group", "rows", "no feature", *names], rows, caption=f"{model}, {metric}")
+
+
+def _group_row(name: str, groups: pd.DataFrame, found: pd.DataFrame, selectors: list[str]) -> list[Cell]:
+    n_rows, prior = groups["n_rows"].mean(), groups["prior"].mean()
+    means = found.groupby("selector")[["value", "seen"]].mean().reindex(selectors)
+    scores = [Cell(fixed(own.value), signed(own.value - own.seen), value=own.value) for own in means.itertuples()]
+    return cells(name, Cell(number(n_rows, 1), value=n_rows), Cell(fixed(prior), value=prior), *scores)

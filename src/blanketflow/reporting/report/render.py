@@ -18,7 +18,6 @@ from . import across, dataset, overview, scripts
 from .figures import charts as all_charts
 from .figures import narrow_charts
 from .headline import headline
-from .held_out_groups import held_out_groups
 from .methods import methods
 from .run import Run
 
@@ -98,7 +97,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "is_imbalanced": is_imbalanced(run.cards[name]),
         "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
-        "held_out_groups": held_out_groups(run, name),
+        "held_out_groups": dataset.held_out_groups(run, name),
         "runtime": dataset.runtime(run, name),
         "has_truth": run.cards[name].get("truth") is not None,
     }

@@ -1,4 +1,4 @@
-"""Parents and children with a correction for many tests: of the largest p-value of each."""
+"""Parents and children, and spouses, with a correction for many tests: of the largest p-value of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...ci.resolution import why_a_correction_admits_none
 from ...core.parameters import choice
 from ...search.steps import Step
 from ..base import Problem
-from .neighbourhood import Neighbourhoods, ParentsAndChildren
+from .neighbourhood import MB_GUARANTEE, Neighbourhoods, ParentsAndChildren
 
 #: What the cards of these methods say alike.
 PC_GUARANTEE = (
@@ -26,6 +26,11 @@ PC_GUARANTEE = (
 CORRECTION_REFERENCE = (
     "Correction: Tsamardinos, Brown (2008) Bounding the false discovery rate in local Bayesian network learning, "
     "AAAI 23."
+)
+CORRECTED_MB_GUARANTEE = (
+    MB_GUARANTEE
+    + "; with correction no false discovery rate is proved: which child makes a feature a spouse, and given "
+    "which set, is chosen on the same rows"
 )
 
 
@@ -77,3 +82,27 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
     def members(self, near: Neighbourhoods, target: str) -> list[Step]:
         """Return what is corrected: parents and children, each with its largest p-value."""
         return near.with_weakest_tests(target)
+
+
+@dataclass
+class NeighboursAndSpouses(CorrectedParentsAndChildren):
+    """Base of the methods that return the Markov blanket: parents and children, then the children's other parents.
+
+    With a correction the p-value of a parent or child is the largest of its tests in both searches. That of a spouse is
+    the largest of three: of its own test, of the child's link to the target, and of its own link to the child. A spouse
+    is false if any of the three is. With p-values of one feature each, all features are one family.
+    """
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+        """Correct for symmetry, then add spouses, then remove what a correction does not reject."""
+        yield from super().shrink(problem, candidates)
+        if self.correction == NONE:
+            yield from self.neighbourhoods(problem).spouses(problem.target)
+
+    def proves_one_search(self) -> bool:
+        """Whether what is proved holds for one search only: nothing is."""
+        return False
+
+    def members(self, near: Neighbourhoods, target: str) -> list[Step]:
+        """Return parents, children and spouses, each with its largest p-value."""
+        return [*super().members(near, target), *near.spouses_with_weakest_tests(target)]

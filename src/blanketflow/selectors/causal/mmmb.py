@@ -8,7 +8,7 @@ from typing import ClassVar
 from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import max_min_neighbours
-from .corrected_spouses import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
+from .corrected_neighbours import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
 from .neighbourhood import MB_COST
 
 

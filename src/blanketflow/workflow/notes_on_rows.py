@@ -1,4 +1,4 @@
-"""What to know about p-values on data sets whose rows form groups: which tests do not know them, or know too few."""
+"""What to know about the rows of searches: groups that tests do not know, or know too few of, and samples of rows."""
 
 from __future__ import annotations
 
@@ -32,3 +32,16 @@ def doubted_p_values(
             if reason and reason not in said.setdefault(dataset, []):
                 said[dataset].append(reason)
     return {dataset: reasons for dataset, reasons in said.items() if reasons}
+
+
+def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
+    """Return in words which searches take a sample of a data set's rows; empty without `max_rows`."""
+    max_rows = config.datasets[dataset].get("max_rows")
+    if max_rows is None:
+        return ""
+    own = [name for d, name in pairs if d == dataset]
+    taking = [s for s in own if (config.test(dataset, s) or config.selectors[s].method).card.takes_max_rows]
+    if not taking:
+        return "max_rows changes nothing: no search trains models or compares rows with rows"
+    rest = "" if len(taking) == len(own) else "; the others take all rows"
+    return f"beyond {max_rows:,} rows a stratified sample is taken by {', '.join(taking)}{rest}"
