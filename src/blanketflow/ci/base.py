@@ -39,8 +39,6 @@ class CITest(Configurable):
         Whether a group of columns is one column to it, by `bind_joined`.
     exchanges_within_strata : bool
         Whether it conditions on strata by exchanging rows only within them; else they are in each conditioning set.
-    later_options : tuple of str
-        Options that a spec names only if they are set: they came later, and must not change what stands.
     stacks_copies : bool
         Whether imputed copies are pooled by the results on all of them as one table, too.
     incomplete : str, int or None
@@ -58,7 +56,6 @@ class CITest(Configurable):
     own_models: ClassVar[tuple[str, ...]] = ()
     joins_columns: ClassVar[bool] = False
     exchanges_within_strata: ClassVar[bool] = False
-    later_options: ClassVar[tuple[str, ...]] = ("permute",)
     stacks_copies: ClassVar[bool] = False
     incomplete: str | int | None = field(default=None, init=False, repr=False)
 

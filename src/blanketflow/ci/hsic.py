@@ -96,7 +96,6 @@ class HSIC(CITest):
     )
     joins_columns: ClassVar[bool] = True
     draws_rows: ClassVar[bool] = True  # type: ignore[misc] # as landmarks, and where null is permutation
-    later_options: ClassVar[tuple[str, ...]] = ("permute", "trace_error")
 
     null: str = choice(
         "gamma",

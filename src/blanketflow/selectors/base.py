@@ -238,8 +238,6 @@ class Method(Configurable):
         All that it learns of rows, but for what `reads_rows` names: ``rows``; ``tests``, if only by its CI test; or
         ``triples``, if only by tests of the target and at most two features. Then the test decides what missing cells
         mean, and sums of the rows can take their place; see `blanketflow.count`.
-    later_options : tuple of str
-        Options that came after the method. Specs leave them out at their defaults, so that a new one repeats nothing.
 
     Examples
     --------
@@ -269,7 +267,6 @@ class Method(Configurable):
     takes_feature_groups: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
     learns_from: ClassVar[str] = "rows"
-    later_options: ClassVar[tuple[str, ...]] = ()
 
     def why_rows(self, test: CITest | None) -> str:
         """Return why one exchange of sums cannot take the place of the rows, with some CI test; empty if it can."""

@@ -188,7 +188,7 @@ class Plan:
 
     def _test(self, dataset: str, test: str) -> dict[str, Any]:
         configured, is_part, confirm = TestOnRows.of(test)
-        options = _written_options(self.config.ci_tests[configured])
+        options = self.config.ci_tests[configured].options()
         if wants_network(options):
             options["network"] = self.config.datasets[dataset]["source"]
         return {
@@ -204,7 +204,7 @@ class Plan:
     def method_spec(self, dataset: str, selector: str) -> str:
         """Return the spec of grow and shrink: the method, its options and its CI test."""
         chosen = self.selector(selector)
-        options = _written_options(chosen.method)
+        options = chosen.method.options()
         if chosen.method.card.id == "true-blanket" and not options["blanket"]:
             options["blanket"] = self._true_roles(dataset)
         options |= network_of(chosen.method, self.config.datasets[dataset].get("source"))
@@ -302,7 +302,7 @@ class Plan:
             }
             for name, s in self.config.selectors.items()
         }
-        tests = {name: {"type": t.card.id, "options": _written_options(t)} for name, t in self.config.ci_tests.items()}
+        tests = {name: {"type": t.card.id, "options": t.options()} for name, t in self.config.ci_tests.items()}
         return canonical_json(
             {
                 "order": {"datasets": list(self.config.datasets), "selectors": list(self.config.selectors)},
@@ -372,15 +372,9 @@ def _supplied(selector: Selector) -> dict[str, str]:
     return {"supplied": selector.supplied} if selector.supplied else {}
 
 
-def _written_options(configured: Method | CITest) -> dict[str, Any]:
-    """Return the options of a method or test without later ones at their defaults: then specs are as before."""
-    defaults, later = configured.defaults(), configured.later_options
-    return {k: v for k, v in configured.options().items() if k not in later or v != defaults[k]}
-
-
 def _stated_options(selector: Selector) -> dict[str, Any]:
     """Return a method's options; the true blanket is left out, since it is another one on each data set."""
-    options = _written_options(selector.method)
+    options = selector.method.options()
     return {k: v for k, v in options.items() if (selector.method.card.id, k) != ("true-blanket", "blanket")}
 
 

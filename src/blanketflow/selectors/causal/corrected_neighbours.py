@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -46,8 +45,6 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
     -----
     The publication was not at hand: this follows what others write of it, and details may differ.
     """
-
-    later_options: ClassVar[tuple[str, ...]] = ("correction",)
 
     correction: str = choice(
         NONE,

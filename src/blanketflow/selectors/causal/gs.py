@@ -51,7 +51,6 @@ class GS(Method):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
-    later_options: ClassVar[tuple[str, ...]] = ("correction",)
 
     anytime: ClassVar[bool] = True
 

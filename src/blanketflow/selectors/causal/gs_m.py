@@ -57,8 +57,6 @@ class GSM(GS):
         "in the backward pass",
     )
 
-    later_options: ClassVar[tuple[str, ...]] = ()
-
     m: int = integer(2, "Largest set of features tested together.", at_least=1)
     max_k: int | None = integer(
         None,

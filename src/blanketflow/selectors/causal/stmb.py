@@ -61,7 +61,6 @@ class STMB(Method):
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
-    later_options: ClassVar[tuple[str, ...]] = ("correction",)
 
     alpha: float = number(0.05, "Significance level.", above=0, below=1)
     max_k: int | None = integer(

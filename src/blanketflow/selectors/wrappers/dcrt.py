@@ -67,7 +67,6 @@ class DCRT(TakesCovariance, Method):
         importance="minus the natural logarithm of its p-value",
     )
     default_test: ClassVar[str | None] = None
-    later_options: ClassVar[tuple[str, ...]] = ("penalty",)
 
     alpha: float = number(0.05, "Level of the correction; without one, of each p-value.", above=0, below=1)
     correction: str = choice(

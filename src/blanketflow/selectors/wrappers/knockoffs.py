@@ -86,7 +86,6 @@ class Knockoffs(TakesCovariance, Method):
     )
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
-    later_options: ClassVar[tuple[str, ...]] = ("law", "network", "arcs", "importance_test", "bandwidth", "n_factors")
 
     q: float = number(0.1, "False discovery rate.", above=0, below=1)
     importance: str = choice(
