@@ -23,7 +23,7 @@ from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
 from ..data.impute import impute
 from ..data.missing_markers import markers_told
-from ..data.raw import RawTable, max_memory
+from ..data.raw import max_memory
 from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
@@ -284,7 +284,8 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
             n_jobs=n_workers("select", n_jobs, MANY),
         )
         outcomes.append(found)
-    told_of_table = [found_line(source.found), markers_told(source.markers), _to_look_at(source)]
+    to_look_at = in_one_line(map(Finding.as_dict, findings(source)))
+    told_of_table = [found_line(source.found), markers_told(source.markers), to_look_at]
     pair = "table", "selector"
     told_of_groups = doubted_p_values(config, {"table": facts}, [pair]).get("table", [])
     of_sample = sample_told(len(folds[0][1]), max_rows) if max_rows else told_of_sample(config, "table", [pair])
@@ -299,10 +300,6 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
         seconds,
         list(filter(None, notes)),
     )
-
-
-def _to_look_at(source: RawTable) -> str:
-    return in_one_line(map(Finding.as_dict, findings(source)))
 
 
 def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:

@@ -13,7 +13,6 @@ from ..reporting.notebook import bar, bullets, curve, legend, names_by_role, pag
 from ..reporting.text import number
 
 if TYPE_CHECKING:
-    from ..search.steps import Step
     from .answer import Selected
     from .compare.result import Comparison
     from .estimator import MarkovBlanketSelector
@@ -122,17 +121,13 @@ def blankets_html(found: Blankets) -> str:
         {
             "target": target,
             "features": bar(len(found.found[target]), largest) if target in found.found else "",
-            "blanket": _members(found.found[target]) if target in found.found else "",
+            "blanket": names_by_role((s.feature, s.role) for s in found.found[target]) if target in found.found else "",
             "status": "" if status == "ok" else f"{status}: {reason}",
         }
         for target, (status, reason) in found.statuses.items()
     ]
     roles = {step.role for steps in found.found.values() for step in steps}
     return page(_head(found), table(rows, "targets"), legend(roles))
-
-
-def _members(steps: list[Step]) -> Markup:
-    return names_by_role((step.feature, step.role) for step in steps)
 
 
 def comparison_html(found: Comparison) -> str:

@@ -171,11 +171,7 @@ def _selector_line(name: str, options: dict[str, Any], meaning: str, plan: Plan,
     reason = next((skip.reason for skip in plan.skipped if skip.selector == name), None)
     if name in slow:
         return f"  # {line}; more than {duration(TOO_LONG)}, give it a time_limit: 60 (seconds per fold)"
-    return f"  {line}; skipped: {printable(reason)}" if reason else f"  {line}; {_cost(plan, dataset, name)}"
-
-
-def _cost(plan: Plan, dataset: str, name: str) -> str:
-    return duration(pair_seconds(plan, dataset, name))
+    return f"  {line}; " + (f"skipped: {printable(reason)}" if reason else duration(pair_seconds(plan, dataset, name)))
 
 
 def _column_lines(spec: Mapping[str, Any], splits: Mapping[str, int], folds: int, seen: Inspection) -> list[str]:

@@ -90,7 +90,8 @@ class ContingencyByClusters(ContingencyEngine):
 
     def _strata(self, target: int, given: tuple[int, ...]) -> tuple[np.ndarray, int, np.ndarray, int]:
         """Return each row's stratum and their number, without empty ones, and its level of the target, likewise."""
-        strata, y = _ranked(self.columns.stratify(given)[0]), self.columns.codes(target)
+        strata = np.unique(self.columns.stratify(given)[0], return_inverse=True)[1]
+        y = self.columns.codes(target)
         return strata, int(strata.max(initial=0)) + 1, y, int(self.columns.n_levels[target])
 
     def _n_numbers(self, strata: tuple[np.ndarray, int, np.ndarray, int], n_x: int, counts_alone: bool) -> int:
@@ -177,8 +178,3 @@ def _products(shares: np.ndarray) -> np.ndarray:
     """Return the products of the scores of two levels, (strata, r, r), of the shares of r levels in each stratum."""
     inverse = np.divide(1.0, shares, out=np.zeros_like(shares), where=shares > 0)
     return np.eye(shares.shape[1]) * inverse[:, np.newaxis] - 1.0
-
-
-def _ranked(codes: np.ndarray) -> np.ndarray:
-    """Return codes without gaps."""
-    return np.unique(codes, return_inverse=True)[1]

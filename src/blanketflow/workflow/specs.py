@@ -154,10 +154,7 @@ class Plan:
 
     def sources(self, dataset: str) -> list[str]:
         """Return the digests of a data set's files, or of their copies here if they are in object storage."""
-        return source_digests([self._copy(dataset, path) for path in self.source_files(dataset)])
-
-    def _copy(self, dataset: str, path: str) -> Path | str:
-        return self.copies.get((dataset, path), path)
+        return source_digests([self.copies.get((dataset, path), path) for path in self.source_files(dataset)])
 
     def check_times(self) -> None:
         """Raise `DataError` if a file of a data set is from the future."""

@@ -15,7 +15,7 @@ from ..data.supplied import check_supplied, supplied_content
 from .identity import what_of
 from .job_files import JobFiles
 from .layout import FOLDERS
-from .manifest import Known, Manifest
+from .manifest import Manifest
 from .planned import Artefacts, Planned
 from .specs import Plan
 
@@ -113,7 +113,7 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
             continue
         found.n_standing += 1
         contents[one.path] = known.content
-        contents.update(_beside(one.path, known))
+        contents |= {one.path.parent / name: content for name, content in json.loads(known.beside).items()}
     return found
 
 
@@ -179,10 +179,6 @@ def note(plan: Plan, output: str | Path) -> None:
 
 def _artefacts(plan: Plan, output: str | Path) -> Artefacts:
     return Artefacts(JobFiles(plan, Path(output).joinpath))
-
-
-def _beside(path: Path, known: Known) -> dict[Path, str]:
-    return {path.parent / name: content for name, content in json.loads(known.beside).items()}
 
 
 def _is_here(one: Planned) -> bool:

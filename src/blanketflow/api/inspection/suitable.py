@@ -62,7 +62,7 @@ def what_suits(spec: Mapping[str, Any]) -> tuple[Plan, list[Suitability], list[S
     methods = [
         Suitability(
             name,
-            _test_of(plan, name),
+            plan.config.test_id("table", name),
             reasons.get(name),
             None if name in reasons else _search_seconds(plan, name),
             PURPOSES[look_up("blanketflow.selectors", name, "method").card.family],
@@ -76,10 +76,6 @@ def _test(facts: Facts, name: str) -> Suitability:
     test = get_ci_test(name)
     reason = why_not_test(facts, test)
     return Suitability(name, None, reason, None if reason else marginal_seconds(test, facts))
-
-
-def _test_of(plan: Plan, name: str) -> str | None:
-    return plan.config.test_id("table", name)
 
 
 def _search_seconds(plan: Plan, name: str) -> float:

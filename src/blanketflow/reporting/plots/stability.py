@@ -79,7 +79,7 @@ def selection_frequency(
     that selected nothing. Its optional column chosen marks the folds whose set became the blanket. At most `limit`
     features are drawn; a note says how many there are.
     """
-    order = sorted(dict.fromkeys(folds["fold"]), key=_fold_number)
+    order = sorted(dict.fromkeys(folds["fold"]), key=lambda fold: int(fold_label(fold)))
     in_blanket = set(blanket)
     chosen_by = members.drop_duplicates(["fold", "feature"]).groupby("feature", sort=False)["fold"].agg(list)
     ranked = sorted(chosen_by.index, key=lambda feature: (-len(chosen_by[feature]), feature not in in_blanket))
@@ -123,7 +123,3 @@ def selection_frequency(
 def fold_label(fold: str) -> str:
     """Return the number of a fold id such as ``3of5``."""
     return fold.split("of")[0]
-
-
-def _fold_number(fold: str) -> int:
-    return int(fold_label(fold))

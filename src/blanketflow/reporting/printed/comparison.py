@@ -46,7 +46,7 @@ def compare_with_printed(tables: Sequence[PrintedTable], evaluations: pd.DataFra
     difference means. A selection on all rows by a method that draws is one draw; ``noise`` does not hold its seed.
     """
     run = evaluations.reset_index(drop=True)
-    run = run.assign(partition=_partition(run["split"], n_folds))
+    run = run.assign(partition=(run["split"].str.removeprefix("cv-").astype(int) - 1) // n_folds)
     rows = [
         row
         for table in tables
@@ -55,10 +55,6 @@ def compare_with_printed(tables: Sequence[PrintedTable], evaluations: pd.DataFra
         for row in _of_cell(table, dataset, method, printed, run)
     ]
     return typed_frame(rows, COLUMNS)
-
-
-def _partition(splits: pd.Series, n_folds: int) -> pd.Series:
-    return (splits.str.removeprefix("cv-").astype(int) - 1) // n_folds
 
 
 def _of_cell(

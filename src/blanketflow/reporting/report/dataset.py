@@ -116,7 +116,10 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
     if any(groups):
         columns["feature group"] = list(map(Cell, groups))
     if n_folds > 1:
-        columns["folds"] = [_folds(share, n_folds) for share in found["frequency"].tolist()]
+        shares = found["frequency"].tolist()
+        columns["folds"] = [
+            Cell(f"{round(share * n_folds)} of {n_folds}", share=share, value=share) for share in shares
+        ]
     if set(found["role"]) & set(ROLES):
         columns["role"] = [Cell(ROLES.get(role, role)) for role in found["role"]]
     tested = run.confirmed(dataset, selector).set_index("feature")
@@ -161,10 +164,6 @@ def _effect(tested: pd.Series) -> Cell:
 def _bar(value: float | None, top: float) -> float | None:
     drawn = value is not None and value == value and top == top and 0 < top < float("inf")
     return max(0.0, value / top) if drawn else None
-
-
-def _folds(frequency: float, n_folds: int) -> Cell:
-    return Cell(f"{round(frequency * n_folds)} of {n_folds}", share=frequency, value=frequency)
 
 
 def truth_table(run: Run, dataset: str) -> Table | None:

@@ -139,7 +139,8 @@ class Coexistence:
         spouses = {name: found for by_child in self.spouses.values() for name, found in by_child.items()}
         spouses = {name: found for name, found in spouses.items() if name not in self.neighbours}
         remaining = [*self.neighbours, *spouses]
-        visits = [_weakest_first(group.values()) for group in (spouses, self.neighbours)]
+        # Spouses first, and of both the weakest first.
+        visits = (sorted(g.values(), key=lambda m: comparable_number(m.importance)) for g in (spouses, self.neighbours))
         for name in [member.feature for group in visits for member in group]:
             others = [other for other in remaining if other != name]
             result = self.test.test(name, self.target, given=others)
@@ -184,7 +185,3 @@ class Coexistence:
                 self.separating_sets[name] = given
                 self.spouses.pop(name, None)
                 yield step(name, result, given, kept=False, role=PARENT_OR_CHILD)
-
-
-def _weakest_first(members: Iterable[Step]) -> list[Step]:
-    return sorted(members, key=lambda member: comparable_number(member.importance))
