@@ -128,10 +128,6 @@ def test_a_search_leaves_out_what_only_the_site_explains(tmp_path):
     assert found.skipped.values.tolist() == [
         [name, "relief", "within is for CI tests, and relief uses none"] for name in ("within", "both")
     ]
-    selected = select(config["datasets"]["within"], config["selectors"]["iamb"], {}, seed=0)
-    assert [row["feature"] for row in selected.blanket] == ["c"]
-    with pytest.raises(UnsupportedError, match="within is for CI tests, and relief uses none"):
-        select(config["datasets"]["within"], config["selectors"]["relief"], {}, seed=0)
     trace = fitted.trace_.query("stage == 'grow'")["p_value"].to_numpy()
     assert trace[0] == pytest.approx(get_ci_test("fisher-z").bind(within(frame)).test("c", "a").p_value)
     assert "CI tests are made within the 4 values of 'site'" in found.run.cards["within"]["notes"]

@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from workflow_runs import chosen, columns, configure, findings, provenance, snakemake
+from workflow_runs import answers, chosen, columns, configure, findings, kept, provenance, snakemake, winner
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -46,30 +46,6 @@ def select(tmp_path_factory):
     folder = configure(tmp_path_factory.mktemp("blankets"), config)
     snakemake(folder, "--cores", "1")
     return folder / "results/select/clinic/full"
-
-
-def answers(select, selector):
-    """The Markov blankets of blankets.parquet by number: (features by rank, count)."""
-    rows = columns(select / selector / "blankets.parquet")
-    found = {}
-    for number, feature, rank, count in zip(*(rows[c] for c in ("blanket", "feature", "rank", "count")), strict=True):
-        features, counted = found.setdefault(number, ([], count))
-        assert rank == len(features) + 1 and counted == count
-        features.append(feature)
-    assert list(found) == list(range(1, len(found) + 1))
-    return list(found.values())
-
-
-def winner(select, selector):
-    """The fold whose set is the answer."""
-    folds = columns(select / selector / "folds.parquet")
-    return select / selector / f"fold-{folds['fold'][folds['chosen'].index(True)]}"
-
-
-def kept(path):
-    found = columns(path / "shrink.parquet")
-    order = sorted(range(len(found["feature"])), key=lambda i: -found["importance"][i])
-    return [found["feature"][i] for i in order if found["kept"][i]]
 
 
 @pytest.mark.parametrize("selector", SELECTORS)

@@ -7,7 +7,18 @@ import pytest
 from blanketflow.config.reading import read_config
 from blanketflow.data.sources import read_source
 from blanketflow.selectors.run_fold import fold_seed, run_fold
-from workflow_runs import WITHOUT_TABLES, chosen, columns, configure, findings, provenance, snakemake
+from workflow_runs import (
+    WITHOUT_TABLES,
+    answers,
+    chosen,
+    columns,
+    configure,
+    findings,
+    kept,
+    provenance,
+    snakemake,
+    winner,
+)
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -44,37 +55,14 @@ def select(tmp_path_factory):
     return folder / "results/select/wine/full"
 
 
-def answers(select, selector):
-    """The features of each blanket of blankets.parquet, in the order of their ranks."""
-    rows = columns(select / selector / "blankets.parquet")
-    found = {}
-    for number, feature, rank, count in zip(*(rows[c] for c in ("blanket", "feature", "rank", "count")), strict=True):
-        found.setdefault(number, []).append(feature)
-        assert (rank, count) == (len(found[number]), 1)
-    assert list(found) == list(range(1, len(found) + 1))
-    return list(found.values())
-
-
-def ranked(path):
-    """The features that a fold kept, most important first."""
-    found = columns(path / "shrink.parquet")
-    order = sorted(range(len(found["feature"])), key=lambda i: -found["importance"][i])
-    return [found["feature"][i] for i in order if found["kept"][i]]
-
-
-def winner(select, selector):
-    """The fold whose set is the answer."""
-    folds = columns(select / selector / "folds.parquet")
-    return select / selector / f"fold-{folds['fold'][folds['chosen'].index(True)]}"
-
-
 @pytest.mark.parametrize("selector", ["list", "list-of-all-rows", "list-by-fold"])
 def test_blankets_hold_one_answer_for_each_number(select, selector):
-    four, two = answers(select, selector)
+    (four, _), (two, _) = found = answers(select, selector)
+    assert {count for _, count in found} == {1}
     assert (len(four), len(two)) == (4, 2) and two == four[:2]
     blanket = columns(select / selector / "blanket.parquet")
     assert sorted(f for f, taken in zip(blanket["feature"], blanket["chosen"], strict=True) if taken) == sorted(four)
-    assert four == ranked(winner(select, selector))
+    assert four == kept(winner(select, selector))
     said = provenance(winner(select, selector) / "shrink.parquet")["extra"]["answers"]
     assert said == [[1, four], [1, two]]
 
@@ -82,19 +70,19 @@ def test_blankets_hold_one_answer_for_each_number(select, selector):
 def test_the_answer_of_a_number_is_that_of_a_run_with_it(select):
     for fold in FOLDS:
         said = provenance(select / "list" / fold / "shrink.parquet")["extra"]["answers"]
-        assert said[1][1] == ranked(select / "two" / fold)
-    assert answers(select, "two") == [chosen(select.parents[2], "wine", "full", "two")]
+        assert said[1][1] == kept(select / "two" / fold)
+    assert answers(select, "two") == [(chosen(select.parents[2], "wine", "full", "two"), 1)]
 
 
 def test_folds_that_are_combined_leave_one_answer(select):
-    union = {feature for fold in FOLDS for feature in ranked(select / "list-union" / fold)}
-    (answer,) = answers(select, "list-union")
+    union = {feature for fold in FOLDS for feature in kept(select / "list-union" / fold)}
+    ((answer, _),) = answers(select, "list-union")
     assert set(answer) == union and len(answer) >= 4
 
 
 @pytest.mark.parametrize("selector", ["auto", "auto-of-all-rows"])
 def test_auto_keeps_the_head_of_the_ranking(select, selector):
-    (answer,) = answers(select, selector)
+    ((answer, _),) = answers(select, selector)
     fold = winner(select, selector)
     grown, decided = columns(fold / "grow.parquet"), columns(fold / "shrink.parquet")
     assert len(grown["feature"]) == 13 and decided["feature"] == grown["feature"]
@@ -124,8 +112,8 @@ def test_the_library_finds_the_same_on_all_rows(select, selector):
     assert grown["feature"] == [step.feature for step in found.candidates]
     for field in ("feature", "kept", "statistic", "p_value", "importance"):
         assert decided[field] == [getattr(step, field) for step in found.decisions]
-    expected = [list(answer.features) for answer in found.answers] or [ranked(fold)]
-    assert answers(select, selector) == expected and expected[0]
+    expected = [list(answer.features) for answer in found.answers] or [kept(fold)]
+    assert [features for features, _ in answers(select, selector)] == expected and expected[0]
 
 
 def test_limits_strike_in_the_inner_cross_validation(select):

@@ -140,6 +140,31 @@ def chosen(results, dataset, split, selector):
     return [feature for feature, taken in zip(found["feature"], found["chosen"], strict=True) if taken]
 
 
+def winner(select, selector):
+    """The folder of the fold whose set is the answer, below that of a data set's split."""
+    folds = columns(select / selector / "folds.parquet")
+    return select / selector / f"fold-{folds['fold'][folds['chosen'].index(True)]}"
+
+
+def kept(fold):
+    """The features that a fold keeps, most important first."""
+    found = columns(fold / "shrink.parquet")
+    order = sorted(range(len(found["feature"])), key=lambda i: -found["importance"][i])
+    return [found["feature"][i] for i in order if found["kept"][i]]
+
+
+def answers(select, selector):
+    """The Markov blankets of blankets.parquet by number: (features by rank, count)."""
+    rows = columns(select / selector / "blankets.parquet")
+    found = {}
+    for number, feature, rank, count in zip(*(rows[c] for c in ("blanket", "feature", "rank", "count")), strict=True):
+        features, counted = found.setdefault(number, ([], count))
+        assert rank == len(features) + 1 and counted == count
+        features.append(feature)
+    assert list(found) == list(range(1, len(found) + 1))
+    return list(found.values())
+
+
 def content(path):
     """Everything in a Parquet file that equal results have in common: all but seconds. Floats to the last digit."""
     table = pq.ParquetFile(path).read()
