@@ -20,7 +20,7 @@ from .base import CITest, constant_results
 from .engines import Candidate, Engine
 from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
-from .rounding import reason, rounded_away
+from .rounding import rounded_away
 from .tails import f_greater, normal_two_sided, rao_f
 
 #: If the unexplained share of variance is at least this, the correlation matrix is used; below it the rows are used.
@@ -113,7 +113,7 @@ class FisherZ(CITest):
         """Return which columns rounding has destroyed."""
         if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
             return ""
-        return reason(rounded_away(table, target, results))
+        return rounded_away(table, target, results)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return z pooled by Rubin's rules."""

@@ -21,7 +21,7 @@ from .effect import NATS, nats_per_row
 from .engines import Candidate, columns_of
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 from .pooling import pooled_p_values
-from .rounding import reason, rounded_away
+from .rounding import rounded_away
 from .tails import chi2_tail, f_greater, rao_f
 
 
@@ -130,7 +130,7 @@ class LRMixed(CITest):
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
-        return reason(rounded_away(table, target, results))
+        return rounded_away(table, target, results)
 
 
 class Direction(NamedTuple):

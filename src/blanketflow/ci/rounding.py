@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..core.printable import listed
@@ -12,20 +10,14 @@ from ..core.spread import is_rounded_away
 from ..core.table import Table
 
 
-def rounded_away(table: Table, target: str, results: CIResults) -> list[str]:
-    """Return the columns that made marginal results on all other columns unreliable because they are rounded away."""
+def rounded_away(table: Table, target: str, results: CIResults) -> str:
+    """Return in words which columns made marginal results unreliable because they are rounded away; empty for none."""
+    names = [target]
     suspects = np.flatnonzero(~results.reliable & (results.statistic == 0))
-    if not len(suspects):
-        return []
-    if is_rounded_away(table[target]):
-        return [target]
-    features = [name for name in table.names if name != target]
-    return [features[j] for j in suspects if is_rounded_away(table[features[j]])]
-
-
-def reason(names: Sequence[str]) -> str:
-    """Return in words why tests of some columns say nothing; empty for no columns."""
-    if not names:
+    if len(suspects) and not is_rounded_away(table[target]):
+        features = [name for name in table.names if name != target]
+        names = [features[j] for j in suspects if is_rounded_away(table[features[j]])]
+    if not len(suspects) or not names:
         return ""
     return (
         f"rounding has destroyed {listed(map(repr, names))}: the spread is below 90 times the distance between floats "

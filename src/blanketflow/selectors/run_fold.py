@@ -228,7 +228,7 @@ def run_fold(
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
     table = features.with_column(target)
-    apart, bind = runs_apart(method, test, limits), _not_bound
+    apart, bind = runs_apart(method, test, limits), not_bound
     marginal, bound = None, None
     if test is not None and apart:
         marginal = test_stage(test, table, seed, target.name)[0]
@@ -257,7 +257,8 @@ def run_fold(
     return outcome
 
 
-def _not_bound(table: Table) -> BoundTest:
+def not_bound(table: Table) -> BoundTest:
+    """Refuse to bind a test where there is none."""
     raise RuntimeError("this method was configured without a CI test")
 
 
