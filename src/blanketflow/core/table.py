@@ -112,9 +112,14 @@ class Column:
         return int(np.count_nonzero(np.isinf(values))) if values.dtype.kind == "f" else 0
 
     def is_constant(self) -> bool:
-        """Whether a column without missing cells has one value only; the range of finite numbers may be infinite."""
-        values = self.numbers()
-        return bool(values.min() == values.max())
+        """Whether there is at most one value besides missing cells; the range of finite numbers may be infinite."""
+        values = self.values
+        if isinstance(values, SparseValues):
+            if len(values.values) < values.n_rows:
+                return not values.values.any()  # the others are zeros
+            values = values.values
+        values = values[values >= 0] if self.kind == CATEGORICAL else values[~np.isnan(values)]
+        return not len(values) or bool(values.min() == values.max())
 
     def take(self, rows: np.ndarray) -> Column:
         """Return the column at the given rows."""

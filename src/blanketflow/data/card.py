@@ -15,6 +15,7 @@ from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
 from .columns import CELLS, blocks_of, content_keys, is_constant, missing_by_column
 from .findings import findings
+from .findings.of_table import class_counts
 from .missing_markers import markers_told
 from .raw import RawTable
 from .secrets import redacted_spec
@@ -124,8 +125,7 @@ def _kinds(columns: Sequence[Column]) -> dict[str, int]:
 
 def _distribution(raw: RawTable) -> dict[str, Any]:
     if raw.task.name == CLASSIFICATION:
-        counts = np.bincount(raw.target.values, minlength=len(raw.target.levels)).tolist()
-        return {"classes": dict(zip(raw.target.levels, counts, strict=True))}
+        return {"classes": class_counts(raw)}
     values = raw.target.numbers()
     return {
         "min": float(values.min()),

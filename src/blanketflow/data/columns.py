@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.cards import CATEGORICAL, NUMERIC
-from ..core.table import Column, SparseValues, sort_labels
+from ..core.table import Column, sort_labels
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
 #: Number of cells processed at a time.
@@ -102,7 +102,7 @@ def first_infinite(columns: Sequence[Column]) -> Column | None:
 def is_constant(columns: Sequence[Column]) -> np.ndarray:
     """Return which columns have at most one distinct value besides missing ones, shape (d,)."""
     if not isinstance(columns, WideColumns):
-        return np.fromiter(map(_is_constant, columns), dtype=bool, count=len(columns))
+        return np.fromiter(map(Column.is_constant, columns), dtype=bool, count=len(columns))
     found = np.empty(len(columns), dtype=bool)
     found[len(columns.names) :] = is_constant(columns.more)
     for block in blocks_of(columns):
@@ -125,16 +125,6 @@ def _extremes(columns: WideColumns, block: slice) -> tuple[np.ndarray, np.ndarra
     has_zero = sizes < columns.n_rows
     low[has_zero], high[has_zero] = np.fmin(low[has_zero], 0), np.fmax(high[has_zero], 0)
     return low, high
-
-
-def _is_constant(column: Column) -> bool:
-    values = column.values
-    if isinstance(values, SparseValues):
-        if 0 < len(values.values) < values.n_rows:
-            return False
-        values = values.values
-    values = values[values >= 0] if column.kind == CATEGORICAL else values[~np.isnan(values)]
-    return not len(values) or bool(values.min() == values.max())
 
 
 def content_keys(columns: WideColumns) -> np.ndarray:
