@@ -28,7 +28,6 @@ from ..data.sources import read_source
 from ..data.splits import rows_of_folds
 from ..reporting.export import ExportedBlanket
 from ..search.aggregate import aggregate
-from ..search.steps import Step
 from ..selectors.base import worst_status
 from ..selectors.design import why_no_strata, why_weights_are_refused
 from ..selectors.min_effect import decides_by_p_values_alone
@@ -313,15 +312,10 @@ def _p_values(chosen: Selector, test: CITest | None, found: FoldOutcome) -> str:
 def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str, Any]], list[list[str]], int | None]:
     """Return the blanket's rows, all blankets, and the fold whose set is the answer, if it is that of one fold."""
     combined = aggregate(sets := [outcome.members for outcome in outcomes], rule)
-    in_order = [*([sets[combined.best]] if combined.best is not None else []), *sets]
-    spoken: dict[str, Step] = {}
-    for fold in in_order:
-        for member in fold:
-            spoken.setdefault(member.feature, member)
     fields = ("feature", "role", "group", "importance", "frequency")
     blanket = [
         {name: row[name] for name in fields}
-        | {"p_value": spoken[row["feature"]].p_value, "given": spoken[row["feature"]].listed}
+        | {"p_value": combined.spoken[row["feature"]].p_value, "given": combined.spoken[row["feature"]].listed}
         for row in combined.features
         if row["chosen"]
     ]

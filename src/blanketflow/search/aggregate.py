@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import fmean
 
 from ..core.errors import ParameterError, did_you_mean, shown
@@ -22,12 +23,14 @@ class Aggregate:
     `features` has every feature of any fold, the chosen ones first, then by importance: feature, chosen, frequency
     (share of folds), importance (mean over the folds with the feature), role, group. `z` is the score of each fold's
     set (eq. 8): the mean number of folds that contain its members, 0 for an empty set. `best` is the index of the fold
-    whose set is the answer, for ``best-blanket``.
+    whose set is the answer, for ``best-blanket``. `spoken` has the step that a feature's role and group come from: that
+    of the winning fold, else of the first fold that keeps it.
     """
 
     features: list[dict[str, object]]
     z: list[float]
     best: int | None
+    spoken: dict[str, Step]
 
 
 def check_rule(rule: str | Mapping[str, float], where: str) -> None:
@@ -68,7 +71,11 @@ def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] =
     else:
         share = rule["frequency"] if isinstance(rule, Mapping) else {"union": 0.0, "intersection": 1.0}[rule]
         chosen = {feature for feature, count in counts.items() if count >= share * len(folds) - 1e-12}
-    return Aggregate(_features(folds, counts, chosen, best), z, best)
+    in_order = [*([folds[best]] if best is not None else []), *folds]
+    spoken: dict[str, Step] = {}
+    for member in chain(*in_order):
+        spoken.setdefault(member.feature, member)
+    return Aggregate(_features(folds, counts, chosen, spoken), z, best, spoken)
 
 
 def all_answers(
@@ -90,18 +97,11 @@ def all_answers(
 
 
 def _features(
-    folds: Sequence[Sequence[Step]], counts: Counter[str], chosen: set[str], best: int | None
+    folds: Sequence[Sequence[Step]], counts: Counter[str], chosen: set[str], spoken: Mapping[str, Step]
 ) -> list[dict[str, object]]:
-    # A feature's role and group come from the winning fold, else from the first fold that contains it.
-    in_order = [*([folds[best]] if best is not None else []), *folds]
-    spoken: dict[str, Step] = {}
-    for fold in in_order:
-        for member in fold:
-            spoken.setdefault(member.feature, member)
     values: dict[str, list[float]] = {feature: [] for feature in spoken}
-    for fold in folds:
-        for member in fold:
-            values[member.feature].append(member.importance)
+    for member in chain(*folds):
+        values[member.feature].append(member.importance)
     importance = {feature: fmean(v) for feature, v in values.items()}
     ordered = sorted(spoken, key=lambda f: (f not in chosen, -comparable_number(importance[f])))
     return [
