@@ -161,7 +161,7 @@ def test_cards_tell_the_same_of_the_data(by_workflow, in_memory):
 def test_folds_members_and_failures_are_the_same(by_workflow, in_memory):
     select = sorted((by_workflow[0] / "results/select").glob("*/*/*/blanket.parquet"))
     ids = ["dataset", "selector", "split"]
-    folds = collect.folds([path.with_name("folds.parquet") for path in select])
+    folds = collect.selections([path.with_name("folds.parquet") for path in select])
     drop = {"columns": "seconds"}
 
     def ordered(frame, by):

@@ -26,17 +26,8 @@ from .layout import parse
 HONEST, OPTIMISTIC = "training rows", "all rows"
 
 
-def blankets(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every usable blanket.parquet with dataset, split and selector."""
-    return _select(paths)
-
-
-def folds(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every usable folds.parquet with dataset, split and selector."""
-    return _select(paths)
-
-
-def _select(paths: Sequence[Path]) -> pd.DataFrame:
+def selections(paths: Sequence[Path]) -> pd.DataFrame:
+    """Return the rows of every usable blanket.parquet, folds.parquet or confirm.parquet with its ids."""
     frames = []
     for path in paths:
         columns, provenance = read_columns(path)
@@ -71,11 +62,6 @@ def marginals(paths: Sequence[Path]) -> dict[tuple[str, str], CIResults]:
         if (key := (ids["dataset"], TestOnRows.of(ids["test"]).test)) not in found:
             found[key] = read_marginal(path)[1]
     return found
-
-
-def confirmed(paths: Sequence[Path]) -> pd.DataFrame:
-    """Return the rows of every usable confirm.parquet with dataset and selector."""
-    return _select(paths)
 
 
 def stability_paths(paths: Sequence[Path]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -56,7 +56,7 @@ def finished_run(
     found = {**discover("blanketflow.selectors"), **discover("blanketflow.ci")}
     return Run(
         tables=tables,
-        folds=collect.folds(by_fold),
+        folds=collect.selections(by_fold),
         members=collect.members(shrink, supplied),
         outcomes=unclean(tables["statuses"]),
         skipped=pd.DataFrame(asked["skipped"], columns=["dataset", "selector", "reason"]),

@@ -37,11 +37,11 @@ def tabulate(
     n_parts = 0 if n_parts == LEAVE_GROUP_OUT else n_parts
     found = Found(
         cards=collect.cards(cards),
-        blankets=collect.blankets(blankets),
-        folds=collect.folds(by_fold),
+        blankets=collect.selections(blankets),
+        folds=collect.selections(by_fold),
         evaluations=scored,
         both_selections=collect.both_selections(evaluations, optimistic),
-        confirmed=collect.confirmed(confirmed),
+        confirmed=collect.selections(confirmed),
         ended=collect.outcomes(blankets, evaluations, confirmed),
         skipped=asked["skipped"],
         selectors=asked["selectors"],
