@@ -288,3 +288,23 @@ class Separation:
                 if b in reached and a not in given:
                     reached.add(a)
         return y not in reached
+
+
+def connected(dag, x, given):
+    """The nodes that are d-connected to a node given others, by Bayes-ball (Shachter 1998): none is entered twice."""
+    opening, waiting = set(given), list(given)
+    while waiting:
+        new = set(dag.parents(waiting.pop())) - opening
+        opening |= new
+        waiting += new
+    entered, waiting = set(), [(x, "from a child")]
+    while waiting:
+        node, way = step = waiting.pop()
+        if step in entered:
+            continue
+        entered.add(step)
+        if node not in given:
+            waiting += [(child, "from a parent") for child in dag.children(node)]
+        if node in opening if way == "from a parent" else node not in given:
+            waiting += [(parent, "from a child") for parent in dag.parents(node)]
+    return {node for node, _ in entered} - {x, *given}

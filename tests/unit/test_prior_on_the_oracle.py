@@ -15,6 +15,7 @@ from blanketflow.data.simulate.files import find_network, read_network
 from blanketflow.search.neighbours import askable_sets
 from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.run_fold import run_fold
+from literal import connected
 from random_networks import random_dag
 from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit
 
@@ -37,7 +38,7 @@ def found(dag, name, target, prior):
 
 def boundary(dag, target, observed):
     """The boundary of a target by its definition: what all other observed features together do not separate from it."""
-    return {x for x in observed if not dag.separated(x, target, [other for other in observed if other != x])}
+    return {x for x in observed if target in connected(dag, x, {*observed} - {x})}
 
 
 def drawn(rng, names, share):
