@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from blanketflow.core.errors import ConfigError
-from blanketflow.models.metrics import METRICS, Predictions, compute, resolve_metrics, score
+from blanketflow.models.metrics import METRICS, Predictions, resolve_metrics, score
+
+
+def compute(metrics, task, y_true, y_pred, probabilities=None, classes=None):
+    predictions = Predictions(y_true, y_pred, probabilities, classes)
+    return {name: score(name, predictions).value for name in resolve_metrics(metrics, task)}
 
 
 @pytest.fixture(autouse=True)

@@ -161,16 +161,3 @@ def score(metric: str, predictions: Predictions) -> Score:
     except Undefined as why:
         return Score(None, str(why))
     return Score(value)
-
-
-def compute(
-    metrics: str | Sequence[str],
-    task: str,
-    y_true: np.ndarray,
-    y_pred: np.ndarray,
-    probabilities: np.ndarray | None = None,
-    classes: np.ndarray | None = None,
-) -> dict[str, float | None]:
-    """Return the value of each metric, None if it is undefined; `score` also gives the reason."""
-    predictions = Predictions(np.asarray(y_true), np.asarray(y_pred), probabilities, classes)
-    return {name: score(name, predictions).value for name in resolve_metrics(metrics, task)}
