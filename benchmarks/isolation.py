@@ -74,8 +74,14 @@ def isolations(folder: Path, names: tuple[str, ...]) -> Iterator[dict[str, objec
             results = bound.test_many(sets, target, blanket)
             p, seen = pd.Series(results.p_value), results.dof > 0
             yield {
-                **{"set": name, "rows": table.n_rows, "target": target, "method": method_name, "size": len(blanket)},
-                **{"p": p.mean() if sets else 1.0, "p_seen": p[seen].mean(), "seen": seen.mean() if sets else 0.0},
+                "set": name,
+                "rows": table.n_rows,
+                "target": target,
+                "method": method_name,
+                "size": len(blanket),
+                "p": p.mean() if sets else 1.0,
+                "p_seen": p[seen].mean(),
+                "seen": seen.mean() if sets else 0.0,
             }
 
 

@@ -203,7 +203,7 @@ def grown_alone(X, y, n_repeats):
 def test_elimination_answers_as_tests_given_the_others(test):
     X, y = random_table(4)
     bound, literal = (bf.get_ci_test(test).bind(table_of(X, y), seed=3, target="y") for _ in range(2))
-    members = list(range(0, X.shape[1]))
+    members = list(range(X.shape[1]))
     elimination = BackwardElimination(bound, members, "y")
     for column in (3, 0, 7, 5):
         for tested in members:

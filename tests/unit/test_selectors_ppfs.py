@@ -68,7 +68,7 @@ def test_selection_and_trace_equal_algorithm_2_with_trees(task, n_folds, signifi
     literal_tree = LiteralCart if task == "classification" else LiteralRegression
     options = {"n_folds": n_folds, "alpha": 0.25, "significance": significance, "n_repeats": 5}
     removed = 0
-    for seed in range(0, 4) if n_folds == 0 else range(8, 12):
+    for seed in range(4) if n_folds == 0 else range(8, 12):
         X, y = random_table(seed, task)
         trace = assert_equals_algorithm_2(X, y, task, literal_tree, seed=seed, model="tree", **options)
         removed += sum(not kept for *_, kept, _ in trace)

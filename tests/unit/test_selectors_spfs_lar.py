@@ -153,7 +153,7 @@ def test_copies_and_combinations_are_passed_over():
     y = X["a"] + 0.7 * X["b"] + 0.3 * X["c"] + rng.normal(size=50)
     wanted = path_of(X, y)
     for name in "abc":
-        doubled = X.assign(**{"copy": X[name], "turned": -3 * X[name] + 0.1, "constant": 0.1})
+        doubled = X.assign(copy=X[name], turned=-3 * X[name] + 0.1, constant=0.1)
         assert path_of(doubled, y) == (wanted[0], pytest.approx(wanted[1]))
         # A copy that stands before takes its place.
         before = X.rename(columns={name: "copy"}).assign(**{name: X[name]})

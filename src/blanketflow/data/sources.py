@@ -180,7 +180,7 @@ def read_source(
     columns = without_aside(loaded, spec)
     target = target_name(name, spec, columns, loaded.target)
     raw = assemble(name, spec, columns, target, whole=whole, markers=loaded.markers)
-    raw = noted(raw, spec, loaded.suspected, loaded.found)
+    raw = noted(raw, loaded.suspected, loaded.found)
     explained = {column for column, held in raw.suspected.items() if not NUMBERS.issuperset(held)}
     labels = {*setting(spec, "categorical"), *setting(spec, "drop"), *explained}
     raw = with_findings(raw, number_texts(columns, labels))
@@ -188,7 +188,7 @@ def read_source(
     return raw
 
 
-def noted(raw: RawTable, spec: Mapping[str, Any], suspected: Found, found: Sequence[FoundOut]) -> RawTable:
+def noted(raw: RawTable, suspected: Found, found: Sequence[FoundOut]) -> RawTable:
     """Return a table with what its reader suspected of its columns, and found out."""
     names = [*raw.features.names, raw.target.name] if suspected else []
     return replace(raw, suspected=of_columns(suspected, names), found=tuple(found))

@@ -185,7 +185,7 @@ def peek(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:
     columns = with_dates(name, head.columns, spec, None, [])
     target = target_name(name, spec, columns, None)
     raw = assemble(name, spec, columns, target, whole=head.rows_per_row == 1.0, markers=markers.found)
-    return _facts(noted(raw, spec, markers.suspected, head.found), head.rows_per_row)
+    return _facts(noted(raw, markers.suspected, head.found), head.rows_per_row)
 
 
 def peek_whole(name: str, spec: Mapping[str, Any], seed: int = 0) -> Facts:

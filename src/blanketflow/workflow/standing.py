@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -109,7 +109,7 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
                 found.again[one.path] = "inputs"
             continue
         if known.identity != identity_of(what_of(one.artefact, one.path), one.spec, one.code, [*one.digests, *own]):
-            found.again[one.path] = _why(one, [*one.digests, *own])
+            found.again[one.path] = _why(one)
             continue
         found.n_standing += 1
         contents[one.path] = known.content
@@ -192,7 +192,7 @@ def _is_here(one: Planned) -> bool:
     return said == what_of(one.artefact, one.path)
 
 
-def _why(one: Planned, inputs: Sequence[str]) -> str:
+def _why(one: Planned) -> str:
     """Return the first thing in which an artefact differs from its plan."""
     if one.path.suffix == ".json":
         return "spec" if "identity" in read_json(one.path) else "earlier"

@@ -69,9 +69,6 @@ class TIEStar(Method):
     why_no_correction: ClassVar[str] = (
         "it compares several blankets with each other, and a feature that one of them lacks is not false"
     )
-    why_no_correction: ClassVar[str] = (
-        "it compares several blankets with each other, and a feature that one of them lacks is not false"
-    )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
