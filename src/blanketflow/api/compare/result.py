@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from .charts import Charts
 
 
+class _Table(property):
+    """A result table as an attribute, which says what it holds."""
+
+    def __init__(self, doc: str) -> None:
+        super().__init__(lambda found: found.run.tables[self._name])
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    if TYPE_CHECKING:
+
+        def __get__(self, found: Any, owner: type | None = None) -> pd.DataFrame: ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The outcome of `blanketflow.compare`, shown in a notebook as a table of scores.
@@ -46,80 +61,34 @@ class Comparison:
 
     run: Run
 
+    scores = _Table(
+        "Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."
+    )
+    answers = _Table("Which features to keep on each data set, in words, and whether models learned anything.")
+    blankets = _Table("The features of each final blanket, most important first.")
+    confirmed = _Table(
+        "The members of final blankets, tested on rows that the search left out; empty without ``confirm``."
+    )
+    stability = _Table("How much the sets of a selector vary over the splits: Nogueira's index with its interval.")
+    agreement = _Table("What the final blankets of two selectors have in common.")
+    ranks = _Table("Mean rank of each selector over the data sets.")
+    wins = _Table("On how many data sets one selector beats another.")
+    optimism = _Table("How much scores gain if selection has seen the test rows; empty without ``optimistic=True``.")
+    held_out_groups = _Table(
+        'How well each set does at a group that it has not seen; empty without ``evaluation="leave-group-out"``.'
+    )
+    unions = _Table(
+        "Features of the final blankets of several targets, and of which targets each is; empty with one target."
+    )
+    friedman = _Table("Whether the ranks of the selectors differ over the data sets.")
+    runtime = _Table("Number of tests and seconds of each selector.")
+    truth = _Table("Precision, recall and F1 against the true blanket, if it is known.")
+    statuses = _Table("How every search and every model ended, with the reason if it is not ``ok``.")
+
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every result table by name."""
         return dict(self.run.tables)
-
-    @property
-    def scores(self) -> pd.DataFrame:
-        """Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."""
-        return self.run.tables["scores"]
-
-    @property
-    def answers(self) -> pd.DataFrame:
-        """Which features to keep on each data set, in words, and whether models learned anything."""
-        return self.run.tables["answers"]
-
-    @property
-    def blankets(self) -> pd.DataFrame:
-        """The features of each final blanket, most important first."""
-        return self.run.tables["blankets"]
-
-    @property
-    def confirmed(self) -> pd.DataFrame:
-        """The members of final blankets, tested on rows that the search left out; empty without ``confirm``."""
-        return self.run.tables["confirmed"]
-
-    @property
-    def stability(self) -> pd.DataFrame:
-        """How much the sets of a selector vary over the splits: Nogueira's index with its interval."""
-        return self.run.tables["stability"]
-
-    @property
-    def agreement(self) -> pd.DataFrame:
-        """What the final blankets of two selectors have in common."""
-        return self.run.tables["agreement"]
-
-    @property
-    def ranks(self) -> pd.DataFrame:
-        """Mean rank of each selector over the data sets."""
-        return self.run.tables["ranks"]
-
-    @property
-    def wins(self) -> pd.DataFrame:
-        """On how many data sets one selector beats another."""
-        return self.run.tables["wins"]
-
-    @property
-    def optimism(self) -> pd.DataFrame:
-        """How much scores gain if selection has seen the test rows; empty without ``optimistic=True``."""
-        return self.run.tables["optimism"]
-
-    @property
-    def held_out_groups(self) -> pd.DataFrame:
-        """How well each set does at a group that it has not seen; empty without ``evaluation="leave-group-out"``."""
-        return self.run.tables["held_out_groups"]
-
-    @property
-    def unions(self) -> pd.DataFrame:
-        """Features of the final blankets of several targets, and of which targets each is; empty with one target."""
-        return self.run.tables["unions"]
-
-    @property
-    def friedman(self) -> pd.DataFrame:
-        """Whether the ranks of the selectors differ over the data sets."""
-        return self.run.tables["friedman"]
-
-    @property
-    def runtime(self) -> pd.DataFrame:
-        """Number of tests and seconds of each selector."""
-        return self.run.tables["runtime"]
-
-    @property
-    def truth(self) -> pd.DataFrame:
-        """Precision, recall and F1 against the true blanket, if it is known."""
-        return self.run.tables["truth"]
 
     @property
     def plot(self) -> Charts:
@@ -132,11 +101,6 @@ class Comparison:
     def folds(self) -> pd.DataFrame:
         """One row per data set, selector, split and fold: size, z, chosen, n_tests, seconds."""
         return self.run.folds
-
-    @property
-    def statuses(self) -> pd.DataFrame:
-        """How every search and every model ended, with the reason if it is not ``ok``."""
-        return self.run.tables["statuses"]
 
     @property
     def outcomes(self) -> pd.DataFrame:
