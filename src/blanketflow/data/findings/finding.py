@@ -26,6 +26,7 @@ IN_WORDS = {
     "missing-marker": "missing cells",
     "suspected-marker": "cells that may be missing",
     "few-rows": "small classes",
+    "weights": "unequal weights",
 }
 
 
