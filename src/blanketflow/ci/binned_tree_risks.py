@@ -89,10 +89,10 @@ class BinnedTreeRisks:
 
     def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
         """Return risks of all repeats' trees before and after columns of the set are permuted, both of shape (B,)."""
-        permuted, is_moved = self._risks.copy(), np.zeros(len(self._binned), dtype=bool)
+        permuted, is_moved = self._risks.copy(), self._nothing_moved()
         is_moved[np.searchsorted(self._binned, columns_of(x))] = True
         for b, tree in enumerate(self._trees):
-            if tree is not None and is_moved[tree.feature[tree.feature >= 0]].any():
+            if tree is not None and is_moved[tree.feature].any():
                 permuted[b] = self._risk(b, tree, is_moved)
         return self._risks.copy(), permuted
 
@@ -101,9 +101,13 @@ class BinnedTreeRisks:
         self.offer((*columns_of(x), *given))
         return self.of(x)
 
+    def _nothing_moved(self) -> np.ndarray:
+        """Return which columns are permuted: none, nor the last place, which is that of a leaf's feature, -1."""
+        return np.zeros(len(self._binned) + 1, dtype=bool)
+
     def _refit(self, b: int) -> None:
         self._trees[b] = tree = self._grow(b, self._codes, self._n_bins, self._members)
-        self._risks[b] = self._risk(b, tree, np.zeros(len(self._binned), dtype=bool))
+        self._risks[b] = self._risk(b, tree, self._nothing_moved())
         self.n_fits += 1
 
     def _grow(self, b: int, codes: np.ndarray, n_bins: np.ndarray, members: np.ndarray) -> _Tree:
