@@ -349,9 +349,6 @@ def works_or_is_refused(name, test_id):
     if METHODS[name].needs not in test.card.measures:
         with pytest.raises(UnsupportedError, match=f"{name} needs a test that measures"):
             fitted.fit(X, y == "low")
-    elif METHODS[name](**own).tests_sets() and not test.card.column_sets:
-        with pytest.raises(UnsupportedError, match=f"{name} needs a test of sets"):
-            fitted.fit(X, y == "low")
     elif "categorical" not in test.card.kinds and test.card.max_classes is None:
         with pytest.raises(UnsupportedError, match=f"{test_id} takes"):
             fitted.fit(X, y == "low")
