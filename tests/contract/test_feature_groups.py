@@ -1,11 +1,14 @@
 """What every registered method does with features in groups, and with every CI test."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from test_selectors import METHODS, OPTIONS, TEST_OPTIONS, one_of_each, outcome, selector, table
 
 import blanketflow as bf
+from blanketflow.ci.ppi import PPI
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
 from blanketflow.selectors.feature_groups import why_no_feature_groups
@@ -16,8 +19,8 @@ TESTS = discover("blanketflow.ci")
 #: Groups of a feature that is found and one that is not, and of two that are not.
 GROUPS = {"found": ["signal", "noise"], "lost": ["junk", "other"]}
 
-#: The repeats that two columns of a group need, and what spares a search for penalties.
-OWN = {"ppfs": {"n_repeats": 8}, "srs": {"lambda1": 0.01, "lambda2": 0.01}}
+#: What spares a search for penalties.
+OWN = {"srs": {"lambda1": 0.01, "lambda2": 0.01}}
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +81,8 @@ def test_the_other_methods_refuse(rows, name):
         selector(name, feature_groups=GROUPS).fit(*rows)
 
 
-#: What the joint levels of a group have rows enough for, and the repeats that two columns of a group need.
-ENOUGH = {"g2": {"bins": 2}, "chi2": {"bins": 2}, "ppi": {"n_repeats": 8}}
+#: What the joint levels of a group have rows enough for.
+ENOUGH = {"g2": {"bins": 2}, "chi2": {"bins": 2}}
 #: A method that asks for what a test measures.
 ASKING = {"p-value": "inter-iamb", "mutual-information": "mim", "entropy": "fcbf", "hsic": "bahsic"}
 
@@ -124,13 +127,20 @@ def test_what_does_not_suit_the_table_is_refused(rows, known, said):
     assert said in str(error.value)
 
 
+class OneByOne(PPI):
+    """A test that takes no sets of columns."""
+
+    card = replace(PPI.card, column_sets=False)
+
+
 def test_a_group_that_no_p_value_can_admit_is_refused(rows):
     said = r"ppi gives no p-value below 0.031, and 2 times that for the 2 columns of the feature group 'found'"
     with pytest.raises(ParameterError, match=said):
-        bf.PPFS(n_repeats=5, feature_groups=GROUPS).fit(*rows)
+        bf.PPFS(ci_test=OneByOne(n_repeats=5), feature_groups=GROUPS).fit(*rows)
     ppfs = {"ppfs": {"method": "ppfs", "ci_test": "few"}, "gs": {"method": "gs", "ci_test": "fisher-z"}}
     asked = config(feature_groups={"serum": ["s*"]}) | {"selectors": ppfs}
-    plan = make_plan(asked | {"ci_tests": {"few": {"type": "ppi", "n_repeats": 5}}}, str)
+    few = {"type": f"{__name__}:OneByOne", "n_repeats": 5}
+    plan = make_plan(asked | {"ci_tests": {"few": few}}, str)
     assert [skip.selector for skip in plan.skipped] == ["ppfs"] and "'serum'" in plan.skipped[0].reason
 
 

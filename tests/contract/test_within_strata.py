@@ -25,6 +25,15 @@ def test_a_method_that_takes_strata_finds_what_is_there(name):
     assert "signal" in selector(name, **options).fit(X, y, within=SITE).selected_features_
 
 
+@pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
+@one_of_each([name for name in TAKING if METHODS[name].takes_feature_groups])
+def test_groups_of_features_are_found_within_strata_too(name):
+    X, y = table(n=300)
+    options = {"ci_test": get_ci_test("g2", bins=2)} if TEST_OF.get(name) == "g2" else {}
+    found = selector(name, feature_groups={"both": ["signal", "noise"]}, **options).fit(X, y, within=SITE)
+    assert {"signal", "noise"} <= set(found.selected_features_)
+
+
 @pytest.mark.parametrize("name", [name for name, reason in REASONS.items() if reason])
 def test_the_others_refuse_in_words_and_a_plan_skips_them(name, tmp_path):
     X, y = table(n=300)

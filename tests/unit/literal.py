@@ -113,8 +113,12 @@ class OnlyClass:
 
 
 def ppi_risks(X, y, tested, given, repeats, make_model, task):
-    """Algorithm 1, lines 1-15: risks and permuted risks of each repeat, one fit a repeat; errors over the variance."""
-    columns, unit = sorted({tested, *given}), float(np.var(y)) or 1.0 if task == "regression" else 1.0
+    """Algorithm 1, lines 1-15: risks and permuted risks of each repeat, one fit a repeat; errors over the variance.
+
+    Several tested columns take the values of the same other row.
+    """
+    together = tested if isinstance(tested, tuple) else (tested,)
+    columns, unit = sorted({*together, *given}), float(np.var(y)) or 1.0 if task == "regression" else 1.0
     risks, permuted_risks = [], []
     for is_train, test_rows, permuted_rows in zip(
         repeats.is_train, repeats.test_rows, repeats.permuted_rows, strict=True
@@ -126,7 +130,8 @@ def ppi_risks(X, y, tested, given, repeats, make_model, task):
         test = X[np.ix_(test_rows, columns)]
         shuffled = test.copy()
         for i, source in enumerate(permuted_rows):
-            shuffled[i, columns.index(tested)] = X[source, tested]
+            for j in together:
+                shuffled[i, columns.index(j)] = X[source, j]
         risks.append(mean_loss(model, test, y[test_rows], task) / unit)
         permuted_risks.append(mean_loss(model, shuffled, y[test_rows], task) / unit)
     return risks, permuted_risks

@@ -16,6 +16,11 @@ def residual(values, given, weights):
     return values - design @ coefficients
 
 
+def own_weights(weights, columns):
+    """Return the weights over what a linear regression of their logarithm on some columns explains."""
+    return np.exp(residual(np.log(weights), columns, np.ones(len(weights))))
+
+
 def cluster_sums(scores, clusters):
     """Return the sum of the scores, (n, q), of each cluster."""
     return np.array([scores[clusters == one].sum(axis=0) for one in np.unique(clusters)])

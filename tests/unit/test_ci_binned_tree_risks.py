@@ -85,6 +85,9 @@ def test_risks_equal_those_of_the_literal_tree_on_bins(seed, is_sparse, n_classe
         for tested in rng.choice(members, 2, replace=False):
             wanted = ppi_risks(X, y, tested, [m for m in members if m != tested], repeats, make, task)
             np.testing.assert_allclose(ours.of(tested), wanted, rtol=1e-9)
+        together = tuple(members[:2])
+        wanted = ppi_risks(X, y, together, members[2:], repeats, make, task)
+        np.testing.assert_allclose(ours.of(together), wanted, rtol=1e-9)
         for _ in range(2):
             members.remove(dropped := rng.choice(members))
             ours.drop(dropped)

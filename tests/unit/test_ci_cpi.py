@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import blanketflow as bf
 from blanketflow.ci import cpi as module
+from blanketflow.ci.exchange import Exchange
 from blanketflow.ci.learner import Learner
 from blanketflow.core.table import Column, Table
 from literal import LiteralCart
@@ -49,11 +50,11 @@ def encoded(column):
     return [[float(v == level) for v in values] for level in range(3)] if len(column.levels) == 3 else [values.tolist()]
 
 
-def literal_differences(data, x, target, given, model, parts, copy):
-    """Return loss with the knockoff less loss with X, row by row; the parts and the knockoff are given."""
-    names = sorted([x, *given])
+def literal_differences(data, x, target, given, model, parts, drawn):
+    """Return loss with the copies less loss with X, row by row; the parts and the copies, by name, are given."""
+    names = sorted([*x, *given])
     rows = np.array([values for name in names for values in encoded(data[name])]).T
-    copies = np.array([values for name in names for values in encoded(copy if name == x else data[name])]).T
+    copies = np.array([values for name in names for values in encoded(drawn[name] if name in x else data[name])]).T
     t = data[target].numbers()
     differences = []
     for i in range(data.n_rows):
@@ -74,7 +75,7 @@ def literal_differences(data, x, target, given, model, parts, copy):
 def seen(monkeypatch):
     """Record the parts and knockoffs that the test draws."""
     drawn = {}
-    draw_parts, knockoff = module.draw_parts, module.knockoff
+    draw_parts, knockoff, exchanged = module.draw_parts, module.knockoff, module.exchanged
 
     def keep_parts(*arguments):
         drawn["parts"] = draw_parts(*arguments)
@@ -84,6 +85,12 @@ def seen(monkeypatch):
         drawn[column.name] = knockoff(column, *arguments)
         return drawn[column.name]
 
+    def keep_exchanged(columns, *arguments):
+        copies = exchanged(columns, *arguments)
+        drawn.update((column.name, copy) for column, copy in zip(columns, copies, strict=True))
+        return copies
+
+    monkeypatch.setattr(module, "exchanged", keep_exchanged)
     monkeypatch.setattr(module, "draw_parts", keep_parts)
     monkeypatch.setattr(module, "knockoff", keep_knockoff)
     return drawn
@@ -101,9 +108,10 @@ MODELS = {
 def test_equals_the_algorithm(name, seen):
     model, target = MODELS[name]
     data = table()
-    for x, given in [("colour", []), ("x1", ["x0"]), ("x2", ["flag", "colour"])]:
+    one_by_one = [(["colour"], []), (["x1"], ["x0"]), (["x2"], ["flag", "colour"])]
+    for x, given in [*one_by_one, (["x2", "x0"], []), (["colour", "x1"], ["flag", "x0"])]:
         found = bind(data, model=model(), n_splits=4).test(x, target, given)
-        wanted = literal_differences(data, x, target, given, model, seen["parts"], seen[x])
+        wanted = literal_differences(data, x, target, given, model, seen["parts"], seen)
         t = stats.ttest_1samp(wanted, 0.0, alternative="greater")
         unit = (
             np.var(data[target].numbers()) if target == "y" else 1.0
@@ -117,7 +125,7 @@ def test_equals_the_algorithm(name, seen):
 def test_fisher_flips_the_signs_of_the_same_differences(seen):
     data, options = table(12, seed=4), {"model": LinearRegression(), "n_splits": 3}
     found = bind(data, significance="fisher", n_permutations=20_000, **options).test("x0", "y", ["x2"])
-    d = literal_differences(data, "x0", "y", ["x2"], LinearRegression, seen["parts"], seen["x0"])
+    d = literal_differences(data, ["x0"], "y", ["x2"], LinearRegression, seen["parts"], seen)
     signs = 1 - 2 * ((np.arange(2**12)[:, None] >> np.arange(12)) & 1)
     exact = np.mean(signs @ d >= d.sum() - 1e-9)
     assert found.p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
@@ -133,6 +141,27 @@ def test_parts_are_of_equal_size_and_of_like_classes():
         for level, count in enumerate(counts):
             members = parts if target == "y" else parts[data["c"].values == level]
             assert set(np.bincount(members)) <= {count // 4, count // 4 + 1}
+
+
+# Copies of several columns.
+
+
+def test_copies_of_columns_keep_their_relation_to_each_other():
+    rng, n = np.random.default_rng(0), 400
+    Z = rng.normal(size=(n, 2))
+    cells = Z @ [[1.0, -1.0], [0.5, 2.0]] + rng.normal(size=(n, 1)) + 0.3 * rng.normal(size=(n, 2))
+    columns = [Column(name, "numeric", values) for name, values in zip("ab", cells.T, strict=True)]
+    copies = module.exchanged(columns, Z, Exchange.of("rows", n), rng)
+    basis = np.column_stack([np.ones(n), Z])
+    expected = basis @ np.linalg.lstsq(basis, cells, rcond=None)[0]
+    moved = np.column_stack([copy.numbers() for copy in copies]) - expected
+    # Each row has what Z does not explain of one other row, in both columns.
+    order, theirs = (np.lexsort(left.T.round(9)) for left in (cells - expected, moved))
+    np.testing.assert_allclose(moved[theirs], (cells - expected)[order], atol=1e-9)
+    given_nothing = module.exchanged(columns, Z[:, :0], Exchange.of("rows", n), rng)
+    both = np.column_stack([copy.numbers() for copy in given_nothing])
+    np.testing.assert_array_equal(both[np.lexsort(both.T)], cells[np.lexsort(cells.T)])
+    assert not np.array_equal(both, cells)
 
 
 # Knockoffs.

@@ -15,6 +15,7 @@ from blanketflow.core.errors import DataError, UnsupportedError
 from literal_design import (
     contingency,
     logistic_scores,
+    own_weights,
     rao_scott_p,
     residual,
     t_test_of_totals,
@@ -70,10 +71,11 @@ def test_fisher_z_is_a_t_test_of_products_of_residuals(design, given):
     weights, clusters = as_arrays(design)
     found = bound.test_many([0, 4], 1, given)
     for at, x in enumerate((0, 4)):
-        columns = NUMBERS[:, x], NUMBERS[:, 1], [NUMBERS[:, z] for z in given], weights
-        r = weighted_partial_correlation(*columns)
+        columns = NUMBERS[:, x], NUMBERS[:, 1], [NUMBERS[:, z] for z in given]
+        r = weighted_partial_correlation(*columns, weights)
         assert found.statistic[at] == pytest.approx(np.arctanh(r) * np.sqrt(N - len(given) - 3))
-        assert found.p_value[at] == pytest.approx(t_test_of_totals(*columns, clusters), rel=1e-7)
+        own = own_weights(weights, [*columns[:2], *columns[2]])
+        assert found.p_value[at] == pytest.approx(t_test_of_totals(*columns, own, clusters), rel=1e-7)
     assert found[0] == bound.test_config.bind(NUMBERS, **design).test(1, 0, given)  # symmetric, to the last bit
 
 
@@ -81,13 +83,17 @@ def test_fisher_z_is_a_t_test_of_products_of_residuals(design, given):
 def test_fisher_z_of_a_set_is_rao_and_scotts_f(design):
     weights, clusters = as_arrays(design)
     found = bf.get_ci_test("fisher-z").bind(NUMBERS, **design).test([0, 4], 1, given=[2])
-    X, y = ([residual(NUMBERS[:, j], [NUMBERS[:, 2]], weights) for j in columns] for columns in ([0, 4], [1]))
-    X, y = np.array(X).T, y[0] / np.sqrt(np.sum(weights * y[0] ** 2))
-    X = X @ np.linalg.inv(np.linalg.cholesky(X.T @ (weights[:, None] * X)).T)  # orthonormal
-    scores = X * (weights * y)[:, None]
-    r_squared = np.sum(scores.sum(axis=0) ** 2)
+
+    def scores_by(weights):
+        X, y = ([residual(NUMBERS[:, j], [NUMBERS[:, 2]], weights) for j in columns] for columns in ([0, 4], [1]))
+        X, y = np.array(X).T, y[0] / np.sqrt(np.sum(weights * y[0] ** 2))
+        X = X @ np.linalg.inv(np.linalg.cholesky(X.T @ (weights[:, None] * X)).T)  # orthonormal
+        return X * (weights * y)[:, None]
+
+    r_squared = np.sum(scores_by(weights).sum(axis=0) ** 2)
     assert found.statistic == pytest.approx(r_squared / (1 - r_squared) * (N - 1 - 1 - 2) / 2)
-    rest = len(np.unique(clusters)) - 2
+    rest, scores = len(np.unique(clusters)) - 2, scores_by(own_weights(weights, NUMBERS[:, [0, 1, 2, 4]].T))
+    r_squared = np.sum(scores.sum(axis=0) ** 2)
     assert found.p_value == pytest.approx(rao_scott_p(r_squared, variance_of_sum(scores, clusters, 1), rest), rel=1e-7)
 
 
@@ -111,6 +117,18 @@ def test_copies_of_a_row_add_nothing_if_they_are_one_cluster():
     once = bf.get_ci_test("fisher-z").bind(NUMBERS, groups=np.arange(N)).test(0, 1, [2])
     thrice = bf.get_ci_test("fisher-z").bind(NUMBERS[copies], groups=copies).test(0, 1, [2])
     assert thrice.p_value == pytest.approx(once.p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["fisher-z", "lr-mixed"])
+def test_weights_that_the_columns_explain_are_equal_weights(name):
+    table = NUMBERS[:, :3] if name == "fisher-z" else MIXED[["dose", "age", "outcome"]].assign(age=NUMBERS[:, 1])
+    weights = np.exp(NUMBERS[:, 0] - 0.5 * NUMBERS[:, 1])
+    by_weights, plain = (
+        bf.get_ci_test(name).bind(table, **design).test(0, 2, [1])
+        for design in ({"sample_weight": weights}, {"groups": np.arange(N)})
+    )
+    assert by_weights.p_value == pytest.approx(plain.p_value, rel=1e-6)
+    assert by_weights.statistic != pytest.approx(plain.statistic, rel=1e-3)
 
 
 def test_the_unit_of_weights_does_not_matter():
@@ -248,14 +266,20 @@ def test_lr_mixed_of_numbers_is_fisher_z(design):
 def test_logistic_regressions_are_score_tests_by_clusters(design, response):
     weights, clusters = as_arrays(design)
     y, given = MIXED[response].to_numpy(), [MIXED["age"].to_numpy()]
-    scores, information = logistic_scores(y, MIXED["dose"].to_numpy(), given, weights)
-    whitened = scores @ np.linalg.inv(np.linalg.cholesky(information)).T
+    dose, levels = MIXED["dose"].to_numpy(), [(y == level).astype(float) for level in np.unique(y)[1:]]
+
+    def whitened_by(weights):
+        scores, information = logistic_scores(y, dose, given, weights)
+        return scores @ np.linalg.inv(np.linalg.cholesky(information)).T
+
+    whitened = whitened_by(own_weights(weights, [dose, *levels, *given]))
     squared = np.sum(whitened.sum(axis=0) ** 2)
     rest = len(np.unique(clusters)) - 2
     expected = rao_scott_p(squared, variance_of_sum(whitened, clusters, 1), rest)
     found = bf.get_ci_test("lr-mixed", directions="target").bind(MIXED, **design).test("dose", response, ["age"])
     assert found.p_value == pytest.approx(expected, rel=1e-5)
-    assert found.statistic == pytest.approx(squared, rel=0.5)  # the likelihood ratio is near its score test
+    score_test = np.sum(whitened_by(weights).sum(axis=0) ** 2)
+    assert found.statistic == pytest.approx(score_test, rel=0.5)  # the likelihood ratio is near its score test
 
 
 @each_design
@@ -284,11 +308,11 @@ def test_two_sets_are_rao_and_scotts_of_all_products(design):
     engine = bf.get_ci_test("fisher-z").bind(NUMBERS, **design).engine
     found, of_columns = engine.evaluate_pair((0, 4), (1, 3), (2,))[0], engine.evaluate_pair((0,), (1,), (2,))[0]
     assert of_columns.p_value == pytest.approx(engine.evaluate([0], 1, (2,)).p_value[0], rel=1e-9)
-    sides = []
+    sides, own = [], own_weights(weights, NUMBERS.T)
     for columns in ((0, 4), (1, 3)):
-        side = np.array([residual(NUMBERS[:, j], [NUMBERS[:, 2]], weights) for j in columns]).T
-        sides.append(side @ np.linalg.inv(np.linalg.cholesky(side.T @ (weights[:, None] * side)).T))
-    scores = np.array([weights * a * b for a in sides[0].T for b in sides[1].T]).T
+        side = np.array([residual(NUMBERS[:, j], [NUMBERS[:, 2]], own) for j in columns]).T
+        sides.append(side @ np.linalg.inv(np.linalg.cholesky(side.T @ (own[:, None] * side)).T))
+    scores = np.array([own * a * b for a in sides[0].T for b in sides[1].T]).T
     squared, rest = np.sum(scores.sum(axis=0) ** 2), len(np.unique(clusters)) - 2
     assert found.p_value == pytest.approx(rao_scott_p(squared, variance_of_sum(scores, clusters, 1), rest), rel=1e-7)
 

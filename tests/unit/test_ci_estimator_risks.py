@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import blanketflow as bf
+from blanketflow.ci.engines import columns_of
 from blanketflow.ci.estimator_risks import EstimatorRisks
 from blanketflow.ci.learner import Learner
 from blanketflow.ci.repeats import draw_repeats
@@ -38,16 +39,18 @@ def mixed_table(seed, n_classes, n=90):
 
 def literal_risks(table, column, given, target, repeats, seed, model):
     """Algorithm 1: a model of its own for every feature, set and repeat, its test rows predicted before and after."""
-    members = sorted([column, *given])
+    tested = columns_of(column)
+    members = sorted([*tested, *given])
     encoded = design(table.select(members))
-    block = encoded.blocks[members.index(column)]
+    blocks = [encoded.blocks[members.index(one)] for one in tested]
     learner = Learner(table[target], model, certified=True)
     risks, permuted = [], []
     for b in range(len(repeats.is_train)):
         fitted = learner.fit(encoded.matrix, repeats.is_train[b], seed_32(seed, "repeat", b, "model"))
         rows, X = repeats.test_rows[b], encoded.matrix[repeats.test_rows[b]]
         risks.append(learner.losses(fitted, X, rows).mean())
-        X[:, block] = encoded.matrix[repeats.permuted_rows[b]][:, block]
+        for block in blocks:
+            X[:, block] = encoded.matrix[repeats.permuted_rows[b]][:, block]
         permuted.append(learner.losses(fitted, X, rows).mean())
     return np.array(risks), np.array(permuted)
 
@@ -70,6 +73,9 @@ def walk(table, model, seed, n_repeats=B):
         np.testing.assert_array_equal(permuted, wanted[1])
         asked += n_repeats
         zeros += int((risks == permuted).sum())
+        together = (column, rest[0])
+        wanted = literal_risks(table, together, rest[1:], target, repeats, seed, model)
+        np.testing.assert_array_equal(source.conditional(together, rest[1:]), wanted)
         if rng.random() < 0.7:
             members = rest
     return source.n_fits, asked, zeros
@@ -153,6 +159,8 @@ def test_models_without_a_certificate_are_fitted_for_every_set(model):
             rest = [j for j in members if j != column]
             found = source.conditional(column, rest)
             np.testing.assert_array_equal(found, literal_risks(table, column, rest, target, repeats, 3, model))
+        found = source.conditional(members, ())
+        np.testing.assert_array_equal(found, literal_risks(table, members, (), target, repeats, 3, model))
     assert source.n_fits == B * len(sets)
 
 

@@ -136,12 +136,12 @@ def test_a_copy_keeps_its_relation_to_z_and_exchanges_the_rest():
     Z, shared = rng.normal(size=(1000, 1)), rng.normal(size=200)[clusters]
     x = 2 * Z[:, 0] + shared + 0.5 * rng.normal(size=1000)
     exchange = Exchange.of(CLUSTERS, 1000, clusters)
-    copy = exchanged(Column("x", "numeric", x), Z, exchange, rng).numbers()
+    copy = exchanged([Column("x", "numeric", x)], Z, exchange, rng)[0].numbers()
     expected = regression(x, Z)[0]
     blocks = {tuple(np.round(block, 9)) for block in (x - expected).reshape(200, 5)}
     assert {tuple(np.round(block, 9)) for block in (copy - expected).reshape(200, 5)} == blocks
     labels = Column("x", "categorical", np.digitize(x, [-1.5, 1.5]), ("a", "b", "c"))
-    other = exchanged(labels, Z, exchange, rng).numbers()
+    other = exchanged([labels], Z, exchange, rng)[0].numbers()
 
     def within(values):
         """The covariance of two rows of a cluster that Z does not explain."""

@@ -12,6 +12,7 @@ from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.ci.imputed_copies import imputed_copies
 from blanketflow.ci.incomplete_rows import with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
+from blanketflow.ci.strata_columns import with_strata
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
 from blanketflow.core.registry import discover
@@ -20,6 +21,7 @@ from blanketflow.core.results import CIResults
 TESTS = {name: test for name, test in discover("blanketflow.ci").items() if "pairwise" in test.card.incomplete}
 DESIGN_BASED = [name for name, test in TESTS.items() if test.card.design_based]
 GROUPS = {"site": ("a", "c"), "scale": ("b", "e")}
+SITE = np.arange(150) % 2
 #: X, Y and what is given: columns and groups in each part.
 QUERIES = [
     ("site", "y", ()),
@@ -47,9 +49,10 @@ def columns_of(*variables):
 
 
 @pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("within", [None, SITE])
 @pytest.mark.parametrize(("x", "y", "given"), QUERIES)
-def test_pairwise_a_group_is_tested_on_the_rows_complete_for_all_its_columns(name, x, y, given):
-    table, test = study(), configured(name)
+def test_pairwise_a_group_is_tested_on_the_rows_complete_for_all_its_columns(name, x, y, given, within):
+    table, test = study().with_design(Design(within=within)), configured(name)
     found = bind_groups(with_incomplete(test, "pairwise"), table, GROUPS).test(x, y, given=given)
     asked = columns_of(x, y, *given)
     rows = np.flatnonzero(~np.any([table[column].missing() for column in asked], axis=0))
@@ -59,14 +62,17 @@ def test_pairwise_a_group_is_tested_on_the_rows_complete_for_all_its_columns(nam
 
 
 @pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("within", [None, SITE])
 @pytest.mark.parametrize(("x", "y", "given"), QUERIES)
-def test_a_group_is_pooled_over_its_imputed_copies(name, x, y, given):
-    table, test = study(), configured(name)
-    copies = imputed_copies(table, 3, seed=5, target=table.position("y"))
+def test_a_group_is_pooled_over_its_imputed_copies(name, x, y, given, within):
+    table, test = study().with_design(Design(within=within)), configured(name)
+    whole, _ = with_strata(test, table)  # the strata tell of the missing cells, too
+    copies = [copy.select(table.names) for copy in imputed_copies(whole, 3, seed=5, target=table.position("y"))]
     each = [bind_groups(test, copy, GROUPS, 5, "y").test(x, y, given=given) for copy in copies]
     stacked = None
     if test.stacks_copies:
         rows = as_table(pd.DataFrame({c: np.concatenate([k[c].numbers() for k in copies]) for c in table.names}))
+        rows = rows.with_design(Design(within=None if within is None else np.tile(within, 3)))
         stacked = CIResults.from_rows([bind_groups(test, rows, GROUPS, 5, "y").test(x, y, given=given)])
     is_set = not test.joins_columns and (x in GROUPS or y in GROUPS)
     pool = test.pooled_sets if is_set else test.pooled

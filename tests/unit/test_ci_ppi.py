@@ -203,6 +203,42 @@ def test_xor_is_found_by_splitting_at_zero_gain():
     assert bound.test(0, "y", [1]).p_value == 2.0**-10
 
 
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_columns_that_are_permuted_together_equal_the_literal_tree(n_classes):
+    for seed in range(3):
+        X, y = tied_table(seed, n_classes=n_classes or 5)
+        y = y if n_classes else y + np.random.default_rng(seed).normal(size=len(y))
+        ours, repeats = tree_risks(X, y)
+        literal = (LiteralCart, "classification") if n_classes else (LiteralRegression, "regression")
+        for tested, given in [((0, 1), [5]), ((2, 4), []), ((1, 3, 6), [0, 2, 5]), ((0, 1, 2, 3, 4, 5, 6), [])]:
+            wanted = ppi_risks(X, y, tested, given, repeats, *literal)
+            np.testing.assert_allclose(ours.conditional(tested, given), wanted, rtol=1e-9)
+        # A set is what those of its columns are that a tree uses.
+        constant = 4
+        np.testing.assert_array_equal(ours.conditional((0, constant), [1]), ours.conditional(0, [1, constant]))
+        assert ours.n_fits <= 6 * B
+
+
+@pytest.mark.parametrize("name", ["logistic-3", "linear"])
+def test_columns_are_permuted_together_with_any_model(name):
+    model, n_classes = MODELS[name]
+    X, y = smooth_table(n_classes)
+    repeats = draw_repeats(len(y), B, TEST_SIZE, SEED)
+    task = "classification" if n_classes else "regression"
+    for tested, given in [((0, 2), []), ((1, 3), [0])]:
+        differences = literal_differences(X, y, tested, given, repeats, lambda: clone(model), task)
+        found = bind(X, y, model=model).test(tested, "y", given)
+        assert found.p_value == pytest.approx(significance_of(differences, "wilcoxon", 0), rel=1e-9)
+        assert found.statistic == pytest.approx(np.mean(differences), abs=2e-12)
+
+
+def test_a_set_tells_what_none_of_its_columns_tells_alone():
+    a, b = np.tile([0, 0, 1, 1], 20).astype(float), np.tile([0, 1, 0, 1], 20).astype(float)
+    bound = bind(np.column_stack([a, b]), (a != b).astype(int), n_repeats=10)
+    assert bound.test((0, 1), "y").p_value == 2.0**-10
+    assert min(bound.test(0, "y").p_value, bound.test(1, "y").p_value) > 0.05
+
+
 def test_a_duplicate_given_first_hides_the_column():
     X, y = tied_table(1)
     result = bind(X, y).test(3, "y", [0])  # column 3 equals column 0, which comes first in the table

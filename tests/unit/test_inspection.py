@@ -119,6 +119,18 @@ def test_what_suits_is_what_the_plan_runs(spec):
     assert [skip.reason for skip in plan.skipped] == [f"{tests['fisher-z']}; set ci_test to lr-mixed or g2"]
 
 
+def test_very_unequal_weights_are_told_and_no_refused_method_is_advised(tmp_path):
+    x, weight = RNG.normal(size=N), np.where(np.arange(N) < 10, 20.0, 1.0)
+    study = write(tmp_path / "study.csv", x=x, z=RNG.normal(size=N), weight=weight, outcome=x + RNG.normal(size=N))
+    seen = inspect_table({**study, "weights": "weight", "weights_are": "sampling"})
+    (found,) = (finding for finding in seen.findings if finding.kind == "weights")
+    assert found.message == "weights are very unequal: 120 rows tell about as much as 23 equal ones"  # 310^2 / 4,110
+    assert [advice.method for advice in seen.advice] == ["iamb"]
+    as_counts = inspect_table({**study, "weights": "weight", "weights_are": "counts"})
+    assert not any(finding.kind == "weights" for finding in as_counts.findings)
+    assert [advice.method for advice in as_counts.advice] == ["auto", "iamb"]
+
+
 def test_targets_are_suggested(spec):
     n_rows, columns, known_target = inspect_columns({"path": spec["path"]})
     assert known_target is None

@@ -18,7 +18,7 @@ from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.search.joint_forward import BLOCK, n_sets
 from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.run_fold import run_fold
+from blanketflow.selectors.run_fold import check_pair, run_fold
 from known_sets import TARGET, KnownSets, admissions, arbitrary_answers, blanket, gs_m, run, zeros
 from literal import KnownTest
 
@@ -171,6 +171,9 @@ def test_a_test_of_single_columns_is_refused_with_a_way_out_unless_m_is_1():
     test = KnownTest(answer=lambda x, y, given: 1e-9 if x == "b" and not given else 0.9)
     with pytest.raises(UnsupportedError, match=r"known tests one column at a time, but m = 2.*Set m: 1.*column_sets"):
         run(GSM(m=2), test, NAMES)
+    with pytest.raises(UnsupportedError, match=r"gs-m needs a test of sets of columns.*known tests one.*or m: 1"):
+        check_pair(GSM(m=2), test)
+    check_pair(GSM(m=1), test)
     assert blanket(run(GSM(m=1), test, NAMES)) == {"b"}
 
 

@@ -82,7 +82,7 @@ def test_ppi_permutes_within_sites():
 def test_a_copy_keeps_its_relation_to_z_within_each_site():
     rng, frame = np.random.default_rng(1), cells()
     Z = frame[["a"]].to_numpy()
-    copy = exchanged(Column("c", "numeric", frame["c"].to_numpy()), Z, Exchange.of("rows", 300, None, SITE), rng)
+    [copy] = exchanged([Column("c", "numeric", frame["c"].to_numpy())], Z, Exchange.of("rows", 300, None, SITE), rng)
     basis = np.column_stack([np.eye(4)[SITE], Z])
     residual = frame["c"] - basis @ np.linalg.lstsq(basis, frame["c"], rcond=None)[0]
     moved = copy.numbers() - (frame["c"] - residual)

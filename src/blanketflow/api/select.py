@@ -256,8 +256,7 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
     chosen, test = config.selectors["selector"], config.test("table", "selector")
     if reason := why_weights_are_refused(spec.get("weights_are"), chosen.method, test):
         raise UnsupportedError(f"select: {reason}. Choose another method or test.")
-    has_groups = bool(config.prior("table", "selector").feature_groups)
-    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test, feature_groups=has_groups)):
+    if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test)):
         raise UnsupportedError(f"select: {reason}. Remove within, or choose another method.")
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)

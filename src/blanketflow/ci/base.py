@@ -153,6 +153,10 @@ class CITest(Configurable):
         """Return the test bound to a table of which each group of columns is one to its engine, if `joins_columns`."""
         raise UnsupportedError(f"{self.card.id} does not join columns into one.")
 
+    def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
+        """Return the table with one column in place of each group, if `joins_columns` by levels."""
+        raise UnsupportedError(f"{self.card.id} does not join the levels of columns.")
+
     @property
     def column_by_column(self) -> bool:
         """Whether the marginal result of a column depends on it and the target alone: not if others impute it."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.table import Table
 from ..models.encode import unit_of_errors
+from .engines import Candidate, columns_of
 from .repeats import Repeats
 from .significance import risk_differences
 from .tree_arrays import TargetArrays, column_lists, target_arrays
@@ -26,7 +27,7 @@ class _Tree(NamedTuple):
 
 
 class BinnedTreeRisks:
-    """One binned tree per repeat on a set of columns, and its risk before and after one column is permuted.
+    """One binned tree per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
     A column's bins are fixed once, from all rows that the test sees. They do not use the target, so nothing of the
     test rows' answers leaks into a tree. A leaf has at least the square root of the number of training rows, and shares
@@ -86,22 +87,27 @@ class BinnedTreeRisks:
         left = self._binned[self._members]
         self.offer(left[left != column])
 
-    def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' trees before and after a column of the set is permuted, both of shape (B,)."""
-        permuted, at = self._risks.copy(), int(np.searchsorted(self._binned, column))
+    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' trees before and after columns of the set are permuted, both of shape (B,)."""
+        permuted, is_moved = self._risks.copy(), self._nothing_moved()
+        is_moved[np.searchsorted(self._binned, columns_of(x))] = True
         for b, tree in enumerate(self._trees):
-            if tree is not None and (tree.feature == at).any():
-                permuted[b] = self._risk(b, tree, self._codes, at)
+            if tree is not None and is_moved[tree.feature].any():
+                permuted[b] = self._risk(b, tree, is_moved)
         return self._risks.copy(), permuted
 
-    def conditional(self, column: int, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks before and after `column` is permuted, of trees on it and `given`, both of shape (B,)."""
-        self.offer((column, *given))
-        return self.of(column)
+    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks before and after `x` is permuted, of trees on it and `given`, both of shape (B,)."""
+        self.offer((*columns_of(x), *given))
+        return self.of(x)
+
+    def _nothing_moved(self) -> np.ndarray:
+        """Return which columns are permuted: none, nor the last place, which is that of a leaf's feature, -1."""
+        return np.zeros(len(self._binned) + 1, dtype=bool)
 
     def _refit(self, b: int) -> None:
         self._trees[b] = tree = self._grow(b, self._codes, self._n_bins, self._members)
-        self._risks[b] = self._risk(b, tree, self._codes, -1)
+        self._risks[b] = self._risk(b, tree, self._nothing_moved())
         self.n_fits += 1
 
     def _grow(self, b: int, codes: np.ndarray, n_bins: np.ndarray, members: np.ndarray) -> _Tree:
@@ -112,9 +118,10 @@ class BinnedTreeRisks:
         self.n_counted += n_counted
         return _Tree(*nodes)
 
-    def _risk(self, b: int, tree: _Tree, codes: np.ndarray, permuted: int) -> float:
+    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
         rows, sources = self.repeats.test_rows[b], self.repeats.permuted_rows[b]
-        return self._kernels.binned_tree_risk(*tree, codes, rows, sources, permuted, *self._target) / self._unit
+        risk = self._kernels.binned_tree_risk(*tree, self._codes, rows, sources, is_moved, *self._target)
+        return risk / self._unit
 
 
 def bin_columns(table: Table, columns: np.ndarray) -> np.ndarray:

@@ -53,8 +53,8 @@ class BoundTest:
         Smaller effects are independent; see `require`.
     tally : Tally
         How many tests given other columns were made, and how many were not for want of rows.
-    engine : Engine
-        The engine that the test prepared for the table.
+    engine, strata : Engine, tuple of int
+        What the test prepared for the table, and where its strata are behind the table's columns.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class BoundTest:
         self.allowance: Allowance | None = None
         self.min_effect = 0.0
         self.tally = Tally()
-        whole, self._strata = with_strata(test, table)
+        whole, self.strata = with_strata(test, table)
         prepared = engine_for(test, whole, seed, target) if engine is None else engine
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
         # The largest table for which a test says anything, with room for rounding.
@@ -202,7 +202,7 @@ class BoundTest:
         They do not count as tests, nor against the allowance.
         """
         candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
-        self._cache.add(candidates, self.table.position(y), self._strata, results.locked())
+        self._cache.add(candidates, self.table.position(y), self.strata, results.locked())
 
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
         """Return the mutual information of many candidates with one target given one conditioning set.
@@ -252,7 +252,7 @@ class BoundTest:
         """
         if "entropy" not in self.card.measures:
             raise UnsupportedError(f"{self.card.id} does not measure entropy. Use g2.")
-        if self._strata:
+        if self.strata:
             raise UnsupportedError("entropies are not measured within strata. Remove within, or choose another method.")
         conditions = self._conditions(given)
         self._spend_on(xs, conditions)
@@ -322,7 +322,7 @@ class BoundTest:
         if self._most_cells == math.inf:
             return list(xs)
         levels, position = self.engine.n_levels, self.table.position
-        others = (*map(position, (y, *given)), *self._strata)
+        others = (*map(position, (y, *given)), *self.strata)
         most = self._most_cells / math.prod(map(levels, others))
         found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
         if len(found) < len(xs):
@@ -393,7 +393,7 @@ class BoundTest:
         return positions
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return tuple(sorted({*map(self.table.position, given)})) + self._strata
+        return tuple(sorted({*map(self.table.position, given)})) + self.strata
 
 
 def _are_positions(xs: object) -> bool:

@@ -62,10 +62,14 @@ class DiscreteTest(CITest):
         self, table: Table, groups: Mapping[str, Sequence[str]], seed: int, target: str | None
     ) -> BoundTest:
         """Bind the test to one column in place of each group, whose levels are the combinations that occur."""
+        return self.bind(self.joined(table, groups, target), seed=seed, target=target)
+
+    def joined(self, table: Table, groups: Mapping[str, Sequence[str]], target: str | None) -> Table:
+        """Return the table with one column in place of each group."""
         from .joint_levels import with_joint_levels
 
         coder = Coder(table, self.bins, self.binning, None if target is None else table.position(target))
-        return self.bind(with_joint_levels(table, groups, coder), seed=seed, target=target)
+        return with_joint_levels(table, groups, coder)
 
 
 @dataclass

@@ -48,6 +48,9 @@ class CPI(CITest):
     of each level's indicator on Z. With an empty conditioning set the knockoff is a permutation of X, which is valid
     for columns of any distribution. Categorical members of Z enter as indicators.
 
+    The columns of a set are replaced together: in their copies what Z does not explain comes from one other row for all
+    of them, so that copies keep their relations to each other, too.
+
     With `permute` whole clusters are held out, the copy keeps how X hangs together within them, and the mean
     difference of each cluster is compared. The test is not reliable if fewer than half of the clusters, or rows, have
     another one to change places with.
@@ -86,6 +89,7 @@ class CPI(CITest):
         cost="n_splits model fits per test",
         measures=("p-value",),
         takes_max_rows=True,
+        column_sets=True,
     )
 
     n_splits: int = integer(5, "Number of parts, each held out once.", at_least=2)
@@ -113,10 +117,14 @@ class _CPIEngine:
         self.test, self.table, self.seed = test, table, seed
         self._clusters, strata = clusters_of(test.card.id, table, test.permute), strata_of(table)
         is_free = self._clusters is None and strata is None
-        self._exchange = None if is_free else Exchange.of(test.permute, table.n_rows, self._clusters, strata)
+        self._is_free, self._exchange = is_free, Exchange.of(test.permute, table.n_rows, self._clusters, strata)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate; all candidates share the held-out parts."""
+        return self.evaluate_sets([(candidate,) for candidate in candidates], target, given)
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
+        """Test each set of columns as one joint variable."""
         from .learner import Learner
 
         n, m, column = self.table.n_rows, len(candidates), self.table[target]
@@ -141,28 +149,31 @@ class _CPIEngine:
             p_value, dof = sign_flip_test(differences, self.test.n_permutations, rng), 1.0
             log_p = np.log(p_value)
         means = np.round(differences.mean(axis=1), DECIMALS)
-        reliable = np.full(m, self._exchange is None or self._exchange.has_some)
+        reliable = np.full(m, self._is_free or self._exchange.has_some)
         return CIResults(means, p_value, log_p, np.full(m, dof), np.full(m, n), reliable)
 
     def differences(
-        self, x: int, target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
+        self, x: tuple[int, ...], target: str, given: tuple[int, ...], learner: Learner, parts: np.ndarray
     ) -> np.ndarray:
-        """Return the loss with the knockoff minus the loss with X of each held-out row, shape (n,)."""
+        """Return the loss with the copies minus the loss with the columns of X of each held-out row, shape (n,)."""
         from ..models.encode import design, moderate
 
-        column, differences = self.table[x], np.zeros(len(parts))
-        if column.is_constant():
+        differences = np.zeros(len(parts))
+        if all(self.table[at].is_constant() for at in x):
             return differences
-        names = sorted(self.table.names[z] for z in given)
-        members = sorted([column.name, *names])  # so that the table's order of columns does not matter
+        tested, names = (sorted(self.table.names[at] for at in columns) for columns in (x, given))
+        members = sorted([*tested, *names])  # so that the table's order of columns does not matter
         moderated = moderate(self.table.select(members))
-        encoded, column = design(moderated), moderated[column.name]
-        block = encoded.blocks[members.index(column.name)]
-        rng = derive_rng(self.seed, "knockoff", target, column.name, *names)
+        encoded = design(moderated)
+        blocks = dict(zip(members, encoded.blocks, strict=True))
+        rng = derive_rng(self.seed, "knockoff", target, *tested, *names)
         replaced = encoded.matrix.copy()
-        Z = np.delete(encoded.matrix, block, axis=1)
-        copy = knockoff(column, Z, rng) if self._exchange is None else exchanged(column, Z, self._exchange, rng)
-        replaced[:, block] = design(Table([copy])).matrix
+        Z = np.delete(encoded.matrix, np.r_[*(blocks[name] for name in tested)], axis=1)
+        columns = [moderated[name] for name in tested]
+        is_knockoff = self._is_free and len(columns) == 1
+        copies = [knockoff(columns[0], Z, rng)] if is_knockoff else exchanged(columns, Z, self._exchange, rng)
+        for copy in copies:
+            replaced[:, blocks[copy.name]] = design(Table([copy])).matrix
         for part in range(self.test.n_splits):
             rows = np.flatnonzero(parts == part)
             fitted = learner.fit(encoded.matrix, parts != part, seed_32(self.seed, "part", part, "model"))
@@ -220,15 +231,19 @@ def knockoff(column: Column, Z: np.ndarray, rng: np.random.Generator) -> Column:
     return replace(column, kind=NUMERIC, values=gaussian_knockoff(column.numbers(), Z, rng))
 
 
-def exchanged(column: Column, Z: np.ndarray, exchange: Exchange, rng: np.random.Generator) -> Column:
-    """Return a copy of a column with the same relation to Z, shape (n, q), and among the rows of a cluster.
+def exchanged(columns: Sequence[Column], Z: np.ndarray, exchange: Exchange, rng: np.random.Generator) -> list[Column]:
+    """Return copies of columns with the same relation to Z, shape (n, q), to each other, and among rows of a cluster.
 
-    What Z does not explain changes places: the residuals of the regression of a number on Z, with an intercept for each
-    block; of a level its place in P(level | Z), drawn uniformly within the level.
+    What Z does not explain changes places, of all columns the same: the residuals of the regression of a number on Z,
+    with an intercept for each block; of a level its place in P(level | Z), drawn uniformly within the level.
     """
     moved = exchange.permutation(rng)
     if not Z.shape[1]:
-        return column.take(moved)
+        return [column.take(moved) for column in columns]
+    return [_moved(column, Z, exchange, moved, rng) for column in columns]
+
+
+def _moved(column: Column, Z: np.ndarray, exchange: Exchange, moved: np.ndarray, rng: np.random.Generator) -> Column:
     if not column.is_discrete:
         x = column.numbers()
         expected = _within_blocks(x, Z, exchange)

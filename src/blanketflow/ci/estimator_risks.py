@@ -10,6 +10,7 @@ import numpy as np
 from ..core.seeds import seed_32
 from ..core.table import Table
 from ..models.encode import design, moderate
+from .engines import Candidate, columns_of
 from .learner import Learner
 from .repeats import Repeats
 from .significance import risk_differences
@@ -24,7 +25,7 @@ class _Fit(NamedTuple):
 
 
 class EstimatorRisks:
-    """One model per repeat on a set of columns, and its risk before and after one column is permuted.
+    """One model per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
     All features of a set share its models. Some models can tell that they depend only on U, a subset of the features C
     on which they were fitted. Such a model is the model of every set between U and C, and a feature outside U has a
@@ -47,10 +48,10 @@ class EstimatorRisks:
         pairs = [self.conditional(column, ()) for column in columns.tolist()]
         return risk_differences(np.array([risks for risks, _ in pairs]), np.array([permuted for _, permuted in pairs]))
 
-    def conditional(self, column: int, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks and permuted risks of models on `column` and `given` together, both of shape (B,)."""
-        self.offer((column, *given))
-        return self.of(column)
+    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks and permuted risks of models on `x` and `given` together, both of shape (B,)."""
+        self.offer((*columns_of(x), *given))
+        return self.of(x)
 
     def offer(self, columns: Iterable[int]) -> None:
         """Set the columns of the models."""
@@ -61,14 +62,14 @@ class EstimatorRisks:
         """Remove a column from the set."""
         self._members -= {column}
 
-    def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' models before and after a column of the set is permuted, both of shape (B,)."""
+    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' models before and after columns of the set are permuted, both of shape (B,)."""
         self._fit(self._members)
         risks = np.array([fit.risk for fit in self._fits])
         permuted = risks.copy()
         for b, fit in enumerate(self._fits):
-            if column in fit.used:
-                permuted[b] = self._risk(fit.estimator, b, fit.columns, self._blocks[column])
+            if moved := [self._blocks[column] for column in columns_of(x) if column in fit.used]:
+                permuted[b] = self._risk(fit.estimator, b, fit.columns, moved)
         return risks, permuted
 
     def _encode(self, members: frozenset[int]) -> None:
@@ -97,11 +98,11 @@ class EstimatorRisks:
             self._fits[b] = _Fit(estimator, members, depends_on, columns, self._risk(estimator, b, columns))
             self.n_fits += 1
 
-    def _risk(self, estimator: Any, b: int, columns: np.ndarray, permuted: slice | None = None) -> float:
-        """Return the mean loss of a repeat's test rows, with some columns of the design matrix permuted."""
+    def _risk(self, estimator: Any, b: int, columns: np.ndarray, moved: Sequence[slice] = ()) -> float:
+        """Return the mean loss of a repeat's test rows, with some blocks of the design matrix permuted alike."""
         rows = self.repeats.test_rows[b]
         X = self._matrix[rows]
-        if permuted is not None:
-            X[:, permuted] = self._matrix[self.repeats.permuted_rows[b], permuted]
+        for block in moved:
+            X[:, block] = self._matrix[self.repeats.permuted_rows[b], block]
         X = X if len(columns) == X.shape[1] else np.take(X, columns, axis=1)
         return float(np.mean(self._learner.losses(estimator, X, rows)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ..core.errors import UnsupportedError
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
 from .bound import BoundTest
 from .engines import Candidate, columns_of
-from .exchange import strata_of
 
 
 def bind_groups(
@@ -53,10 +52,6 @@ def bind_groups(
     """
     if not groups:
         return test.bind(table, seed=seed, target=target)
-    if strata_of(table) is not None:
-        raise UnsupportedError(
-            f"{test.card.id}: groups of features are not tested within strata. Remove feature_groups or within."
-        )
     if test.incomplete is not None and table.first_incomplete() is not None:
         from .incomplete_groups import bind_incomplete_groups
 
@@ -65,8 +60,8 @@ def bind_groups(
     if test.joins_columns:
         return test.bind_joined(table, groups, seed, target)
     bound, named = test.bind(table, seed=seed, target=target), table_of_variables(table, groups)
-    positions = [tuple(sorted(map(table.position, groups.get(name, (name,))))) for name in named.names]
-    return BoundTest(test, named, seed, engine=GroupEngine(bound, positions))
+    columns = [*positions_of(table.names, groups), *((at,) for at in bound.strata)]
+    return BoundTest(test, named, seed, engine=GroupEngine(test, bound.engine, columns))
 
 
 def table_of_variables(table: Table, groups: Mapping[str, Sequence[str]]) -> Table:
@@ -90,6 +85,18 @@ def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
     return list(dict.fromkeys(group_of.get(name, name) for name in names))
 
 
+def positions_of(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[tuple[int, ...]]:
+    """Return the positions, ascending, of the columns of each of the `variables`.
+
+    Examples
+    --------
+    >>> positions_of(["age", "site_a", "dose", "site_b"], {"site": ("site_a", "site_b")})
+    [(0,), (1, 3), (2,)]
+    """
+    at = {name: position for position, name in enumerate(names)}
+    return [tuple(sorted(at[column] for column in groups.get(name, (name,)))) for name in variables(names, groups)]
+
+
 class GroupEngine:
     """Answers queries about variables, each of one or more columns, by the engine of a test bound to the columns.
 
@@ -101,16 +108,18 @@ class GroupEngine:
 
     Parameters
     ----------
-    bound : BoundTest
-        The test, bound to the columns.
+    test : CITest
+        The test.
+    engine : Engine
+        Its engine on a table of columns.
     columns_of : sequence of tuple of int
         The positions of each variable's columns, ascending.
     """
 
-    def __init__(self, bound: BoundTest, columns_of: Sequence[tuple[int, ...]]) -> None:
-        self.engine, self.columns_of = bound.engine, columns_of
-        self.takes_sets, self.is_symmetric = bound.card.column_sets, bound.test_config.is_symmetric
-        if hasattr(bound.engine, "rows_needed"):
+    def __init__(self, test: CITest, engine: Any, columns_of: Sequence[tuple[int, ...]]) -> None:
+        self.engine, self.columns_of = engine, columns_of
+        self.takes_sets, self.is_symmetric = test.card.column_sets, test.is_symmetric
+        if hasattr(engine, "rows_needed"):
             self.rows_needed = self._rows_needed
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:

@@ -94,8 +94,9 @@ class FisherZ(CITest):
         """Return the engine; neither `seed` nor `target` is used."""
         if is_complex(table.design):
             from .fisher_z_by_clusters import FisherZByClusters
+            from .stabilised_weights import by_weights
 
-            return FisherZByClusters(table, table.design)
+            return by_weights(FisherZByClusters, table, table.design)
         return FisherZEngine(table)
 
     @property

@@ -143,10 +143,12 @@ class HSIC(CITest):
     ) -> BoundHSIC:
         """Bind the test to a table of which each group has one kernel on the joint vector of its columns."""
         from .feature_groups import table_of_variables
+        from .strata_columns import with_strata
 
         named, checked = table_of_variables(table, groups), super().bind(table, seed=seed, target=target).table
-        members = [tuple(groups.get(name, (name,))) for name in named.names]
-        return BoundHSIC(self, named, seed, _HSICEngine(self, checked, seed, members))
+        whole, strata = with_strata(self, checked)
+        members = [*(tuple(groups.get(name, (name,))) for name in named.names), *((whole.names[at],) for at in strata)]
+        return BoundHSIC(self, named, seed, _HSICEngine(self, whole, seed, members))
 
 
 class BoundHSIC(BoundTest):
@@ -176,7 +178,7 @@ class BoundHSIC(BoundTest):
         return np.array([known[c] for c in candidates])
 
     def _check_no_strata(self) -> None:
-        if self._strata:
+        if self.strata:
             raise UnsupportedError(
                 "statistics of hsic are not measured within strata. Remove within from the data set."
             )

@@ -13,9 +13,10 @@ import numpy as np
 from ..core.cards import NUMERIC, PAIRWISE
 from ..core.table import Column, Table
 from .bound import BoundTest
-from .feature_groups import bind_groups, variables
+from .feature_groups import GroupEngine, positions_of, variables
 from .imputations import PooledEngine
 from .pairwise import PairwiseEngine
+from .strata_columns import with_strata
 
 if TYPE_CHECKING:
     from .base import CITest
@@ -32,11 +33,11 @@ def bind_incomplete_groups(
     Returns None where the test pools over imputed copies and takes groups as sets of columns, which need no more than
     its engine on single columns.
     """
+    whole, _ = with_strata(test, table)
     if test.incomplete == PAIRWISE:
-        named = _named(table, groups)
-        return BoundTest(test, named, seed, engine=PairwiseGroups(test, table, named, groups, seed, target))
+        return BoundTest(test, _named(table, groups), seed, engine=PairwiseGroups(test, whole, groups, seed, target))
     if test.joins_columns:
-        return BoundTest(test, _named(table, groups), seed, engine=PooledGroups(test, table, groups, seed, target))
+        return BoundTest(test, _named(table, groups), seed, engine=PooledGroups(test, whole, groups, seed, target))
     return None
 
 
@@ -52,11 +53,20 @@ def _named(table: Table, groups: Groups) -> Table:
     return Table(columns, table.design)
 
 
+def _engine(test: CITest, table: Table, groups: Groups, seed: int, target: str | None) -> Any:
+    """Return the engine of a table without missing cells, by position of the variables; strata are columns of it."""
+    if test.joins_columns:
+        joined = test.joined(table, groups, target)
+        return test.prepare(joined, seed, None if target is None else joined.position(target))
+    engine = test.prepare(table, seed, None if target is None else table.position(target))
+    return GroupEngine(test, engine, positions_of(table.names, groups))
+
+
 class PairwiseGroups(PairwiseEngine):
     """Answers each query as the test does, with the groups, on the rows where no column of the query is missing."""
 
-    def __init__(self, test: CITest, table: Table, named: Table, groups: Groups, seed: int, target: str | None) -> None:
-        self._whole, self._groups_of = table, groups
+    def __init__(self, test: CITest, table: Table, groups: Groups, seed: int, target: str | None) -> None:
+        self._whole, self._groups_of, named = table, groups, _named(table, groups)
         super().__init__(test, named, seed, None if target is None else named.position(target))
 
     def _prepared(self, columns: list[int], rows: np.ndarray | None) -> Any:
@@ -64,7 +74,7 @@ class PairwiseGroups(PairwiseEngine):
         groups = {name: self._groups_of[name] for name in names if name in self._groups_of}
         table = self._whole.select([column for name in names for column in groups.get(name, (name,))])
         target = None if self.target is None else self.table.names[self.target]
-        return bind_groups(self.test, table if rows is None else table.take(rows), groups, self.seed, target).engine
+        return _engine(self.test, table if rows is None else table.take(rows), groups, self.seed, target)
 
 
 class PooledGroups(PooledEngine):
@@ -79,4 +89,4 @@ class PooledGroups(PooledEngine):
         }
 
     def _prepared(self, table: Table) -> Any:
-        return bind_groups(self.test, table, self._groups, self.seed, self._target_name).engine
+        return _engine(self.test, table, self._groups, self.seed, self._target_name)

@@ -115,9 +115,9 @@ class LRMixed(CITest):
     def prepare(self, table: Table, seed: int, target: int | None) -> LRMixedEngine:
         """Return the engine; neither `seed` nor `target` is used."""
         if is_complex(table.design):
-            from .lr_mixed_by_clusters import LRMixedByClusters
+            from .lr_mixed_by_clusters import prepared
 
-            return LRMixedByClusters(self, table, table.design)
+            return prepared(self, table, table.design)
         return LRMixedEngine(self, table)
 
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:

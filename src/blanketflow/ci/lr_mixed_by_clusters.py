@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,12 @@ from ..core.table import Table
 from .cluster_totals import Clusters, judged, spread
 from .feature_groups import smallest_of
 from .lr_mixed import NOTHING, Direction, LRMixed, LRMixedEngine, Variable
+from .stabilised_weights import by_weights
+
+
+def prepared(test: LRMixed, table: Table, design: Design) -> Any:
+    """Return the engine of a table with a design."""
+    return by_weights(partial(LRMixedByClusters, test), table, design)
 
 
 class LRMixedByClusters(LRMixedEngine):

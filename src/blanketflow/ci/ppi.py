@@ -14,6 +14,7 @@ from ..core.parameters import anything, choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import CITest
+from .engines import Candidate
 from .exchange import Exchange, clusters_of, permute_option, strata_of
 from .repeats import Repeats, draw_repeats
 from .significance import DECIMALS, corrected_t, risk_differences, smallest_p, wilcoxon
@@ -26,6 +27,9 @@ class PPI(CITest):
 
     In each of `n_repeats` random splits a model learns the target from X and the conditioning set. Then X is permuted
     among the test rows, and the paired risks (log-loss or squared error) are compared by a one-sided test.
+
+    The columns of a set are permuted together: one model has all of them, and each row gets their values from one other
+    row.
 
     With `permute` the test part has whole clusters, which change places or whose rows do. The test is not
     reliable if fewer than half of the groups, or rows, have another one to change places with.
@@ -69,6 +73,7 @@ class PPI(CITest):
         cost="n_repeats model fits per set of columns, shared by its members",
         measures=("p-value",),
         takes_max_rows=True,
+        column_sets=True,
     )
 
     own_models: ClassVar[tuple[str, ...]] = ("binned-tree",)
@@ -151,9 +156,16 @@ class _PPIEngine:
         """Compare the risks of every repeat before and after each candidate is permuted."""
         if not given:
             return self.judge(self.marginal_differences(candidates, target))
+        return self._judge_each([*map(int, candidates)], target, given)
+
+    def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: Sequence[int]) -> CIResults:
+        """Compare the risks of every repeat before and after all columns of each set are permuted together."""
+        return self._judge_each(candidates, target, given)
+
+    def _judge_each(self, candidates: Sequence[Candidate], target: int, given: Sequence[int]) -> CIResults:
         source = self.risks(target)
-        pairs = [source.conditional(candidate, given) for candidate in map(int, candidates)]
-        return self.judge(risk_differences(np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])))
+        risks, permuted = zip(*(source.conditional(candidate, given) for candidate in candidates), strict=True)
+        return self.judge(risk_differences(np.array(risks), np.array(permuted)))
 
     def marginal_differences(
         self, candidates: Sequence[int] | np.ndarray, target: int, first_repeat: int = 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.table import Table
 from ..models.encode import unit_of_errors
+from .engines import Candidate, columns_of
 from .repeats import Repeats
 from .tree_arrays import ColumnLists, column_lists, target_arrays
 
@@ -47,7 +48,7 @@ class SortedColumns(NamedTuple):
 
 
 class TreeRisks:
-    """One tree per repeat on a set of columns, and its risk before and after one column is permuted.
+    """One tree per repeat on a set of columns, and its risk before and after some of them are permuted together.
 
     A tree grown on a set of columns is also the tree of every smaller set that contains the columns it uses. When one
     of these is dropped, only the part below the nodes that it splits is grown again. A column that a tree does not use
@@ -94,19 +95,21 @@ class TreeRisks:
         """Remove a column from the set."""
         self._drop(np.array([column]))
 
-    def of(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks of all repeats' trees before and after a column of the set is permuted, both of shape (B,)."""
+    def of(self, x: Candidate) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks of all repeats' trees before and after columns of the set are permuted, both of shape (B,)."""
         risks, permuted = self._risks.copy(), self._risks.copy()
-        at = int(np.searchsorted(self._sorted.columns, column))
-        for b in np.flatnonzero(self._is_used[:, at]):
+        at = np.searchsorted(self._sorted.columns, columns_of(x))
+        is_moved = np.zeros(len(self._sorted.columns), dtype=bool)
+        is_moved[at] = True
+        for b in np.flatnonzero(self._is_used[:, at].any(axis=1)):
             tree = self._trees[b]
-            permuted[b] = self._risk(b, tree, int(np.searchsorted(tree.used, at)))
+            permuted[b] = self._risk(b, tree, is_moved[tree.used])
         return risks, permuted
 
-    def conditional(self, column: int, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return risks before and after `column` is permuted, of trees on it and `given`, both of shape (B,)."""
-        self.offer((column, *given))
-        return self.of(column)
+    def conditional(self, x: Candidate, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return risks before and after `x` is permuted, of trees on it and `given`, both of shape (B,)."""
+        self.offer((*columns_of(x), *given))
+        return self.of(x)
 
     def _drop(self, columns: np.ndarray) -> None:
         gone = np.searchsorted(self._offered, columns)
@@ -130,17 +133,17 @@ class TreeRisks:
             nodes[0], *columns.arrays[:3], repeats.test_rows[b], self.table.n_rows
         )
         self._trees[b] = tree = _Tree(*nodes, used, place, test_codes)
-        self._risks[b] = self._risk(b, tree, -1)
+        self._risks[b] = self._risk(b, tree, np.zeros(len(used), dtype=bool))
         self._is_used[b] = False
         self._is_used[b, used] = True
         self.n_fits += 1
         self.n_examined += n_examined
 
-    def _risk(self, b: int, tree: _Tree, permuted: int) -> float:
+    def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
         classes, numbers, n_classes = self._target
         rows = self.repeats.test_rows[b]
         risk = self._predictions.tree_risk(
-            tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, permuted, self._sources[b], classes[rows],
+            tree.place, tree.cut, tree.left, tree.leaf, tree.test_codes, is_moved, self._sources[b], classes[rows],
             numbers[rows], n_classes,
         )  # fmt: skip
         return risk / self._unit

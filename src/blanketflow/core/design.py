@@ -64,6 +64,19 @@ class Design:
         return numbers if len(kinds) > 1 else None
 
 
+def effective_rows(weights: np.ndarray) -> float:
+    """Return of how many equal rows a mean by these weights is as certain, if they have nothing to do with it (Kish).
+
+    Kish (1965) Survey sampling, Wiley.
+
+    Examples
+    --------
+    >>> effective_rows(np.array([1.0, 1.0, 1.0])), effective_rows(np.array([3.0, 1.0]))
+    (3.0, 1.6)
+    """
+    return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
 def is_complex(design: Design | None) -> bool:
     """Whether rows are clustered, or have sampling weights: then p-values are not those of independent, equal rows.
 

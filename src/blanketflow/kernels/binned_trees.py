@@ -271,22 +271,22 @@ def grow_binned_tree(codes, n_bins, members, is_train, classes, target, fixed, n
 
 
 @njit(
-    "float64(int64[::1], int64[::1], int64[::1], float64[:, ::1], uint8[:, ::1], int64[::1], int64[::1], int64,"
+    "float64(int64[::1], int64[::1], int64[::1], float64[:, ::1], uint8[:, ::1], int64[::1], int64[::1], boolean[::1],"
     " int64[::1], float64[::1], int64)",
     cache=True,
 )
-def binned_tree_risk(feature, cut, left, leaf, codes, rows, sources, permuted, classes, target, n_classes):
-    """Return the mean loss of a tree on some rows, (m,), with one column permuted among them.
+def binned_tree_risk(feature, cut, left, leaf, codes, rows, sources, is_moved, classes, target, n_classes):
+    """Return the mean loss of a tree on some rows, (m,), with some columns permuted among them, all alike.
 
-    The loss is log-loss (natural logarithm), or squared error if `n_classes` is 0. The column `permuted`, -1 for none,
-    takes the values of the rows `sources`, (m,).
+    The loss is log-loss (natural logarithm), or squared error if `n_classes` is 0. `is_moved`, (d,), says which columns
+    take the values of the rows `sources`, (m,).
     """
     total = 0.0
     for i in range(len(rows)):
         node = 0
         while feature[node] >= 0:
             k = feature[node]
-            code = codes[sources[i] if k == permuted else rows[i], k]
+            code = codes[sources[i] if is_moved[k] else rows[i], k]
             node = left[node] if code <= cut[node] else left[node] + 1
         if n_classes > 0:
             total += leaf[node, classes[rows[i]]]

@@ -1,4 +1,4 @@
-"""The predictions of a grown tree for its test rows, before and after one of its columns is permuted."""
+"""The predictions of a grown tree for its test rows, before and after some of its columns are permuted together."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def read_test_rows(feature, entries, starts, background, test_rows, n):
 
 
 @njit(
-    "float64(int64[::1], int64[::1], int64[::1], float64[:, ::1], int32[:, ::1], int64, int64[::1], int64[::1],"
+    "float64(int64[::1], int64[::1], int64[::1], float64[:, ::1], int32[:, ::1], boolean[::1], int64[::1], int64[::1],"
     " float64[::1], int64)",
     cache=True,
 )
-def tree_risk(place, cut, left, leaf, test_codes, permuted, source, classes, target, n_classes):
-    """Return the mean loss of a tree on its test rows, with one column permuted among them.
+def tree_risk(place, cut, left, leaf, test_codes, is_moved, source, classes, target, n_classes):
+    """Return the mean loss of a tree on its test rows, with some columns permuted among them, all alike.
 
     The loss is log-loss (natural logarithm, probabilities clipped at 1e-15), or squared error if `n_classes` is 0.
-    `place` and `test_codes` are returned by `read_test_rows`; `cut`, `left` and `leaf` by `grow_tree`. `permuted` is
-    the index of the permuted column among the used ones, -1 for none; it takes the values of the test rows `source`,
-    (m,). `classes` and `target`, (m,), are the classes or numbers of the test rows.
+    `place` and `test_codes` are returned by `read_test_rows`; `cut`, `left` and `leaf` by `grow_tree`. `is_moved`,
+    (u,), says which of the used columns take the values of the test rows `source`, (m,). `classes` and `target`, (m,),
+    are the classes or numbers of the test rows.
     """
     total = 0.0
     for i in range(test_codes.shape[1]):
         node = 0
         while place[node] >= 0:
             u = place[node]
-            code = test_codes[u, source[i] if u == permuted else i]
+            code = test_codes[u, source[i] if is_moved[u] else i]
             node = left[node] if code <= cut[node] else left[node] + 1
         if n_classes > 0:
             total += leaf[node, classes[i]]

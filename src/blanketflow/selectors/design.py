@@ -42,9 +42,7 @@ def why_weights_are_refused(
     return why_no(method, test, confirm)
 
 
-def why_no_strata(
-    method: Method, test: CITest | None, confirm: bool = False, feature_groups: bool = False
-) -> str | None:
+def why_no_strata(method: Method, test: CITest | None, confirm: bool = False) -> str | None:
     """Return why tests cannot be made within strata, or None if they can; references need not know them.
 
     Examples
@@ -62,9 +60,7 @@ def why_no_strata(
         return f"{method.card.id} {reads}, which knows no strata"
     if method.needs in _NOT_WITHIN:
         return f"{method.card.id} measures {_NOT_WITHIN[method.needs]}, which is not measured within strata"
-    if confirm:
-        return "confirm does not test within strata"
-    return "groups of features are not tested within strata" if feature_groups else None
+    return "confirm does not test within strata" if confirm else None
 
 
 def why_groups_are_ignored(test: CITest, n_groups: int | None) -> str:

@@ -49,7 +49,7 @@ def why_not(dataset: str, facts: Facts, selector: Selector, config: Config) -> s
     if has_groups and method.obeys_prior and (reason := why_no_feature_groups(method, test, selector.min_effect)):
         return reason
     within = config.datasets[dataset].get("within")
-    if within is not None and (reason := why_no_strata(method, test, confirm, has_groups)):
+    if within is not None and (reason := why_no_strata(method, test, confirm)):
         return reason
     if test is None:
         return None

@@ -35,7 +35,7 @@ class Inspection:
     `task_reason` says why the target is taken as classes or numbers. `classes` has the rows of each class; None for
     regression. `columns` are at most the first `MOST_COLUMNS` features. CI tests and methods are the suitable ones
     first, from fast to slow. `suggested_test` is the test that ``auto`` takes on all rows, with the reason. `advice` is
-    what to start with: for prediction, and for a Markov blanket.
+    what to start with: for prediction, and for a Markov blanket, unless the table is refused there.
     """
 
     target: str
@@ -87,6 +87,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     plan, tests, methods = what_suits(spec)
     facts, chosen = plan.facts["table"], plan.config.chosen["table"]
     blanket = blanket_advice(facts, facts.n_rows, plan.config.ci_tests[chosen.id])
+    able = {method.id for method in methods if method.reason is None}
     return Inspection(
         target=raw.target.name,
         task=raw.task.name,
@@ -100,7 +101,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
         methods=methods,
         suggested_test=chosen.id,
         test_reason=chosen.reason,
-        advice=[PREDICT, blanket],
+        advice=[advice for advice in (PREDICT, blanket) if advice.method in able],
     )
 
 

@@ -26,6 +26,7 @@ IN_WORDS = {
     "missing-marker": "missing cells",
     "suspected-marker": "cells that may be missing",
     "few-rows": "small classes",
+    "weights": "unequal weights",
 }
 
 
@@ -35,7 +36,7 @@ class Finding:
 
     `kind` is ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``,
     ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``suspected-marker``,
-    ``few-rows``, ``imbalance``, ``wide``, ``reading`` or ``note``.
+    ``few-rows``, ``imbalance``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

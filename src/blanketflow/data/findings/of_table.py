@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.cards import CLASSIFICATION
+from ...core.design import effective_rows
 from ...core.printable import listed, printable
 from ..raw import RawTable
 from .finding import Finding
@@ -13,6 +14,8 @@ from .finding import Finding
 FEW_OF_A_CLASS = 10
 #: If a class has a smaller share of the rows, accuracy says little.
 SMALL_CLASS = 0.1
+#: If rows with sampling weights tell no more than this share of equal ones, they are very unequal.
+UNEQUAL = 0.5
 
 
 def of_table(raw: RawTable) -> list[Finding]:
@@ -39,6 +42,10 @@ def of_table(raw: RawTable) -> list[Finding]:
         message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
         advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
+    weights = None if raw.features.design is None else raw.features.design.weights
+    if weights is not None and (effective := effective_rows(weights)) < UNEQUAL * n_rows:
+        message = f"weights are very unequal: {n_rows:,} rows tell about as much as {effective:,.0f} equal ones"
+        found.append(Finding("weights", (), message, "Look at the rows with the largest weights: they decide much."))
     if n_features > n_rows:
         message = f"more features ({n_features}) than rows ({n_rows})"
         advice = (

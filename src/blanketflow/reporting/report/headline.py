@@ -24,7 +24,7 @@ ROLES = {
 #: Features that are named with their roles.
 MOST_NAMED = 40
 #: Kinds of findings that are shown beside the serious ones.
-_SHOWN = (*SERIOUS, "missing-marker", "few-rows", "imbalance")
+_SHOWN = (*SERIOUS, "missing-marker", "few-rows", "imbalance", "weights")
 
 
 @dataclass(frozen=True)
