@@ -114,7 +114,7 @@ class Auto(Method):
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
         whole = Rows(features, target, seed, problem.check_time, count_tests, problem.feature_groups)
-        role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
+        role = {} if judged.stopped else roles_of(whole)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
         steps = [
