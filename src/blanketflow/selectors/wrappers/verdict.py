@@ -98,7 +98,8 @@ def _sentence(
         f"(95 % interval {_signed(score['low'])} to {_signed(score['high'])})"
     ).replace("-", "\N{MINUS SIGN}")
     if judged.candidates[chosen][0] == NONE:
-        return f"No feature helps: models do not predict better with any of the {n} than without: {numbers}."
+        lost = f"No feature helps: models do not predict better with any of the {n} than without."
+        return f"{lost} Without any against all: {numbers}."
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
     if judged.candidates[chosen][0] == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
