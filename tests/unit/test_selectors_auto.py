@@ -48,6 +48,16 @@ def test_no_feature_is_an_answer():
     assert said.startswith("No feature helps: ") and "Without any against all: accuracy 0." in said
 
 
+@pytest.mark.extended
+def test_no_feature_is_the_answer_where_one_has_fewer_errors_by_chance():
+    rng = np.random.default_rng([1, 80])
+    X, y = rng.normal(size=(80, 15)), np.where(rng.random(80) < 0.5, "yes", "no")
+    found = bf.Auto(random_state=1).fit(X, y)
+    assert found.selected_features_ == []
+    errors = 1 - pd.DataFrame(found.verdict_["alternatives"]).set_index("n_features")["accuracy"]
+    assert errors.min() < errors[0] - 0.02
+
+
 def test_all_features_is_an_answer():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
