@@ -161,10 +161,15 @@ def compared(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_completeness(by_set: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of the selectors that were run on all data sets, and the names of the others."""
+    """Return the rows of the selectors that were run on all data sets, and the names of the others.
+
+    Stability stays where it is known of all these selectors, so that means over data sets can be compared.
+    """
     n_sets = by_set.groupby("selector")["dataset"].nunique()
     partly = sorted(n_sets.index[n_sets < by_set["dataset"].nunique()])
-    return by_set[~by_set["selector"].isin(partly)], partly
+    found = by_set[~by_set["selector"].isin(partly)]
+    known = found["stability"].notna().groupby(found["dataset"]).transform("all")
+    return found.assign(stability=found["stability"].where(known)), partly
 
 
 def corrected_p(differences: np.ndarray) -> float:
@@ -320,7 +325,7 @@ def run_of(by_set: pd.DataFrame, raw: pd.DataFrame) -> str:
         lines.append(f"{len(ran)} of the {len(all_of_them)} {kind} of the config were run{where}.")
         missing = [f"`{name}`" for name in all_of_them if name not in ran]
         lines += [f"Not yet{where}: {', '.join(missing)}."] if missing else []
-    known = by_set.loc[(by_set["selector"] == "auto") & by_set["stability"].notna(), "dataset"].nunique()
+    known = everywhere.loc[everywhere["stability"].notna(), "dataset"].nunique()
     lines += [f"Stability is known on {known} of the data sets."] if known < n_sets else []
     return "\n".join(lines)
 
