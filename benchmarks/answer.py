@@ -1,11 +1,12 @@
 """Which features to keep, measured: `python benchmarks/answer.py` after a run of config/answer.yaml.
 
 Renews the tables and charts of docs/answer-measured.md and the raw scores in benchmarks/results/answer.parquet from
-the artefacts of that run. The raw scores of data sets that the run does not have are kept.
+the artefacts of that run, and of one by answer_by_cpu.py. Other raw scores are kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import altair as alt
@@ -24,7 +25,7 @@ from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "answer-measured.md"
-RUN = Path("results") / "answer"
+RUN, RUN_BY_CPU = ROOT / "results" / "answer", ROOT / "results" / "answer-by-cpu"
 CONFIG = ROOT / "config" / "answer.yaml"
 RAW = ROOT / "benchmarks" / "results" / "answer.parquet"
 #: The data sets on which `auto` was designed; the others were not looked at before it was fixed.
@@ -61,17 +62,20 @@ WORSE, LEVEL = 0.02, 0.05
 
 def main() -> None:
     """Renew the page, its charts and the raw scores."""
-    raw = with_earlier(scores_of(RUN), pd.read_parquet(RAW)) if RAW.exists() else scores_of(RUN)
+    raw = pd.read_parquet(RAW) if RAW.exists() else pd.DataFrame()
+    for run in (RUN_BY_CPU, RUN):
+        raw = with_earlier(scores_of(run), raw) if run.exists() else raw
     RAW.parent.mkdir(exist_ok=True)
     raw.to_parquet(RAW, index=False)
     by_set = compared(raw)
-    blocks = {"run": run_of(raw)}
+    everywhere, partly = by_completeness(by_set)
+    blocks = {"run": run_of(by_set, raw), "partly": table_of_partly(by_set, partly), "sets": sets(by_set)}
     for half, is_in in HALVES.items():
-        some = by_set[by_set["dataset"].map(is_in)]
+        some = everywhere[everywhere["dataset"].map(is_in)]
         blocks |= {f"reach {half}": reach(some), f"table {half}": table(summary(some))}
-    blocks["sets"] = sets(by_set)
     write(PAGE, blocks)
-    drawn = {"sizes": over_sizes(summary(by_set)), "seconds": over_seconds(summary(by_set)), "ranks": ranked(raw)}
+    found = summary(everywhere)
+    drawn = {"sizes": over_sizes(found), "seconds": over_seconds(found), "ranks": ranked(everywhere)}
     for name, chart in drawn.items():
         drawing = svg_on_white(chart)
         (PAGE.parent / f"answer-{name}.svg").write_text(drawing, encoding="utf-8")
@@ -80,21 +84,20 @@ def main() -> None:
 def scores_of(run: Path) -> pd.DataFrame:
     """Return one row per data set, selector and split: the mean score of the models, the features kept, and seconds.
 
-    `n_features` is missing where there is no answer; `chosen` are the positions of the features in the data set, in
-    ascending order, separated by spaces. Where they are missing, how stable the answers are is not known.
+    `score` and `n_features` are missing where there is no answer; `chosen` are the positions of the features in the
+    data set, in ascending order, separated by spaces. Where there is an answer and they are missing, how stable the
+    answers are is not known.
     """
     rows = []
-    folders = [folder for folder in (run / "evaluate").iterdir() if (folder / "auto.parquet").exists()]
-    # Of a run that goes on, what all these data sets have.
-    everywhere = set.intersection(*({path.stem for path in folder.glob("*.parquet")} for folder in folders))
-    for path in sorted(path for folder in folders for path in folder.glob("*.parquet") if path.stem in everywhere):
+    for path in sorted((run / "evaluate").glob("*/*.parquet")):
         dataset, selector = path.parent.name, path.stem
         found, features = pd.read_parquet(path), feature_names(run / "data" / dataset / "table.parquet")
         scored = found[found["metric"].isin(METRICS)].assign(value=lambda one: one["value"].clip(lower=-1.0))
-        for split, of_split in scored.dropna(subset="value").groupby("split"):
+        for split, of_split in scored.groupby("split"):
             place = run / "select" / dataset / str(split) / selector
             blanket, folds = pd.read_parquet(place / "blanket.parquet"), pd.read_parquet(place / "folds.parquet")
             chosen = sorted(map(features.index, blanket.loc[blanket["chosen"], "feature"]))
+            answered = of_split["value"].notna().any()
             rows.append(
                 {
                     "dataset": dataset,
@@ -103,9 +106,9 @@ def scores_of(run: Path) -> pd.DataFrame:
                     "metric": of_split["metric"].iloc[0],
                     **of_split.groupby("model")["value"].first().to_dict(),
                     "score": of_split["value"].mean(),
-                    "n_features": len(chosen),
+                    "n_features": len(chosen) if answered else None,
                     "d": len(features),
-                    "chosen": " ".join(map(str, chosen)),
+                    "chosen": " ".join(map(str, chosen)) if answered else None,
                     "seconds": folds["seconds"].sum(),
                 }
             )
@@ -113,44 +116,60 @@ def scores_of(run: Path) -> pd.DataFrame:
 
 
 def with_earlier(raw: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of a run and earlier ones of other data sets, for the selectors that both have."""
-    both = [name for name in raw["selector"].unique() if name in set(earlier["selector"])]
-    joined = pd.concat([earlier[~earlier["dataset"].isin(set(raw["dataset"]))], raw])
-    return joined[joined["selector"].isin(both)].sort_values(["dataset", "selector", "split"], ignore_index=True)
+    """Return the scores of a run and those earlier ones of which it has not the data set with the selector."""
+    if earlier.empty:
+        return raw
+    pairs = [pd.MultiIndex.from_frame(one[["dataset", "selector"]]) for one in (raw, earlier)]
+    joined = pd.concat([earlier[~pairs[1].isin(pairs[0])], raw])
+    return joined.sort_values(["dataset", "selector", "split"], ignore_index=True)
 
 
 def compared(raw: pd.DataFrame) -> pd.DataFrame:
     """Return one row per data set and selector: score, difference to all features with its p-value, size, stability.
 
-    A selector without an answer leaves a person with all features, and is counted so.
+    The data sets are those that were run with all features and with `auto`. A selector without an answer leaves a
+    person with all features, and is counted so.
     """
-    whole = raw[raw["selector"] == "all"].set_index(["dataset", "split"])["score"]
+    whole, auto = (raw[raw["selector"] == name].set_index(["dataset", "split"])["score"] for name in ("all", "auto"))
     rows = []
-    for dataset, of_set in raw.groupby("dataset"):
-        for selector in raw["selector"].unique():
-            found = of_set[of_set["selector"] == selector].set_index("split")
-            expected = whole.loc[dataset]
-            answered = found.reindex(expected.index)
-            differences = (answered["score"] - expected).fillna(0.0).to_numpy()
-            d = int(of_set["d"].max())
-            sizes = answered["n_features"].fillna(d).to_numpy(dtype=float)
-            rows.append(
-                {
-                    "dataset": dataset,
-                    "selector": selector,
-                    "metric": of_set["metric"].iloc[0],
-                    "score": float((answered["score"].fillna(expected)).mean()),
-                    "difference": differences.mean(),
-                    "p_value": corrected_p(differences),
-                    "share": (sizes / d).mean(),
-                    "n_features": sizes.mean(),
-                    "d": d,
-                    "stability": nogueira(answered["chosen"].dropna(), d),
-                    "seconds": answered["seconds"].mean(),
-                    "answered": len(found) == len(expected),
-                }
-            )
+    for (dataset, selector), found in raw[raw["dataset"].isin(set(auto.index.get_level_values(0)))].groupby(
+        ["dataset", "selector"]
+    ):
+        if dataset not in whole:
+            continue
+        answered, expected = found.set_index("split"), whole.loc[dataset]
+        differences = (answered["score"] - expected).fillna(0.0).to_numpy()
+        d = int(found["d"].max())
+        sizes = answered["n_features"].fillna(d).to_numpy(dtype=float)
+        rows.append(
+            {
+                "dataset": dataset,
+                "selector": selector,
+                "metric": found["metric"].iloc[0],
+                "score": float((answered["score"].fillna(expected)).mean()),
+                "difference": differences.mean(),
+                "p_value": corrected_p(differences),
+                "share": (sizes / d).mean(),
+                "n_features": sizes.mean(),
+                "d": d,
+                "stability": nogueira(answered["chosen"].dropna(), d),
+                "seconds": answered["seconds"].mean(),
+                "answered": answered["score"].notna().all(),
+            }
+        )
     return pd.DataFrame(rows)
+
+
+def by_completeness(by_set: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of the selectors that were run on all data sets, and the names of the others.
+
+    Stability stays where it is known of all these selectors, so that means over data sets can be compared.
+    """
+    n_sets = by_set.groupby("selector")["dataset"].nunique()
+    partly = sorted(n_sets.index[n_sets < by_set["dataset"].nunique()])
+    found = by_set[~by_set["selector"].isin(partly)]
+    known = found["stability"].notna().groupby(found["dataset"]).transform("all")
+    return found.assign(stability=found["stability"].where(known)), partly
 
 
 def corrected_p(differences: np.ndarray) -> float:
@@ -272,17 +291,42 @@ def sets(by_set: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def run_of(raw: pd.DataFrame) -> str:
+def table_of_partly(by_set: pd.DataFrame, names: Sequence[str]) -> str:
+    """Return one row per selector that was run on some data sets only, beside `auto` on the same sets."""
+    heads = ("selector", "data sets", "difference to all", "`auto` there", "on held-back sets", "`auto` there")
+    heads += ("features kept", "by `auto`", "significantly worse sets", "stability", "by `auto`", "seconds, median")
+    heads += ("sets without an answer",)
+    lines = [row(*heads), row(*["---"] * len(heads))]
+    auto = by_set[by_set["selector"] == "auto"].set_index("dataset", drop=False)
+    for name in names:
+        own = by_set[by_set["selector"] == name].set_index("dataset", drop=False)
+        pair = [own, auto.loc[own.index]]
+        held = [one[~one["dataset"].isin(TUNED_ON)] for one in pair]
+        differences = [f"{one['difference'].mean():+.4f}" if len(one) else "" for one in (*pair, *held)]
+        total = summary(own).loc[name]
+        shares = (f"{one['share'].mean():.0%}" for one in pair)
+        both = pair[0]["stability"].notna() & pair[1]["stability"].notna()
+        alike = [rounded(one["stability"][both].mean()) for one in pair]
+        rest = (alike[0], alike[1], f"{total['seconds']:.2g}", int(total["no_answer"]))
+        lines.append(row(f"`{name}`", len(own), *differences, *shares, int(total["worse"]), *rest))
+    return "\n".join(lines)
+
+
+def run_of(by_set: pd.DataFrame, raw: pd.DataFrame) -> str:
     """Return what was run, and what of the config was not."""
     asked = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    n_sets, everywhere = by_set["dataset"].nunique(), by_completeness(by_set)[0]
     lines = [f"{raw.groupby('dataset')['split'].nunique().max()} splits of each data set."]
-    for kind, column in (("data sets", "dataset"), ("selectors", "selector")):
-        ran, all_of_them = set(raw[column]), list(asked[f"{column}s"])
-        lines.append(f"{len(ran)} of the {len(all_of_them)} {kind} of the config were run.")
+    for kind, column, of, where in (
+        ("data sets", "dataset", by_set, ""),
+        ("selectors", "selector", everywhere, " on all of them"),
+    ):
+        ran, all_of_them = set(of[column]), list(asked[f"{column}s"])
+        lines.append(f"{len(ran)} of the {len(all_of_them)} {kind} of the config were run{where}.")
         missing = [f"`{name}`" for name in all_of_them if name not in ran]
-        lines += [f"Not yet run: {', '.join(missing)}."] if missing else []
-    known = raw.dropna(subset="chosen")["dataset"].nunique()
-    lines += [f"Stability is known on {known} of the data sets."] if known < raw["dataset"].nunique() else []
+        lines += [f"Not yet{where}: {', '.join(missing)}."] if missing else []
+    known = everywhere.loc[everywhere["stability"].notna(), "dataset"].nunique()
+    lines += [f"Stability is known on {known} of the data sets."] if known < n_sets else []
     return "\n".join(lines)
 
 
@@ -315,9 +359,9 @@ def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
     return alt.layer(zero, base.mark_point(filled=True, size=50), names).properties(width=620, height=420)
 
 
-def ranked(raw: pd.DataFrame) -> alt.LayerChart:
+def ranked(by_set: pd.DataFrame) -> alt.LayerChart:
     """Draw the mean ranks of the scores over data sets, with the critical difference of Nemenyi's test."""
-    means = compared(raw)[["dataset", "selector", "score"]].rename(columns={"score": "mean"})
+    means = by_set[["dataset", "selector", "score"]].rename(columns={"score": "mean"})
     table = means.assign(model="mean of the models", metric="accuracy", sd=np.nan, n_splits=5, status="ok")
     names = sorted(set(means["selector"]) - {"none"})
     test = friedman(table, names).iloc[0]

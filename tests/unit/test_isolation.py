@@ -166,8 +166,8 @@ def never_stop():
 @pytest.mark.parametrize("work", [sleep_in_c, never_stop])
 def test_what_does_not_stop_is_ended(monkeypatch, work):
     monkeypatch.setattr(isolation, "GRACE", 0.3)
-    with pytest.raises(LimitReached, match=r"the time limit of 0.2 s \(time_limit\) was reached, and the method did"):
-        in_child(work, 0.2)
+    with pytest.raises(LimitReached, match=r"the time limit of 0.1 s \(time_limit\) was reached, and the method did"):
+        in_child(work, 0.1, n_stages=2)
 
 
 def test_a_limit_that_is_not_met_changes_nothing():

@@ -11,6 +11,7 @@ from sklearn.feature_selection import f_classif, f_regression
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
+from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
 from blanketflow.selectors.wrappers.dependence_rankings import by_blanket
 from blanketflow.selectors.wrappers.held_out import ALL, NONE, judge, sizes_of
@@ -43,7 +44,18 @@ def test_no_feature_is_an_answer():
     X = pd.DataFrame({"first": rows // 2 % 2, "second": rows // 4 % 2})
     found = bf.Auto(max_candidates=20).fit(X, np.where(rows % 2, "yes", "no"))
     assert found.selected_features_ == []
-    assert found.verdict_["sentence"].startswith("No feature helps: ")
+    said = found.verdict_["sentence"]
+    assert said.startswith("No feature helps: ") and "Without any against all: accuracy 0." in said
+
+
+@pytest.mark.extended
+def test_no_feature_is_the_answer_where_one_has_fewer_errors_by_chance():
+    rng = np.random.default_rng([1, 80])
+    X, y = rng.normal(size=(80, 15)), np.where(rng.random(80) < 0.5, "yes", "no")
+    found = bf.Auto(random_state=1).fit(X, y)
+    assert found.selected_features_ == []
+    errors = 1 - pd.DataFrame(found.verdict_["alternatives"]).set_index("n_features")["accuracy"]
+    assert errors.min() < errors[0] - 0.02
 
 
 def test_all_features_is_an_answer():
@@ -132,8 +144,24 @@ def test_the_tests_of_its_searches_are_counted():
     )
     by_blanket(ranked)
     assert n_tests[0] >= 8  # at least each feature alone
-    roles_of(ranked, None)
+    roles_of(ranked)
     assert len(n_tests) == 2 and n_tests[1] >= 8
+
+
+def test_its_searches_end_when_its_time_is_over():
+    """They stop at their next test: a whole search among many features may take longer than all else."""
+    X, y = planted(n=200, d=40)
+    calls = []
+
+    def late():
+        calls.append(1)
+        if len(calls) > 2:
+            raise LimitReached("the time is over")
+
+    rows = Rows(as_table(X), column_from_array("y", y.to_numpy()), 0, check_time=late)
+    with pytest.raises(LimitReached, match="the time is over"):
+        by_blanket(rows)
+    assert roles_of(rows) == {} and len(calls) < 10
 
 
 @pytest.mark.parametrize(("d", "most"), [(1, 0), (2, 1), (200, 128), (201, 100), (7129, 3200)])
@@ -158,8 +186,6 @@ def test_a_time_limit_decides_by_what_was_judged(monkeypatch):
     calls = iter(range(10**9))
 
     def late():
-        from blanketflow.core.limits import LimitReached
-
         if next(calls) > 150:
             raise LimitReached("the time is over")
 

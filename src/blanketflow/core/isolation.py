@@ -68,7 +68,7 @@ def ends_after(time_limit: float) -> float:
     return time_limit + max(GRACE, time_limit / 2)
 
 
-def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
+def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages: int = 1) -> Any:
     """Return what `work` returns in a process of its own.
 
     Parameters
@@ -76,7 +76,9 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
     work : callable
         Returns what `answer_bytes.to_bytes` takes. Anything else that it changes stays in its process.
     time_limit : float, optional
-        Seconds after which the work should stop by itself. It is ended some time later (`ends_after`).
+        Seconds after which each stage of the work should stop by itself. It is ended some time later (`ends_after`).
+    n_stages : int, optional
+        How many stages the work has. Default 1.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None) -> Any:
         return work()
     pid, reading = _start(work)
     try:
-        deadline = None if time_limit is None else time.monotonic() + ends_after(time_limit)
+        deadline = None if time_limit is None else time.monotonic() + ends_after(n_stages * time_limit)
         said = _read(reading, pid, deadline)
         if said is None and deadline is not None and time.monotonic() > deadline and not _ended(pid):
             raise LimitReached(

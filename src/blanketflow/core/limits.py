@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .errors import BlanketflowError
@@ -17,14 +18,16 @@ class Limits:
     """What one stage of a search, grow or shrink, may spend on one fold.
 
     `time_limit` is in wall seconds; `max_tests` counts CI tests computed, without the ci_test stage and cached answers.
+    `check_time` raises `LimitReached` where the search is part of a stage whose time is over.
     """
 
     time_limit: float | None = None
     max_tests: int | None = None
+    check_time: Callable[[], None] | None = None
 
     def start(self) -> Allowance | None:
         """Return an allowance that starts now; None if nothing is limited."""
-        return None if self.time_limit is None and self.max_tests is None else Allowance(self)
+        return None if self == NO_LIMITS else Allowance(self)
 
 
 class Allowance:
@@ -50,6 +53,8 @@ class Allowance:
         Raises `LimitReached` if the time is over or fewer tests are left; then none is taken.
         """
         limits = self._limits
+        if limits.check_time is not None:
+            limits.check_time()
         if self._deadline is not None and time.monotonic() > self._deadline:
             after = f" after {self._n_spent} tests" if self._n_spent else ""  # many methods make none
             raise LimitReached(f"the time limit of {limits.time_limit:g} s (time_limit) was reached{after}. Raise it.")

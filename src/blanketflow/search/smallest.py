@@ -24,10 +24,14 @@ def smallest_set(
 ) -> int:
     """Return which set to take: the smallest of those that lose nothing by any of the losses.
 
+    Where there is none, since the losses disagree about the best set, the last loss decides alone.
+
     Parameters
     ----------
     losses : ndarray of shape (n_sets, n_losses, n_rows)
-        Loss of each row when it was held out, on a scale on which `MOST_LOST` is little.
+        Loss of each row when it was held out, on a scale on which `MOST_LOST` is little. The last is a proper score,
+        such as Brier's: of many sets that say nothing, one has fewer errors by chance, but its probabilities are worse
+        than those of no feature.
     sizes : ndarray of shape (n_sets,)
         Number of features.
     n_parts : int
@@ -53,9 +57,9 @@ def smallest_set(
     w = np.ones(losses.shape[2]) if weights is None else weights
     lost, error = _lost(losses, sizes, n_parts, w)
     keeps = (lost <= np.minimum(SHARE_OF_ERROR * error, MOST_LOST) + 1e-12).all(axis=1)
+    if not keeps.any():
+        return smallest_set(losses[:, -1:], sizes, n_parts, stability, weights)
     total = np.round((losses @ w / w.sum()).sum(axis=1), 12)
-    if not keeps.any():  # the losses disagree about the best
-        return int(np.lexsort((sizes, total))[0])
     steady = np.zeros(len(sizes)) if stability is None else -np.round(stability, 12)
     order = np.lexsort((total, steady, sizes))
     return int(order[keeps[order]][0])

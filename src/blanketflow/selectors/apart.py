@@ -45,8 +45,7 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
         said = {"status": problem.status, "reason": problem.reason, "answers": answers, "verdict": problem.verdict}
         return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_heavy(sys.modules) - had)}
 
-    limit = problem.limits.time_limit
-    found = in_child(told, None if limit is None else n_stages * limit)
+    found = in_child(told, problem.limits.time_limit, n_stages)
     problem.status, problem.reason = found["status"], found["reason"]
     problem.verdict = found["verdict"]
     problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]

@@ -31,8 +31,9 @@ class Auto(Method):
     of several sizes from each ranking are judged by cross-validation within the rows at hand: rankings are made anew
     without each part that is held out. A linear model, nearest neighbours and boosted trees predict it. The smallest
     set is kept whose mean loss is above the least by at most half a standard error, corrected for overlapping training
-    rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. The set has the
-    features of best mean rank over all rounds. None and all are possible answers. Shrink keeps what grow found.
+    rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. Where those two
+    disagree about the best set, the Brier score decides. The set has the features of best mean rank over all rounds.
+    None and all are possible answers. Shrink keeps what grow found.
 
     The verdict gives the score of what was chosen, corrected for having been chosen. Roles are those of HITON-MB with
     the same CI test, where the search is short and reliable.
@@ -114,7 +115,7 @@ class Auto(Method):
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
         whole = Rows(features, target, seed, problem.check_time, count_tests, problem.feature_groups)
-        role = {} if judged.stopped else roles_of(whole, problem.limits.time_limit)
+        role = {} if judged.stopped else roles_of(whole)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
         steps = [

@@ -11,17 +11,16 @@ from .rows import Rows
 MOST_FEATURES, MOST_TESTS = 100, 5000
 
 
-def roles_of(rows: Rows, time_limit: float | None) -> dict[str, str]:
+def roles_of(rows: Rows) -> dict[str, str]:
     """Return the role of each member of the blanket that HITON-MB finds, by name.
 
     Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
-    than `MOST_TESTS` or more seconds than `time_limit`.
+    than `MOST_TESTS` or more time than is left.
     """
     if len(rows.names) > MOST_FEATURES:
         return {}
-    limits = Limits(time_limit, MOST_TESTS)
     try:
-        found = rows.run(HITONMB(max_k=3), rows.test, limits)
+        found = rows.run(HITONMB(max_k=3), rows.test, Limits(max_tests=MOST_TESTS))
     except LimitReached:  # how many tests it made by then is not known
         return {}
     rows.count_tests(found.n_tests)

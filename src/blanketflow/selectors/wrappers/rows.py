@@ -32,7 +32,7 @@ class Rows:
     seed : int
         Seed of the models.
     check_time : function
-        Called between models; raises if the time is over.
+        Called between models and between tests; raises `LimitReached` if the time is over.
     count_tests : function
         Told how many CI tests were made.
     feature_groups : mapping of str to tuple of str
@@ -75,6 +75,6 @@ class Rows:
         return replace(self, features=self.features.select(columns), feature_groups=groups)
 
     def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
-        """Return what a method finds on these rows."""
-        prior = PriorKnowledge(feature_groups=self.feature_groups)
+        """Return what a method finds on these rows, within the limits and the time of the whole."""
+        prior, limits = PriorKnowledge(feature_groups=self.feature_groups), replace(limits, check_time=self.check_time)
         return run_fold(method, test, self.features, self.target, self.seed, limits, prior=prior)

@@ -94,11 +94,12 @@ def _sentence(
 ) -> str:
     label = "accuracy" if score["metric"] == "accuracy" else "R²"
     numbers = (
-        f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {score['difference']:+.3f} "
-        f"(95 % interval {score['low']:+.3f} to {score['high']:+.3f})"
+        f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {_signed(score['difference'])} "
+        f"(95 % interval {_signed(score['low'])} to {_signed(score['high'])})"
     ).replace("-", "\N{MINUS SIGN}")
     if judged.candidates[chosen][0] == NONE:
-        return f"No feature helps: models do not predict better with any of the {n} than without: {numbers}."
+        lost = f"No feature helps: models do not predict better with any of the {n} than without."
+        return f"{lost} Without any against all: {numbers}."
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
     if judged.candidates[chosen][0] == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
@@ -113,6 +114,16 @@ def _sentence(
     found += [unsure] if unsure else []
     found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
     return " ".join(found)
+
+
+def _signed(value: float) -> str:
+    """Return a number with its sign, unless nothing but zeros is left of it.
+
+    >>> _signed(0.0312), _signed(-0.0002)
+    ('+0.031', '0.000')
+    """
+    text = f"{value:+.3f}"
+    return text if float(text) else text[1:]
 
 
 def _undecided(fewer: int, n_rows: int) -> str:
