@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ class Comparison:
     ----------
     run : blanketflow.reporting.report.Run
         Everything that the report shows.
+    own_names : dict of str to dict
+        Of data sets whose columns have names that are not text, such as whole numbers, each name by its text. The
+        tables and `blanket` have these names, the report and the charts the texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
         friedman, runtime, truth and statuses are these.
@@ -45,81 +49,82 @@ class Comparison:
     """
 
     run: Run
+    own_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every result table by name."""
-        return dict(self.run.tables)
+        return {name: self._named(table) for name, table in self.run.tables.items()}
 
     @property
     def scores(self) -> pd.DataFrame:
         """Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."""
-        return self.run.tables["scores"]
+        return self.tables["scores"]
 
     @property
     def answers(self) -> pd.DataFrame:
         """Which features to keep on each data set, in words, and whether models learned anything."""
-        return self.run.tables["answers"]
+        return self.tables["answers"]
 
     @property
     def blankets(self) -> pd.DataFrame:
         """The features of each final blanket, most important first."""
-        return self.run.tables["blankets"]
+        return self.tables["blankets"]
 
     @property
     def confirmed(self) -> pd.DataFrame:
         """The members of final blankets, tested on rows that the search left out; empty without ``confirm``."""
-        return self.run.tables["confirmed"]
+        return self.tables["confirmed"]
 
     @property
     def stability(self) -> pd.DataFrame:
         """How much the sets of a selector vary over the splits: Nogueira's index with its interval."""
-        return self.run.tables["stability"]
+        return self.tables["stability"]
 
     @property
     def agreement(self) -> pd.DataFrame:
         """What the final blankets of two selectors have in common."""
-        return self.run.tables["agreement"]
+        return self.tables["agreement"]
 
     @property
     def ranks(self) -> pd.DataFrame:
         """Mean rank of each selector over the data sets."""
-        return self.run.tables["ranks"]
+        return self.tables["ranks"]
 
     @property
     def wins(self) -> pd.DataFrame:
         """On how many data sets one selector beats another."""
-        return self.run.tables["wins"]
+        return self.tables["wins"]
 
     @property
     def optimism(self) -> pd.DataFrame:
         """How much scores gain if selection has seen the test rows; empty without ``optimistic=True``."""
-        return self.run.tables["optimism"]
+        return self.tables["optimism"]
 
     @property
     def held_out_groups(self) -> pd.DataFrame:
         """How well each set does at a group that it has not seen; empty without ``evaluation="leave-group-out"``."""
-        return self.run.tables["held_out_groups"]
+        return self.tables["held_out_groups"]
 
     @property
     def unions(self) -> pd.DataFrame:
         """Features of the final blankets of several targets, and of which targets each is; empty with one target."""
-        return self.run.tables["unions"]
+        return self.tables["unions"]
 
     @property
     def friedman(self) -> pd.DataFrame:
         """Whether the ranks of the selectors differ over the data sets."""
-        return self.run.tables["friedman"]
+        return self.tables["friedman"]
 
     @property
     def runtime(self) -> pd.DataFrame:
         """Number of tests and seconds of each selector."""
-        return self.run.tables["runtime"]
+        return self.tables["runtime"]
 
     @property
     def truth(self) -> pd.DataFrame:
         """Precision, recall and F1 against the true blanket, if it is known."""
-        return self.run.tables["truth"]
+        return self.tables["truth"]
 
     @property
     def plot(self) -> Charts:
@@ -136,7 +141,7 @@ class Comparison:
     @property
     def statuses(self) -> pd.DataFrame:
         """How every search and every model ended, with the reason if it is not ``ok``."""
-        return self.run.tables["statuses"]
+        return self.tables["statuses"]
 
     @property
     def outcomes(self) -> pd.DataFrame:
@@ -148,7 +153,7 @@ class Comparison:
         """Pairs that do not suit each other: dataset, selector, reason."""
         return self.run.skipped
 
-    def blanket(self, selector: str, dataset: str | None = None) -> list[str]:
+    def blanket(self, selector: str, dataset: str | None = None) -> list[Any]:
         """Return the features of a selector's final blanket, most important first.
 
         Parameters
@@ -161,6 +166,7 @@ class Comparison:
         Returns
         -------
         list of str
+            Of whole numbers where the columns of the frame are named by these.
 
         Raises
         ------
@@ -176,7 +182,16 @@ class Comparison:
         >>> "flavanoids" in found.blanket("gs")
         True
         """
-        return list(blanket_of(self.run, selector, dataset_of(self.run, dataset))["feature"])
+        name = dataset_of(self.run, dataset)
+        own = self.own_names.get(name, {})
+        return [own.get(feature, feature) for feature in blanket_of(self.run, selector, name)["feature"]]
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a result table with the names of features that the caller's frame has."""
+        if not self.own_names or "feature" not in table:
+            return table
+        pairs = zip(table["dataset"], table["feature"], strict=True)
+        return table.assign(feature=[self.own_names.get(name, {}).get(text, text) for name, text in pairs])
 
     def report(self, path: str | Path) -> Path:
         """Write the report, one HTML page that opens offline.
