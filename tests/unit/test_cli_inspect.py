@@ -65,7 +65,7 @@ def test_the_next_command_that_inspect_names_runs(table, capsys):
 def test_init_writes_a_config_that_the_schema_and_the_plan_take(table, capsys):
     jsonschema = pytest.importorskip("jsonschema")
     code, out, _ = run(capsys, "init", "my study.csv", "--target", "out come", "-o", "my.yaml")
-    assert code == 0 and "blanketflow run --cores 4 --configfile my.yaml" in out
+    assert code == 0 and "blanketflow run --configfile my.yaml" in out
     with open("my.yaml", encoding="utf-8") as file:
         text = file.read()
     raw = yaml.safe_load(text)

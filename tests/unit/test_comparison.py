@@ -75,6 +75,21 @@ def test_blankets_are_lists_and_what_is_not_there_is_named(found):
         found.blanket("strickt", "sick")
 
 
+def test_features_are_named_as_the_frame_names_them():
+    X, y = wine()
+    numbered = X.set_axis(range(X.shape[1]), axis=1)
+    both = bf.compare({"texts": (X, y), "numbers": (numbered, y)}, selectors=["mrmr"], evaluation=0, folds=0)
+    names = both.blanket("mrmr", "numbers")
+    assert names and all(type(name) is int for name in names)
+    listed = both.blankets.query("selector == 'mrmr'").groupby("dataset")["feature"].apply(list)
+    assert (
+        listed["numbers"]
+        == both.tables["blankets"].query("dataset == 'numbers' and selector == 'mrmr'")["feature"].tolist()
+    )
+    assert listed["numbers"] == names and listed["texts"] == both.blanket("mrmr", "texts")
+    assert set(listed["texts"]) <= set(X.columns)
+
+
 def test_it_shows_itself(found):
     assert found.summary().index.tolist()[:2] == [("wine", "mrmr"), ("wine", "strict")]
     assert "sick, linear: skipped, fisher-z takes no categorical features" in repr(found)

@@ -56,6 +56,16 @@ def test_sheets_by_name_and_the_first_with_cells(tmp_path):
     assert [what for what, _ in raw.found] == ["sheet 'First', the first of 2 (the others: 'Second')"]
 
 
+def test_what_is_wrong_with_the_first_sheet_names_the_others(tmp_path):
+    spec = write(tmp_path / "t.xlsx", {"Notes": FRAME[:0], "Patients": FRAME})
+    with pytest.raises(
+        DataError, match=r"no rows\. That is sheet 'Notes'\. Name another by the key sheet: 'Patients'\.$"
+    ):
+        read_source("demo", spec, 0)
+    with pytest.raises(DataError, match=r"no rows\.$"):
+        read_source("demo", {**spec, "sheet": "Notes"}, 0)
+
+
 def test_cells_of_all_kinds(tmp_path):
     book = openpyxl.Workbook()
     rows = [

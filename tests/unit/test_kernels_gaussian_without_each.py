@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blanketflow.kernels.gaussian_without_each import squared_distances, sums_without_each, widths_without_each
-from blanketflow.kernels.middle_values import middle_of_positive
+from blanketflow.kernels.middle_values import middle_of_positive, order_statistics
 
 
 def literally(values, weights):
@@ -60,3 +60,17 @@ def test_middle(n, kind):
     positive = np.sort(values[values > 0])
     middle = (len(positive) - 1) // 2, len(positive) // 2
     assert middle_of_positive(values) == (positive[middle[0]], positive[middle[1]])
+
+
+@pytest.mark.parametrize("values", ["ties", "ascending", "descending", "any"])
+def test_order_statistics(values):
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 3, 10, 301):
+        numbers = np.floor(rng.exponential(2, n)) if values == "ties" else rng.normal(size=n)
+        if values in ("ascending", "descending"):
+            numbers = np.sort(numbers)[:: 1 if values == "ascending" else -1]
+        ordered, before = np.sort(numbers), numbers.copy()
+        for second in range(n):
+            for first in {max(second - 1, 0), second}:
+                assert order_statistics.py_func(numbers, first, second) == (ordered[first], ordered[second])
+        assert (numbers == before).all()

@@ -49,6 +49,29 @@ def test_sigterm_ends_the_run_whatever_it_interrupts(tmp_path):
     assert not list(tmp_path.glob(".snakemake/locks/*"))
 
 
+def test_each_input_is_read_once_for_all_outputs_of_a_job(tmp_path):
+    (tmp_path / "in.txt").write_text("1", encoding="utf-8")
+    reads = """
+import hashlib
+digest, reads = hashlib.file_digest, []
+hashlib.file_digest = lambda *asked: reads.append(1) or digest(*asked)
+"""
+    many = """
+onsuccess: print("reads:", len(reads))
+
+rule all_of_one:
+    input: expand("{i}.out", i=range(30))
+
+rule several:
+    input: "in.txt"
+    output: expand("{i}.out", i=range(30))
+    shell: "touch {output}"
+"""
+    counted = run(tmp_path, many, "--nolock", "all_of_one", before=reads)
+    assert counted.returncode == 0, counted.stdout
+    assert int(counted.stdout.split("reads:")[1].split()[0]) < 10
+
+
 def test_a_version_that_is_not_known_to_have_the_faults_is_left_alone(tmp_path):
     kept = run(
         tmp_path,

@@ -42,7 +42,7 @@ def init(
         raise ConfigError(f"there is no folder {path.parent} to write {path.name} into. Create it first.")
     found = starting_config(spec, inspect_table(spec))
     write_text(path, found.text)
-    command = f"blanketflow run --cores 4 --configfile {shlex.quote(str(path))}"
+    command = f"blanketflow run --configfile {shlex.quote(str(path))}"
     if as_json:
         show_json({"config": str(path), "dataset": found.dataset, "output": found.output, "seconds": found.seconds})
         return

@@ -19,6 +19,8 @@ from .temporary import temporary_name
 
 #: Largest JSON file that is read; a card of a million columns has a tenth of it.
 MOST_JSON_BYTES = 10**9
+#: Artefacts of at most so many cells are read by one thread: to hand them to others takes as long again.
+SMALL = 100_000
 #: The key of a JSON file's checksum.
 _CHECKSUM = "checksum"
 
@@ -228,7 +230,10 @@ class ArtefactFile:
     def read(self, columns: Sequence[str] | None = None) -> Any:
         """Return the rows as an Arrow table, of all columns or of some."""
         if len(self.blocks) == 1:
-            return self._checked(self._file.read(columns=columns), 0, columns)
+            is_large = (
+                self.blocks[0] * len(self.schema) > SMALL
+            )  # to start threads takes as long as to read a small one
+            return self._checked(self._file.read(columns=columns, use_threads=is_large), 0, columns)
         import pyarrow as pa
 
         return pa.concat_tables([self.block(i, columns) for i in range(len(self.blocks))])

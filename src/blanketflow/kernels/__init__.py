@@ -1,6 +1,9 @@
 """Numba kernels: arrays in, arrays out. Compiled once per installation, then loaded from a cache.
 
 `make setup` compiles them, or the first use, which says so on stderr.
+
+They copy arrays in loops: ``a[:] = b`` takes numba two seconds to compile, for the message of its error, and
+`numpy.partition` four.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ def _newton_step(design, classes, case_weights, probabilities, step, hessian, we
                     value = _dot(weighted, design[k])
                     hessian[a * n_columns + j, b * n_columns + k] = value
                     hessian[a * n_columns + k, b * n_columns + j] = value
-    step[:] = gradient
+    for i in range(len(step)):
+        step[i] = gradient[i]
     _solve(hessian, step)
     return _dot(gradient, step)
 
@@ -117,7 +118,7 @@ def fit_logistic(design, classes, coefficients, case_weights):
     """
     n_others, n_columns = coefficients.shape
     n = design.shape[1]
-    probabilities = np.empty((n_others, n))
+    probabilities, trial = np.empty((n_others, n)), np.empty((n_others, n_columns))
     weights, weighted = np.empty(n), np.empty(n)
     step = np.empty(n_others * n_columns)
     hessian = np.empty((len(step), len(step)))
@@ -127,11 +128,15 @@ def fit_logistic(design, classes, coefficients, case_weights):
             break
         size = 1.0
         for _ in range(MAX_HALVINGS):
-            trial = coefficients + size * step.reshape(n_others, n_columns)
+            for a in range(n_others):
+                for j in range(n_columns):
+                    trial[a, j] = coefficients[a, j] + size * step[a * n_columns + j]
             reached = _deviance(design, classes, trial, case_weights, probabilities)
             if reached <= deviance * (1.0 + 1e-13):  # a larger increase is not a rounding error
                 break
             size *= 0.5
-        coefficients[:] = trial
+        for a in range(n_others):
+            for j in range(n_columns):
+                coefficients[a, j] = trial[a, j]
         deviance = reached
     return deviance

@@ -42,9 +42,35 @@ def count_and_copy(values, low, high, found, n_found):
 
 @njit
 def order_statistics(values, first, second):
-    """Return the numbers of rank `first` and `second`, which is `first` or the next, counted from 0."""
-    ordered = np.partition(values, second)
-    return (ordered[second] if first == second else ordered[:second].max()), ordered[second]
+    """Return the numbers of rank `first` and `second`, which is `first` or the next, from 0, by Hoare's selection."""
+    ordered = values.copy()
+    start, stop = 0, len(ordered) - 1
+    while start < stop:
+        a, b, c = ordered[start], ordered[(start + stop) // 2], ordered[stop]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = start, stop
+        while i <= j:
+            while ordered[i] < pivot:
+                i += 1
+            while ordered[j] > pivot:
+                j -= 1
+            if i <= j:
+                ordered[i], ordered[j] = ordered[j], ordered[i]
+                i += 1
+                j -= 1
+        if second <= j:
+            stop = j
+        elif second >= i:
+            start = i
+        else:
+            break
+    last = ordered[second]
+    if first == second:
+        return last, last
+    largest = ordered[0]
+    for i in range(1, second):
+        largest = max(largest, ordered[i])
+    return largest, last
 
 
 @njit("UniTuple(float64, 2)(float64[::1])", cache=True, nogil=True)

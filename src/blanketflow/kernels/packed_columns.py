@@ -58,8 +58,10 @@ def pack_bytes(values, first_column, bits, seen):
                 shift = np.uint64(part * 8)
                 for j in range(width):
                     words[j] |= np.uint64(eight[j]) << shift
-            bits[block, w, :] = words
-        seen[start : start + width] = or_ed[:width]
+            for j in range(BLOCK):
+                bits[block, w, j] = words[j]
+        for j in range(width):
+            seen[start + j] = or_ed[j]
 
 
 @njit("void(uint8[:, ::1], int64, int32[::1])", cache=True, nogil=True)

@@ -72,7 +72,8 @@ def _follow(block, place, cells, counts):
 @njit
 def _derive(counts, telling, derived, n_set):
     """Count the one cell that was left out, as the remainder of the set bits."""
-    counts[derived, :] = n_set
+    for place in range(BLOCK):
+        counts[derived, place] = n_set[place]
     for i in range(len(telling)):
         for place in range(BLOCK):
             counts[derived, place] -= counts[telling[i], place]

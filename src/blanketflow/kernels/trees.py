@@ -80,7 +80,8 @@ def _send(node_rows, entries, start, stop, background, cut, goes_left, right_row
         node_rows[n_left] = right_rows[n_right] = row
         n_left += goes_left[row]
         n_right += not goes_left[row]
-    node_rows[n_left:] = right_rows[:n_right]
+    for i in range(n_right):
+        node_rows[n_left + i] = right_rows[i]
     return n_left
 
 
@@ -126,9 +127,17 @@ def _gather(entries, starts, members, tree_rows, roots, root_of_row, gathered):
 
 
 @njit
+def _put(line, numbers):
+    """Write numbers to a line of a matrix."""
+    for i in range(len(numbers)):
+        line[i] = numbers[i]
+
+
+@njit
 def _longer(array, filled):
     longer = np.empty(2 * len(array) + 16, array.dtype)
-    longer[:filled] = array[:filled]
+    for i in range(filled):
+        longer[i] = array[i]
     return longer
 
 
@@ -212,7 +221,7 @@ def grow_tree(
             _fill_leaf(leaf[node], counts, stop - start, mean)
             continue
         tree_rows[start:stop].sort()  # as they were before the old tree cut them
-        roots[n_roots] = node, start, stop
+        _put(roots[n_roots], (node, start, stop))
         n_roots += 1
     batch = max(1, SLOTS // max(1, len(members)))
     root_of_row = np.empty(n, np.int64)
@@ -229,13 +238,14 @@ def grow_tree(
                 continue
             while filled + len(segment) >= len(work):
                 work = _longer(work, filled)
-            work[filled : filled + len(segment)] = segment
+            for i in range(len(segment)):
+                work[filled + i] = segment[i]
             column[n_columns], begin[n_columns] = members[m], filled
             filled += len(segment)
             end[n_columns] = filled
             n_columns += 1
         n_waiting = 1
-        waiting[0] = node, start, stop, 0, n_columns, filled
+        _put(waiting[0], (node, start, stop, 0, n_columns, filled))
         while n_waiting:
             n_waiting -= 1
             node, start, stop, first, last, filled = waiting[n_waiting]
@@ -298,10 +308,10 @@ def grow_tree(
                     column[at], begin[at], end[at] = k, large_begin, kept
                     at += 1
             if not large_is_pure:
-                waiting[n_waiting] = large, large_start, large_stop, first, at, kept
+                _put(waiting[n_waiting], (large, large_start, large_stop, first, at, kept))
                 n_waiting += 1
             if not small_is_pure:
-                waiting[n_waiting] = small, small_start, small_stop, last, small_last, small_filled
+                _put(waiting[n_waiting], (small, small_start, small_stop, last, small_last, small_filled))
                 n_waiting += 1
     return (
         feature[:n_nodes].copy(), cut[:n_nodes].copy(), left[:n_nodes].copy(), middle[:n_nodes].copy(), tree_rows,

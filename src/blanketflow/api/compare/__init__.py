@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...config.reading import read_config
 from ...core.design import COUNTS
@@ -21,6 +21,9 @@ from ...workflow.specs import Plan, table_seed
 from ...workflow.worker_count import n_workers
 from .arguments import data_sets, selectors_and_tests
 from .result import Comparison
+
+if TYPE_CHECKING:
+    from ...reporting.report import Run
 
 
 def compare(
@@ -187,7 +190,9 @@ def compare(
         for name, spec in config.datasets.items()
     }
     facts = {name: facts_of(table) for name, table in tables.items()}
-    return _compared(plan_of(config, facts, Path), tables, n_jobs, progress)
+    run = _run_of(plan_of(config, facts, Path), tables, n_jobs, progress)
+    names = {part: data.own_names for data in given for part in (data.name, *config.parts(data.name))}
+    return Comparison(run, {name: own for name, own in names.items() if own})
 
 
 def compare_config(raw: Mapping[str, Any], *, n_jobs: int | None = 1, progress: bool = False) -> Comparison:
@@ -212,9 +217,9 @@ def compare_config(raw: Mapping[str, Any], *, n_jobs: int | None = 1, progress: 
     plan = make_plan(raw, Path)
     config = plan.config
     tables = {name: read_source(name, spec, table_seed(config, name)) for name, spec in config.datasets.items()}
-    return _compared(plan, tables, n_jobs, progress)
+    return Comparison(_run_of(plan, tables, n_jobs, progress))
 
 
-def _compared(plan: Plan, tables: Mapping[str, RawTable], n_jobs: int | None, progress: bool) -> Comparison:
+def _run_of(plan: Plan, tables: Mapping[str, RawTable], n_jobs: int | None, progress: bool) -> Run:
     with tempfile.TemporaryDirectory(prefix="blanketflow-") as folder:
-        return Comparison(run_plan(plan, tables, Path(folder), n_jobs, progress))
+        return run_plan(plan, tables, Path(folder), n_jobs, progress)

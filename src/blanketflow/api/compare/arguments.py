@@ -16,6 +16,7 @@ from ...core.table import Column
 from ...data.in_memory import SOURCE, columns_in_memory
 from ...selectors.external import WRAPPED
 from ..estimator import MarkovBlanketSelector
+from ..frames import own_names
 
 #: What a comparison has for all selectors alike, so that one of them cannot have it differently.
 _OF_ALL = ("task", "random_state", "missing", "imputations", "weights_are", "max_rows")
@@ -36,11 +37,12 @@ _PARTS = ("groups", "weights", "within")
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set at hand: its id, its spec as a configuration has it, and all its columns."""
+    """A data set at hand: its id, its spec as a configuration has it, all its columns, and names that are not text."""
 
     name: str
     spec: dict[str, Any]
     columns: Sequence[Column]
+    own_names: dict[str, Any]
 
 
 def data_sets(
@@ -71,7 +73,8 @@ def data_sets(
 def _data_set(name: str, parts: Sequence[Any], weights_are: str, of_all: Mapping[str, Any]) -> DataSet:
     columns, target, names = columns_in_memory(name, *parts)
     spec = {"source": SOURCE, "target": target, **names, **of_all}
-    return DataSet(name, spec | ({"weights_are": weights_are} if "weights" in names else {}), columns)
+    spec |= {"weights_are": weights_are} if "weights" in names else {}
+    return DataSet(name, spec, columns, own_names(parts[0]))
 
 
 def selectors_and_tests(selectors: Any, ci_tests: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:

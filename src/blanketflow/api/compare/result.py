@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ class _Table(property):
     """A result table as an attribute, which says what it holds."""
 
     def __init__(self, doc: str) -> None:
-        super().__init__(lambda found: found.run.tables[self._name])
+        super().__init__(lambda found: found._named(found.run.tables[self._name]))
         self.__doc__ = doc
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -43,6 +44,9 @@ class Comparison:
     ----------
     run : blanketflow.reporting.report.Run
         Everything that the report shows.
+    own_names : dict of str to dict
+        Of data sets whose columns have names that are not text, such as whole numbers, each name by its text. The
+        tables and `blanket` have these names, the report and the charts the texts.
     tables : dict of str to DataFrame
         Every result table by name; the attributes answers, scores, blankets, unions, stability, agreement, ranks, wins,
         friedman, runtime, truth and statuses are these.
@@ -60,6 +64,7 @@ class Comparison:
     """
 
     run: Run
+    own_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     scores = _Table(
         "Mean and standard deviation of each metric over the evaluation splits, and the difference to all features."
@@ -88,7 +93,7 @@ class Comparison:
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every result table by name."""
-        return dict(self.run.tables)
+        return {name: self._named(table) for name, table in self.run.tables.items()}
 
     @property
     def plot(self) -> Charts:
@@ -112,7 +117,7 @@ class Comparison:
         """Pairs that do not suit each other: dataset, selector, reason."""
         return self.run.skipped
 
-    def blanket(self, selector: str, dataset: str | None = None) -> list[str]:
+    def blanket(self, selector: str, dataset: str | None = None) -> list[Any]:
         """Return the features of a selector's final blanket, most important first.
 
         Parameters
@@ -125,6 +130,7 @@ class Comparison:
         Returns
         -------
         list of str
+            Of whole numbers where the columns of the frame are named by these.
 
         Raises
         ------
@@ -140,7 +146,16 @@ class Comparison:
         >>> "flavanoids" in found.blanket("gs")
         True
         """
-        return list(blanket_of(self.run, selector, dataset_of(self.run, dataset))["feature"])
+        name = dataset_of(self.run, dataset)
+        own = self.own_names.get(name, {})
+        return [own.get(feature, feature) for feature in blanket_of(self.run, selector, name)["feature"]]
+
+    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a result table with the names of features that the caller's frame has."""
+        if not self.own_names or "feature" not in table:
+            return table
+        pairs = zip(table["dataset"], table["feature"], strict=True)
+        return table.assign(feature=[self.own_names.get(name, {}).get(text, text) for name, text in pairs])
 
     def report(self, path: str | Path) -> Path:
         """Write the report, one HTML page that opens offline.

@@ -45,14 +45,14 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
-    unpacking, dialect.has_numbers = Unpacking(name, path), True
+    unpacking, dialect.has_numbers, others = Unpacking(name, path), True, ""
     try:
         with zipfile.ZipFile(path) as archive:
             unpacking.add(sum(member.file_size for member in archive.infolist()))
             _check_xml(name, path, archive, unpacking)
         with open(path, "rb") as file:
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheet = _sheet(name, path, book, spec.get("sheet"), dialect)
+            sheet, others = _sheet(name, path, book, spec.get("sheet"), dialect)
             header, rows = _table(name, _cells(name, path, sheet, unpacking))
             if dialect.header:
                 check_names(name, header[1:] if header[0] == UNNAMED and len(header) > 1 else header)
@@ -61,8 +61,12 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
             as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
             columns = columns_of_rows(name, header, rows, as_text, markers, None, dialect, drop)
         _check_formulas(name, path, sheet.title)
-    except (DataError, ConfigError):
+    except ConfigError:
         raise
+    except DataError as error:
+        if not others:
+            raise
+        raise DataError(f"{error} That is sheet {sheet.title!r}. Name another by the key sheet: {others}.") from error
     except (InvalidFileException, zipfile.BadZipFile, *_DAMAGED) as error:
         said = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         raise DataError(f"{name}: {path} is not a readable .xlsx file ({said}). Save it again.") from error
@@ -74,22 +78,22 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
     return Loaded(columns)
 
 
-def _sheet(name: str, path: Path, book: Any, asked: str | None, dialect: Dialect) -> Any:
-    """Return a sheet of cells, by its name or the first one that has any."""
+def _sheet(name: str, path: Path, book: Any, asked: str | None, dialect: Dialect) -> tuple[Any, str]:
+    """Return a sheet of cells, by its name or the first one that has any; in the latter case name the others."""
     sheets = {sheet.title: sheet for sheet in book.worksheets}
     if asked is not None:
         if asked not in sheets:
             raise ConfigError(f"{name}: {path} has no sheet {shown(asked)}. {did_you_mean(asked, sheets)}")
-        return sheets[asked]
+        return sheets[asked], ""
     for sheet in sheets.values():
         sheet.reset_dimensions()  # which are what the file says of itself
     held = [sheet for sheet in sheets.values() if any(map(_is_held, islice(_values(sheet), _MOST_ROWS)))]
     if not held:
         raise DataError(f"{name}: {path} has no sheet with cells.")
-    if len(held) > 1:
-        others = ", ".join(repr(sheet.title) for sheet in held[1:6]) + (", ..." if len(held) > 6 else "")
+    others = ", ".join(repr(sheet.title) for sheet in held[1:6]) + (", ..." if len(held) > 6 else "")
+    if others:
         dialect.say(f"sheet {held[0].title!r}, the first of {len(held)} (the others: {others})", "sheet")
-    return held[0]
+    return held[0], others
 
 
 def _values(sheet: Any) -> Iterator[Sequence[Any]]:
