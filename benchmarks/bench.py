@@ -19,6 +19,7 @@ SCRIPTS = (
     "ppfs",
     "limits",
     "scaling",
+    "two_cores",
     "nips2003",
     "ci_tests",
     "kernels",

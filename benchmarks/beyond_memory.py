@@ -1,7 +1,7 @@
 """Searches on a Parquet file larger than memory: CPU seconds and memory of each step, and memory over the run.
 
     python benchmarks/beyond_memory.py codes FILE --rows 100000000
-    python benchmarks/beyond_memory.py products FILE --rows 20000000
+    python benchmarks/beyond_memory.py products FILE --rows 20000000 --chart docs/many-rows-products.svg
 
 The file is drawn in blocks unless it is there: rows of ALARM, of which codes are kept, or 100 numeric columns, of which
 sums of products are. Delete it afterwards: the numbers take 8 GB.
@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from suite import charts
 
 import blanketflow as bf
+from blanketflow.reporting.plots.render import svg_on_white
 
 BLOCK, N_COLUMNS = 2**18, 100
 #: Seconds between looks at the memory.
@@ -39,10 +41,13 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", nargs="+", help="methods to search by")
+    parser.add_argument("--chart", type=Path, metavar="FILE.svg", help="draw the memory over the run")
     asked = parser.parse_args()
     if not asked.file.exists():
         draw(asked.file, alarm() if asked.kept == "codes" else numbers(), asked.rows)
-    run(asked.file, asked.kept, asked.only)
+    profile = run(asked.file, asked.kept, asked.only)
+    if asked.chart:
+        asked.chart.write_text(svg_on_white(charts.memory_of_a_run(profile)), encoding="utf-8")
 
 
 def alarm() -> Iterator[dict[str, np.ndarray]]:
@@ -84,8 +89,8 @@ def draw(path: Path, blocks: Iterator[dict[str, np.ndarray]], n_rows: int) -> No
         writer.close()
 
 
-def run(path: Path, kept: str, only: list[str] | None) -> None:
-    """Agree, keep codes or products, and search."""
+def run(path: Path, kept: str, only: list[str] | None) -> list[tuple[float, str, float]]:
+    """Agree, keep codes or products, and search; return seconds, step and resident set in GB, over the run."""
     begin, profile, done = time.perf_counter(), list[tuple[float, str, float]](), threading.Event()
     at = ["start"]
 
@@ -116,6 +121,7 @@ def run(path: Path, kept: str, only: list[str] | None) -> None:
     print("\n| second | step | resident set |\n|---|---|---|")
     for second, name, gigabytes in profile[:: max(1, len(profile) // 20)]:
         print(f"| {second:.0f} | {name} | {gigabytes:.2f} GB |")
+    return profile
 
 
 def memory(what: str) -> float:

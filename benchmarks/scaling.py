@@ -1,4 +1,4 @@
-"""How cost grows with rows, columns, repeats and cores, and what memory it takes: `python benchmarks/scaling.py`.
+"""How cost grows with rows, columns and repeats, and what memory it takes: `python benchmarks/scaling.py`.
 
 One thread, CPU seconds, least of three as a rule; numbers drawn from a normal distribution, two classes that follow ten
 columns. docs/performance.md shows the slopes on logarithmic axes: 1 is linear. Memory and very wide tables are measured
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -97,23 +96,6 @@ def grow(record: Record, names: Iterable[str], is_tiny: bool) -> None:
                 record.add(f"growth in {varied}", "blanketflow", seconds, work=name, **shape, facts=facts)
 
 
-def cores(record: Record, is_tiny: bool) -> None:
-    """Measure wall seconds of PPFS with folds on one core and on two, by the library's `n_jobs`."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4) if is_tiny else (2_000, 500))
-    y = (X[:, :3].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
-    for n_jobs in (1, 2):
-        selector = bf.PPFS(n_repeats=5 if is_tiny else 30, n_folds=4, random_state=0, n_jobs=n_jobs)
-        if n_jobs > 1:
-            selector.fit(X[:60, :4], y[:60])  # starts the processes
-        walls = []
-        for _ in range(1 if is_tiny else 3):
-            begin = time.perf_counter()
-            selector.fit(X, y)
-            walls.append(time.perf_counter() - begin)
-        record.add("cores", "blanketflow", walls, "wall s", data=f"{len(X)} x {X.shape[1]}", n_jobs=n_jobs)
-
-
 #: What wide_tables.py measures, each in a process of its own: work, rows, columns, form, share of cells held.
 MEMORY = [
     ("ppi", 500, 10_000, "floats", 1.0),
@@ -149,7 +131,6 @@ def main() -> None:
         for make, work in WORK.values():
             work(*make(60, 12), 5)  # loads the kernels
         grow(record, WORK, chosen.tiny)
-    cores(record, chosen.tiny)
     memory(record, MEMORY_TINY if chosen.tiny else MEMORY)
 
 

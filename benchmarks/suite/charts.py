@@ -1,7 +1,8 @@
-"""The charts of docs/performance.md, drawn like those of the report."""
+"""The charts of docs/performance.md and docs/many-rows.md, drawn like those of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,15 @@ def parts(content: dict[str, Any]) -> alt.Chart:
     x = alt.X("seconds:Q", title="CPU s")
     bars = alt.Chart(frame).mark_bar().encode(y=y, x=x, color=colour, order="order:Q")
     return bars.properties(width=WIDTH - 320, height=alt.Step(STEP))
+
+
+def memory_of_a_run(profile: Sequence[tuple[float, str, float]]) -> alt.Chart:
+    """Draw the resident set over a run, from seconds, the step at that time, and GB."""
+    frame = pd.DataFrame(profile, columns=["second", "step", "gigabytes"])
+    steps = list(dict.fromkeys(frame["step"]))
+    colours = [BLUE, ORANGE, GREEN, VERMILLION, INK][: len(steps)]
+    colour = alt.Color("step:N", sort=steps, scale=alt.Scale(domain=steps, range=colours), title=None)
+    x = alt.X("second:Q", title="seconds since the start")
+    y = alt.Y("gigabytes:Q", title="resident set, GB", scale=alt.Scale(domainMin=0))
+    line = alt.Chart(frame).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    return line.properties(width=WIDTH - 160, height=200)

@@ -103,6 +103,11 @@ class Record:
         print(f"{table}: {told} {package}: {median:.4g} {unit} of {len(shown)} {facts or ''}", flush=True)
         self.write()
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """What there is by now."""
+        return self._content
+
     def write(self) -> None:
         """Write what there is by now."""
         self._content["seconds"] = round(time.perf_counter() - self._begin, 1)

@@ -130,16 +130,16 @@ def growth(content: Content) -> str:
 
 
 def cores(content: Content) -> str:
-    """Return wall seconds over cores."""
-    found = entries(content, "cores")
-    if not found:
-        return ""
-    one = min(found[0]["runs"])
-    rows = [
-        [m["case"]["data"], str(m["case"]["n_jobs"]), figure(min(m["runs"])), f"{one / min(m['runs']):.2f}"]
-        for m in found
-    ]
-    return markdown(["table", "n_jobs", "wall s", "times as fast as one"], rows)
+    """Return wall seconds on one core and on two, work by work."""
+    rows = []
+    for one in entries(content, "cores", n_jobs=1):
+        case = {key: one["case"][key] for key in ("work", "data")}
+        two = entries(content, "cores", n_jobs=2, **case)
+        if two:
+            walls = min(one["runs"]), min(two[0]["runs"])
+            rows.append([f"`{case['work']}`", case["data"], *map(figure, walls), f"{walls[0] / walls[1]:.2f}"])
+            rows[-1].append(figure(max(one["facts"]["load"], two[0]["facts"]["load"])))
+    return markdown(["work", "table", "one, wall s", "two, wall s", "times as fast", "load before"], rows)
 
 
 def memory(content: Content) -> str:

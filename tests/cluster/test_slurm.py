@@ -14,6 +14,14 @@ from cluster import ARRAYS, CONFIG, GROUPS, JOINED, STAGES
 
 # Two threads for one rule, to see that Slurm is asked for them.
 THREADS = ("--set-threads", "tables=2")
+# A test on the counts of four blocks of rows, whose searches are like all others.
+SHARDED = {
+    "datasets": {"wine": {"source": "sklearn:wine", "shards": 4}},
+    "splits": {"evaluation": 0},
+    "folds": 0,
+    "selectors": {"jmi": {"method": "jmi", "n_features": 4}},
+    "models": ["naive-bayes"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +118,16 @@ def test_groups_are_few_jobs_of_the_cores_that_are_given(in_groups):
     groups = [job for job in accounted(folder) if job["Comment"].startswith("rule_select")]
     assert 1 <= len(groups) <= 4
     assert {job["ReqCPUS"] for job in groups} == {"2"}
+
+
+def test_shards_are_counted_by_jobs_of_their_own_and_change_no_result(tmp_path):
+    here, folder = (configure(tmp_path / name, SHARDED) for name in ("here", "slurm"))
+    snakemake(here, "--cores", "2", "--until", "ci_test")
+    on_slurm(folder, "--until", "ci_test")
+    assert_equal_results(contents(folder / "results"), contents(here / "results"))
+    ran = [job for job in accounted(folder) if job["Comment"].startswith("rule_count_shard")]
+    assert [job["State"] for job in ran] == ["COMPLETED"] * 4
+    assert len({job["JobID"] for job in ran}) == len({job["Comment"] for job in ran}) == 4
 
 
 def test_logs_are_where_the_docs_say(with_arrays):

@@ -15,7 +15,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
-from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
+from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set, strength_of
 from blanketflow.search.parents_and_children import eliminate
 from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import strongest_first
@@ -262,6 +262,16 @@ def test_the_first_separating_set_ends_the_search_and_the_weakest_test_is_told_o
     assert (weakest.given, weakest.result.p_value) == (("c",), 0.04)
     assert "a|bd" not in queries(bound)
     assert find_separating_set(bound, "y", "b", "cd", 0.05, None) is None
+
+
+@pytest.mark.parametrize("log_p", [0.0, -1e-12, -3.0, -1e4, -math.inf])
+def test_the_weakest_of_two_tests_is_the_one_of_less_strength_also_where_they_are_nearly_equal(log_p):
+    for bits, statistic in itertools.product(range(28, 40), (1.0, 2.0, 3.0)):
+        first = CIResult(2.0, 0.5, log_p, 1.0, 10, True)
+        for near in (log_p, log_p * (1 + 2.0**-bits), log_p * (1 - 2.0**-bits)):
+            other, weakest = CIResult(statistic, 0.5, near, 1.0, 10, True), WeakestTest(first)
+            weakest.see(other, ("z",))
+            assert weakest.result is min(first, other, key=strength_of)
 
 
 def test_removal_by_subsets_visits_each_member_once():

@@ -242,7 +242,7 @@ class BoundTest:
         if compute is None or "mutual-information" not in self.card.measures:
             return self.test_config.mutual_information(self.test_many(xs, y, given))
         target, conditions = self.table.position(y), self._conditions(given)
-        self._spend_on(xs, (target, *conditions))
+        self._spend_on(self._in_range(xs), (target, *conditions))
         return compute(xs, target, conditions)
 
     def entropy(self, xs: np.ndarray, given: Iterable[str | int] = ()) -> np.ndarray:
@@ -255,11 +255,11 @@ class BoundTest:
         if self.strata:
             raise UnsupportedError("entropies are not measured within strata. Remove within, or choose another method.")
         conditions = self._conditions(given)
-        self._spend_on(xs, conditions)
+        self._spend_on(self._in_range(xs), conditions)
         return self.engine.entropy(xs, conditions)
 
     def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
-        if len(set(others)) < len(others) or any((self._in_range(xs) == other).any() for other in others):
+        if len(set(others)) < len(others) or any((xs == other).any() for other in others):
             raise ParameterError(SAME_COLUMN)
         self.spend(len(xs))
 

@@ -228,13 +228,15 @@ class _HSICEngine:
         self._clusters = None if found is None else found[self._order]
         self._exchange = None if found is None else Exchange.of(test.permute, table.n_rows, self._clusters)
         self._sides: dict[tuple[int, ...], _Side] = {}
+        self._kept_bytes = 0
 
     def side(self, columns: tuple[int, ...]) -> _Side:
         """Return the features of the joint kernel of some columns, and cache them."""
         if columns not in self._sides:
-            if sum(kept.features.nbytes for kept in self._sides.values()) > KEPT_BYTES:
-                self._sides = {}
+            if self._kept_bytes > KEPT_BYTES:
+                self._sides, self._kept_bytes = {}, 0
             self._sides[columns] = _Side(self._features(self._columns(columns)))
+            self._kept_bytes += self._sides[columns].features.nbytes
         return self._sides[columns]
 
     def _features(self, columns: list[Column]) -> np.ndarray:

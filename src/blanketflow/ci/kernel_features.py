@@ -67,6 +67,8 @@ def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> distinct_rows(np.array([[3.0], [1.0], [3.0], [2.0]]))
     (array([0, 1, 3]), array([0, 1, 0, 2]))
     """
+    if values.shape[1] and len(np.unique(values[:, 0])) == len(values):  # the usual case, and the fast one
+        return np.arange(len(values)), np.arange(len(values))
     _, first, kinds = np.unique(values, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)

@@ -62,19 +62,25 @@ class _LeaveOneOut:
         self.is_discrete = np.array([column.is_discrete for column in columns])
         self.values = np.empty((len(numbers), len(columns)))
         self.values[:, ~self.is_discrete], self.values[:, self.is_discrete] = numbers, codes
-        first = slice(MEDIAN_ROWS)
+        self._last = np.empty(0, dtype=np.int64), (np.empty((0, 0)), np.empty((0, 0)))
+        first = np.arange(min(len(self.values), MEDIAN_ROWS))
         self.sigma, numeric_sigmas = _widths(*self.squared_distances(first))
         self.sigmas = np.full(len(columns), self.sigma)
         self.sigmas[~self.is_discrete] = numeric_sigmas
 
-    def squared_distances(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers by column, (p, m), and squared distances in all of them above the diagonal, (m, m)."""
+    def squared_distances(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers by column, (p, m), and squared distances in all of them above the diagonal, (m, m).
+
+        The rows for the widths are often those of the kernels, too; they are not computed twice in a row.
+        """
         from ..kernels.gaussian_without_each import squared_distances
 
-        numbers = np.ascontiguousarray(self.values[rows][:, ~self.is_discrete].T)
-        squares = np.empty((numbers.shape[1], numbers.shape[1]))
-        squared_distances(numbers, squares)
-        return numbers, squares
+        if not np.array_equal(rows, self._last[0]):
+            numbers = np.ascontiguousarray(self.values[rows][:, ~self.is_discrete].T)
+            squares = np.empty((numbers.shape[1], numbers.shape[1]))
+            squared_distances(numbers, squares)
+            self._last = rows, (numbers, squares)
+        return self._last[1]
 
     def kernels(self, part: range, rows: Rows, others: Rows | None = None) -> Iterator[np.ndarray]:
         """Yield the kernel without each column of a part, between rows and others, or for each pair of rows."""

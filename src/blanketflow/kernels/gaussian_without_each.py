@@ -116,7 +116,7 @@ def widths_without_each(values, squares, widths):
     for a in range(m):
         flat[n : n + m - a - 1] = squares[a, a + 1 :]
         n += m - a - 1
-    step = max(1, n_pairs // (16 * NEAR))
+    step = max(1, n_pairs // NEAR)
     sample = np.sort(flat[::step])
     spread = sample[len(sample) * 3 // 4] - sample[len(sample) // 4]
     middle = middle_of_positive(flat)[0] if sample[-1] else 0.0

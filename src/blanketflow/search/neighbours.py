@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult
-from ..core.ties import comparable_number
+from ..core.ties import BITS, comparable_number
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
 from .tiers import NO_TIERS, Tiers, may_separate
@@ -81,6 +81,10 @@ def askable_sets(
         size += 1
 
 
+#: A number below another one times this, both negative, is also below it where both are rounded to be compared.
+CLEARLY_LESS = 1.0 + 2.0 ** (2 - BITS)
+
+
 class WeakestTest:
     """The weakest dependence among one feature's tests, and its conditioning set."""
 
@@ -90,6 +94,8 @@ class WeakestTest:
 
     def see(self, result: CIResult, given: Sequence[str]) -> None:
         """Take a further result into account."""
+        if result.log_p < self.result.log_p * CLEARLY_LESS:
+            return  # as most are: no need to round
         strength = strength_of(result)
         if strength < self._strength:
             self.result, self.given, self._strength = result, tuple(given), strength

@@ -51,19 +51,26 @@ def _check_step(step: Any, stage: str, known: frozenset[str], target: str) -> No
     if not isinstance(step, Step):
         raise WrongAnswerError(f"{stage} returned {shown(step)} among its steps, which is not a Step")
     _check_feature(step.feature, f"{stage} returned", known, target)
-    of = f"{stage} returned for feature {shown(step.feature)}"
+    wrong = _what_is_wrong(step)
+    if wrong:
+        raise WrongAnswerError(f"{stage} returned for feature {shown(step.feature)} {wrong}")
+
+
+def _what_is_wrong(step: Step) -> str:
+    """Return what is wrong with a step's fields; nothing if they are as they must be."""
     if not _is_number(step.importance) or not math.isfinite(step.importance):
-        raise WrongAnswerError(f"{of} the importance {shown(step.importance)}, which is not a finite number")
+        return f"the importance {shown(step.importance)}, which is not a finite number"
     if not _is_number(step.p_value) or not 0 <= step.p_value <= 1:
-        raise WrongAnswerError(f"{of} the p-value {shown(step.p_value)}, which is not between 0 and 1")
+        return f"the p-value {shown(step.p_value)}, which is not between 0 and 1"
     if not _is_number(step.statistic) or math.isnan(step.statistic):
-        raise WrongAnswerError(f"{of} the statistic {shown(step.statistic)}, which is not a number")
+        return f"the statistic {shown(step.statistic)}, which is not a number"
     if not isinstance(step.kept, bool | np.bool_):
-        raise WrongAnswerError(f"{of} kept={shown(step.kept)}, which is neither true nor false")
+        return f"kept={shown(step.kept)}, which is neither true nor false"
     if not (isinstance(step.role, str) and isinstance(step.group, str)):
-        raise WrongAnswerError(f"{of} role {shown(step.role)} and group {shown(step.group)}: both must be text")
+        return f"role {shown(step.role)} and group {shown(step.group)}: both must be text"
     if step.given is not None and not all(isinstance(name, str) for name in step.given):
-        raise WrongAnswerError(f"{of} the conditioning set {shown(step.given)}, which does not consist of names")
+        return f"the conditioning set {shown(step.given)}, which does not consist of names"
+    return ""
 
 
 def _check_feature(feature: Any, where: str, known: frozenset[str], target: str) -> None:
@@ -73,4 +80,4 @@ def _check_feature(feature: Any, where: str, known: frozenset[str], target: str)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real)
+    return type(value) is float or isinstance(value, numbers.Real)  # the usual case, and the fast one
