@@ -207,7 +207,7 @@ def test_stability_is_of_the_features_and_not_of_their_places_in_an_answer(tmp_p
     assert answer.nogueira(found["f-10"], 4) == pytest.approx(-1)  # two sets of two of four with nothing in common
 
 
-def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have():
+def test_earlier_scores_are_kept_where_a_run_has_not_the_data_set_with_the_selector():
     import answer
 
     def scores(score, *datasets, selectors=("all", "auto")):
@@ -217,5 +217,5 @@ def test_earlier_scores_of_other_data_sets_are_kept_for_selectors_that_both_have
 
     joined = answer.with_earlier(scores(2, "b"), scores(1, "a", "b", selectors=("all", "auto", "boruta")))
     assert joined[["dataset", "selector", "score"]].values.tolist() == [
-        ["a", "all", 1], ["a", "auto", 1], ["b", "all", 2], ["b", "auto", 2]
+        ["a", "all", 1], ["a", "auto", 1], ["a", "boruta", 1], ["b", "all", 2], ["b", "auto", 2], ["b", "boruta", 1]
     ]  # fmt: skip

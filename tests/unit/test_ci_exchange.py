@@ -13,7 +13,7 @@ from scipy.stats import ttest_1samp
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.cpi import exchanged, regression
-from blanketflow.ci.exchange import CLUSTERS, WITHIN_CLUSTERS, Exchange
+from blanketflow.ci.exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
@@ -225,7 +225,7 @@ def test_fit_knows_groups_and_says_where_a_test_does_not():
         bf.GS(ci_test=clusters).fit(X, y)
 
 
-def test_a_run_knows_groups_and_its_specs_stay_as_they_were(tmp_path):
+def test_a_run_knows_groups_and_its_specs_say_what_is_permuted(tmp_path):
     X, y, patient = study()
     asked = {"folds": 0, "evaluation": 0, "ci_tests": {"exchanged": {"type": "mi-permutation", "permute": CLUSTERS}}}
     found = bf.compare(X, y, {"gs": {"method": "gs", "ci_test": "exchanged"}}, groups=patient, **asked)
@@ -238,7 +238,7 @@ def test_a_run_knows_groups_and_its_specs_stay_as_they_were(tmp_path):
         "selectors": {name: {"method": "gs", "ci_test": name} for name in ("plain", "exchanged")},
     }
     plan = make_plan(config, lambda name: name)
-    assert "permute" not in json.loads(plan.test_spec("with", "plain"))["options"]
+    assert json.loads(plan.test_spec("with", "plain"))["options"]["permute"] == ROWS
     assert json.loads(plan.test_spec("with", "exchanged"))["options"]["permute"] == CLUSTERS
     assert [(skip.dataset, skip.selector) for skip in plan.skipped] == [("without", "exchanged")]
     assert plan.skipped[0].reason == "permute of mi-permutation needs groups, and the data set has none"

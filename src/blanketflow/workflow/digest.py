@@ -10,13 +10,9 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-from ..core.parameters import Configurable
-from ..core.registry import look_up
 
 PACKAGE = "blanketflow"
 ROOT = Path(__file__).parents[1]
@@ -38,22 +34,6 @@ def code_digest(*starts: Path) -> str:
         Python files, and others that a result is made of.
     """
     return _hash("\n".join(sorted(_read(path)[0] for path in files_of(*starts))).encode())
-
-
-def file_of(found: type) -> Path:
-    """Return the file of a class."""
-    return Path(inspect.getfile(found))
-
-
-def files_of_configured(configured: Configurable) -> list[Path]:
-    """Return the files of a method or test, and of the model and the CI test that it finds by name."""
-    model = configured.options().get("model") if "model" in configured.parameters() else None
-    name = model.get("type") if isinstance(model, Mapping) else model
-    is_found = isinstance(name, str) and name not in getattr(configured, "own_models", ())
-    found_files = [file_of(look_up("blanketflow.models", name, "model"))] if is_found else []
-    test = configured.options().get("importance_test")
-    found_files += [file_of(look_up("blanketflow.ci", test, "CI test"))] if isinstance(test, str) else []
-    return [file_of(type(configured)), *found_files]
 
 
 def files_of(*starts: Path) -> set[Path]:

@@ -22,7 +22,8 @@ from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
-from .digest import code_digest, file_of, files_of_configured
+from .configured_files import file_of, files_of_configured
+from .digest import code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
