@@ -74,7 +74,7 @@ def test_a_constant_of_a_kernel_changes_the_digests_of_what_uses_it_and_no_other
 
 def test_auto_is_made_of_the_rankings_and_models_that_it_asks():
     auto, relief = (files_of(SOURCE / "selectors" / name) for name in ("wrappers/auto.py", "filters/relief.py"))
-    asked = ("selectors/filters/jmi.py", "models/lightgbm.py", "models/knn.py", "search/smallest.py")
+    asked = ("selectors/filters/jmi.py", "models/lightgbm.py", "models/knn.py", "search/smallest_set.py")
     assert {SOURCE / name for name in asked} <= auto and not {SOURCE / name for name in asked} & relief
 
 

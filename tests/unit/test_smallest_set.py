@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from blanketflow.search.smallest import corrected_loss, smallest_set, undecided_size
+from blanketflow.search.smallest_set import corrected_loss, smallest_set, undecided_size
 
 
 def literal(losses, sizes, n_parts):

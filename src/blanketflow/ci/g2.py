@@ -18,7 +18,7 @@ class G2(ContingencyTest):
     """G2 test on the contingency tables of X and Y in each stratum of the conditioning set.
 
     Numeric columns are binned on the rows of the bound table. A set of columns as X is one variable whose levels are
-    the combinations that occur.
+    the combinations that occur. `contingency.py` says which tests are reliable and what their degrees of freedom are.
 
     With sampling weights or clusters counts are sums of weights of mean 1, and p-values those of Rao and Scott's
     correction of the second order from the totals of clusters (`cluster_totals.py`). `statistic`, `dof` and `reliable`

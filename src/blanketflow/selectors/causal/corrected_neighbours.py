@@ -12,7 +12,7 @@ from ...ci.resolution import why_a_correction_admits_none
 from ...core.parameters import choice
 from ...search.steps import Step
 from ..base import Problem
-from .neighbourhood import MB_GUARANTEE, Neighbourhoods, ParentsAndChildren
+from .neighbours_and_spouses import MB_GUARANTEE, Neighbourhoods, ParentsAndChildren
 
 #: What the cards of these methods say alike.
 PC_GUARANTEE = (

@@ -9,7 +9,7 @@ from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import max_min_neighbours
 from .corrected_neighbours import CORRECTED_MB_GUARANTEE, NeighboursAndSpouses
-from .neighbourhood import MB_COST
+from .neighbours_and_spouses import MB_COST
 
 
 @dataclass

@@ -9,7 +9,7 @@ from ...core.cards import Card
 from ...search.neighbours import FindNeighbours
 from ...search.parents_and_children import max_min_neighbours
 from .corrected_neighbours import CORRECTION_REFERENCE, PC_GUARANTEE, CorrectedParentsAndChildren
-from .neighbourhood import PC_COST
+from .neighbours_and_spouses import PC_COST
 
 
 @dataclass

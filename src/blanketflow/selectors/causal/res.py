@@ -12,7 +12,7 @@ from ...search.parents_and_children import interleaved_neighbours
 from ...search.steps import MEMBER, Step, step
 from ...search.strength import strongest_first
 from ..base import Method, Problem
-from .neighbourhood import SYMMETRIES, Neighbourhoods, neighbourhoods
+from .neighbours_and_spouses import SYMMETRIES, Neighbourhoods, neighbourhoods
 
 
 @dataclass

@@ -18,7 +18,7 @@ from ...search.strength import is_dependent, is_independent
 from ..base import Method, Problem
 from . import corrected_members
 from .gs import CORRECTION_GUARANTEE
-from .neighbourhood import neighbourhoods
+from .neighbours_and_spouses import neighbourhoods
 
 
 @dataclass

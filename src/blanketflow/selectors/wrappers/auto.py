@@ -11,7 +11,7 @@ import numpy as np
 from ...core.cards import CLASSIFICATION, Card
 from ...core.parameters import integer
 from ...core.seeds import derive_rng, derive_seed
-from ...search.smallest import corrected_loss, smallest_set, undecided_size
+from ...search.smallest_set import corrected_loss, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..learning import task_of

@@ -15,10 +15,10 @@ from ...core.seeds import derive_rng
 from ...search.steps import Step
 from ..base import Method, Problem
 from .banded_knockoffs import banded_law
+from .columns_for_knockoffs import columns_of, known_columns
 from .covariance_option import BANDED, FACTOR, TakesCovariance, covariance_option
 from .factor_knockoffs import factor_law
 from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
-from .knockoff_columns import columns_of, known_columns
 from .knockoff_filter import e_values, fewest, passing
 from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
 from .knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs

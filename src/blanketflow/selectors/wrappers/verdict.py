@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.table import Table
-from ...search.smallest import MOST_LOST, Corrected
+from ...search.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
 from .judged_round import ALL, NONE
 
