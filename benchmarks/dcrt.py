@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from blanketflow.ci.multiple_testing import BH, BY, rejected
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.spread import standardised
-from blanketflow.selectors.wrappers.distillation import dcrt_p_values
+from blanketflow.selectors.knockoff.distillation import dcrt_p_values
 
 N_FEATURES, N_SIGNALS, EFFECT, ALPHA = 120, 40, 0.25, 0.1
 CORRELATIONS = 0.5 ** np.abs(np.subtract.outer(range(N_FEATURES), range(N_FEATURES)))

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.wrappers.knockoff_filter import e_values, passing
+from blanketflow.selectors.knockoff.knockoff_filter import e_values, passing
 from blanketflow.selectors.wrappers.knockoffs import Knockoffs
 
 LEVELS = (0.05, 0.1, 0.2)

@@ -23,11 +23,11 @@ from blanketflow.ci.multiple_testing import BH, rejected
 from blanketflow.core.seeds import derive_rng, seed_32
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.wrappers.distillation import dcrt_p_values
-from blanketflow.selectors.wrappers.gaussian_knockoffs import AUTO, law_of
-from blanketflow.selectors.wrappers.knockoff_filter import threshold
-from blanketflow.selectors.wrappers.knockoff_importances import LASSO, excess
-from blanketflow.selectors.wrappers.knockoff_pairs import Pair
+from blanketflow.selectors.knockoff.distillation import dcrt_p_values
+from blanketflow.selectors.knockoff.gaussian_knockoffs import AUTO, law_of
+from blanketflow.selectors.knockoff.knockoff_filter import threshold
+from blanketflow.selectors.knockoff.knockoff_importances import LASSO, excess
+from blanketflow.selectors.knockoff.knockoff_pairs import Pair
 
 LEVELS = (0.05, 0.1, 0.2)
 N_SIGNALS = 40

@@ -11,10 +11,10 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.wrappers.conditional_pairs import conditional_pairs, drawn_pairs
-from blanketflow.selectors.wrappers.discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
-from blanketflow.selectors.wrappers.knockoff_pairs import discrete_pairs
-from blanketflow.selectors.wrappers.table_factors import Factor, Factors, elimination_order
+from blanketflow.selectors.knockoff.conditional_pairs import conditional_pairs, drawn_pairs
+from blanketflow.selectors.knockoff.discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
+from blanketflow.selectors.knockoff.knockoff_pairs import discrete_pairs
+from blanketflow.selectors.knockoff.table_factors import Factor, Factors, elimination_order
 
 
 def made_up(name, sizes, parents, seed=0):

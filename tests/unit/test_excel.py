@@ -64,6 +64,11 @@ def test_what_is_wrong_with_the_first_sheet_names_the_others(tmp_path):
         read_source("demo", spec, 0)
     with pytest.raises(DataError, match=r"no rows\.$"):
         read_source("demo", {**spec, "sheet": "Notes"}, 0)
+    spec = write(tmp_path / "t.xlsx", {"Cover": pd.DataFrame({"read me": ["first"]}), "Patients": FRAME})
+    with pytest.raises(
+        DataError, match=r"no column '.*', which target names\. That is sheet 'Cover'\. .*: 'Patients'\.$"
+    ):
+        read_source("demo", spec, 0)
 
 
 def test_cells_of_all_kinds(tmp_path):

@@ -13,12 +13,12 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import DataError
 from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
-from blanketflow.selectors.wrappers.dependence_rankings import by_blanket
-from blanketflow.selectors.wrappers.held_out import ALL, NONE, judge, sizes_of
-from blanketflow.selectors.wrappers.portfolio import CONSENSUS, RANKINGS, rankings
-from blanketflow.selectors.wrappers.roles import roles_of
-from blanketflow.selectors.wrappers.rows import Rows
-from blanketflow.selectors.wrappers.verdict import stand_ins
+from blanketflow.selectors.judged.dependence_rankings import by_blanket
+from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
+from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, rankings
+from blanketflow.selectors.judged.roles import roles_of
+from blanketflow.selectors.judged.rows import Rows
+from blanketflow.selectors.judged.verdict import stand_ins
 
 
 def planted(n=240, d=10, seed=0):
@@ -127,7 +127,7 @@ def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
         seen.append(rankings(rows, wanted))
         return seen[-1]
 
-    with mock.patch("blanketflow.selectors.wrappers.judged_round.rankings", watched):
+    with mock.patch("blanketflow.selectors.judged.judged_round.rankings", watched):
         judged = judge(features, target, 0, 4, 1000, lambda: None)
     assert len(seen) == 4
     for name, order in judged.orders.items():

@@ -7,13 +7,13 @@ from scipy import stats
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
-from blanketflow.selectors.wrappers.distillation import (
+from blanketflow.selectors.knockoff.distillation import (
     dcrt_p_values,
     kept_by_lasso,
     left_of_features,
     left_of_target,
 )
-from blanketflow.selectors.wrappers.gaussian_knockoffs import shrinkage
+from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
 
 CORRELATIONS = 0.6 ** np.abs(np.subtract.outer(range(6), range(6)))
 

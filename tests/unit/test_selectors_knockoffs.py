@@ -11,12 +11,12 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError, UnknownNameError, UnreliableWarning
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.wrappers.columns_for_knockoffs import known_columns
-from blanketflow.selectors.wrappers.gaussian_knockoffs import law_of, shrinkage, wide_law
-from blanketflow.selectors.wrappers.knockoff_distances import reconstructing_least
-from blanketflow.selectors.wrappers.knockoff_filter import e_values, passing, threshold
-from blanketflow.selectors.wrappers.knockoff_importances import excess
-from blanketflow.selectors.wrappers.knockoff_pairs import Pair
+from blanketflow.selectors.knockoff.columns_for_knockoffs import known_columns
+from blanketflow.selectors.knockoff.gaussian_knockoffs import law_of, shrinkage, wide_law
+from blanketflow.selectors.knockoff.knockoff_distances import reconstructing_least
+from blanketflow.selectors.knockoff.knockoff_filter import e_values, passing, threshold
+from blanketflow.selectors.knockoff.knockoff_importances import excess
+from blanketflow.selectors.knockoff.knockoff_pairs import Pair
 
 CHAIN = 0.6 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
 

@@ -1,5 +1,6 @@
 """Jobs that do several things on a data set: which they are, and that they write what jobs of each write."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -170,9 +171,10 @@ def test_they_write_what_a_job_of_each_writes(run, tmp_path):
     assert run.contents() == Run(tmp_path).one_by_one().contents()
 
 
-def test_what_stands_is_kept_and_what_is_asked_for_otherwise_or_damaged_is_made_again(run):
+def test_what_stands_is_kept_and_what_is_asked_for_otherwise_or_damaged_is_made_again(run, tmp_path):
+    folder = shutil.copytree(run.table.parents[2], tmp_path / "own")
+    run = Run(folder)
     before = run.seconds()
-    folder = run.table.parents[2]
     assert run.together().seconds() == before
     mim = {**CONFIG["selectors"], "mim": {"method": "mim", "n_features": 4}}
     other = Run(folder, selectors=mim).together()

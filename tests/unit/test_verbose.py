@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import blanketflow as bf
 from blanketflow.core.errors import ConfigError, DataError, ParameterError, UnknownNameError
-from blanketflow.selectors.wrappers.held_out import judge
+from blanketflow.selectors.judged.held_out import judge
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 3))

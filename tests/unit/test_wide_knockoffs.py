@@ -7,11 +7,11 @@ import blanketflow as bf
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
 from blanketflow.selectors.base import Problem
-from blanketflow.selectors.wrappers import banded_knockoffs, factor_knockoffs
-from blanketflow.selectors.wrappers.banded_knockoffs import Regressions, banded_law, regressions_of
-from blanketflow.selectors.wrappers.factor_knockoffs import FactorLaw, loadings_of
-from blanketflow.selectors.wrappers.knockoff_distances import reconstructing_least
-from blanketflow.selectors.wrappers.knockoff_importances import by_lasso
+from blanketflow.selectors.knockoff import banded_knockoffs, factor_knockoffs
+from blanketflow.selectors.knockoff.banded_knockoffs import Regressions, banded_law, regressions_of
+from blanketflow.selectors.knockoff.factor_knockoffs import FactorLaw, loadings_of
+from blanketflow.selectors.knockoff.knockoff_distances import reconstructing_least
+from blanketflow.selectors.knockoff.knockoff_importances import by_lasso
 
 
 class OnesOfEach:

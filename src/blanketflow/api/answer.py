@@ -216,7 +216,7 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from ..data.weights import repeated_rows
     from ..models import build_estimator
     from ..models.encode import USUAL
-    from ..selectors.wrappers.judged_round import panel_of
+    from ..selectors.judged.judged_round import panel_of
 
     selector = selector.set_output(transform="pandas") if hasattr(X, "columns") else selector
     found = selector.transform(X)

@@ -58,6 +58,8 @@ def read_xlsx(name: str, path: Path, spec: Mapping[str, Any], markers: MissingMa
                 check_names(name, header[1:] if header[0] == UNNAMED and len(header) > 1 else header)
             else:
                 rows, header = chain([header], rows), [f"x{j}" for j in range(len(header))]
+            if isinstance(target := spec.get("target"), str) and others and target not in header:
+                raise DataError(f"{name}: there is no column {target!r}, which target names.")
             as_text, drop = setting(spec, "categorical"), setting(spec, "drop")
             columns = columns_of_rows(name, header, rows, as_text, markers, None, dialect, drop)
         _check_formulas(name, path, sheet.title)

@@ -12,8 +12,8 @@ from ...core.seeds import derive_rng
 from ...core.table import Column
 from ...models.encode import moderated
 from ...models.predictions import probabilities
+from ..judged.model_rankings import linear_model
 from ..learning import estimator_for
-from ..wrappers.model_rankings import linear_model
 
 #: Parts of the rows, each predicted by what was fitted on the others; at most, if a class has so many rows.
 N_PARTS = 5

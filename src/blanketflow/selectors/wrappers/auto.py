@@ -14,12 +14,12 @@ from ...core.seeds import derive_rng, derive_seed
 from ...search.smallest_set import corrected_loss, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
+from ..judged.held_out import Judged, judge
+from ..judged.judged_round import ALL, NONE
+from ..judged.roles import roles_of
+from ..judged.rows import Rows
+from ..judged.verdict import stand_ins, verdict
 from ..learning import task_of
-from .held_out import Judged, judge
-from .judged_round import ALL, NONE
-from .roles import roles_of
-from .rows import Rows
-from .verdict import stand_ins, verdict
 
 
 @dataclass

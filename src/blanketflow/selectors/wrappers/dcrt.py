@@ -14,9 +14,9 @@ from ...core.parameters import choice, number
 from ...search.steps import Step
 from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
-from .columns_for_knockoffs import columns_of, known_columns
-from .covariance_option import TakesCovariance, covariance_option
-from .distillation import dcrt_p_values
+from ..knockoff.columns_for_knockoffs import columns_of, known_columns
+from ..knockoff.covariance_option import TakesCovariance, covariance_option
+from ..knockoff.distillation import dcrt_p_values
 
 
 @dataclass

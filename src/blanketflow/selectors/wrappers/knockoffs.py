@@ -14,14 +14,14 @@ from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...search.steps import Step
 from ..base import Method, Problem
-from .banded_knockoffs import banded_law
-from .columns_for_knockoffs import columns_of, known_columns
-from .covariance_option import BANDED, FACTOR, TakesCovariance, covariance_option
-from .factor_knockoffs import factor_law
-from .gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
-from .knockoff_filter import e_values, fewest, passing
-from .knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
-from .knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
+from ..knockoff.banded_knockoffs import banded_law
+from ..knockoff.columns_for_knockoffs import columns_of, known_columns
+from ..knockoff.covariance_option import BANDED, FACTOR, TakesCovariance, covariance_option
+from ..knockoff.factor_knockoffs import factor_law
+from ..knockoff.gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
+from ..knockoff.knockoff_filter import e_values, fewest, passing
+from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
+from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
 
 #: A table of more rows for each column, and no more columns, has its lasso by products.
 MANY_ROWS, FEW_COLUMNS = 8, 4000

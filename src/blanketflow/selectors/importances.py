@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.cards import CLASSIFICATION
-from ...core.errors import DataError, ParameterError
-from ...core.parts import balanced_parts
-from ...core.seeds import derive_rng, seed_32
-from ...core.table import Column, Table
-from ...models.encode import Design, design, moderate, moderated
-from ..learning import estimator_for, task_of
+from ..core.cards import CLASSIFICATION
+from ..core.errors import DataError, ParameterError
+from ..core.parts import balanced_parts
+from ..core.seeds import derive_rng, seed_32
+from ..core.table import Column, Table
+from ..models.encode import Design, design, moderate, moderated
+from .learning import estimator_for, task_of
 
 #: Cells of the permuted copies of rows that a model is asked of at once: 32 MB.
 MOST_CELLS = 2**22
@@ -127,7 +127,7 @@ def own_weights(fitted: Any) -> np.ndarray | None:
     """
     from sklearn.pipeline import Pipeline
 
-    from ...models.lazy_estimator import LazyEstimator
+    from ..models.lazy_estimator import LazyEstimator
 
     while isinstance(fitted, LazyEstimator | Pipeline):
         fitted = fitted[-1] if isinstance(fitted, Pipeline) else fitted.estimator_

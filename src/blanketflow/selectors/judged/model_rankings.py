@@ -13,8 +13,8 @@ from ...models.forest import Forest
 from ...models.lightgbm import LightGBM
 from ...models.logistic import Logistic
 from ...models.ridge import Ridge
+from ..importances import own_weights
 from ..learning import estimator_for, task_of
-from .importances import own_weights
 from .rows import Rows
 
 #: Strengths of the penalty on the path of the lasso, and the last as a share of the first, which lets nothing in.

@@ -19,8 +19,8 @@ from ...core.table import Column, Table
 from ...models.encode import moderated
 from ..base import Problem
 from ..filters.linear_similarity import target_columns
+from ..importances import own_weights
 from ..learning import estimator_for
-from .importances import own_weights
 from .knockoff_pairs import Pair
 from .lasso_of_products import weights_by_products
 
