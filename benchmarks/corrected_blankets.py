@@ -31,10 +31,14 @@ OTHERS = {
     "gs": bf.GS,
     "inter-iamb": bf.InterIAMB,
     "fast-iamb": bf.FastIAMB,
+    "kiamb": bf.KIAMB,
+    "mixed-mb": bf.MixedMB,
     "hiton-mb": bf.HITONMB,
+    "mmmb": bf.MMMB,
+    "pcmb": bf.PCMB,
+    "ipc-mb": bf.IPCMB,
+    "stmb": bf.STMB,
 }
-#: At most so many tables of a design where a search takes half a second.
-MOST_TABLES = {"hiton-mb": 40}
 CORRECTIONS = ("none", "bh", "by")
 
 
@@ -66,7 +70,7 @@ def measured(design: str, number: int, methods: dict[str, type]) -> list[dict[st
     X, y, true = sample(design, number)
     found = []
     for method, selector in methods.items():
-        for correction in CORRECTIONS if number < MOST_TABLES.get(method, number + 1) else ():
+        for correction in CORRECTIONS:
             fitted = selector(ci_test="fisher-z", alpha=ALPHA, correction=correction).fit(X, y)
             chosen = fitted.get_support(indices=True)
             right = len(np.intersect1d(chosen, true))

@@ -1,7 +1,7 @@
 """Our error control beside `hidimstat` and `knockpy`, on the same tables: `make error-control-packages`.
 
-Draws are kept in docs/knockoff-packages.csv, so that a run goes on where the last one ended. docs/knockoff-packages.md
-shows the false discovery rate and the power by q.
+Draws are kept in results/knockoff_packages.parquet, so that a run goes on where the last one ended.
+docs/knockoff-packages.md shows the false discovery rate and the power by q.
 """
 
 from __future__ import annotations
@@ -184,7 +184,12 @@ METHODS: dict[str, Callable[[Design, np.ndarray, np.ndarray, int], Selected]] = 
 
 
 #: At most so many tables of what takes seconds for each.
-MOST_TABLES = {"hidimstat knockoffs": 10, "hidimstat dCRT": 10, "stability-selection": 100}
+MOST_TABLES = {
+    "hidimstat knockoffs": 10,
+    "hidimstat dCRT": 10,
+    "hidimstat dCRT, fit_y=False": 100,
+    "stability-selection": 100,
+}
 
 
 def measured(name: str, number: int, method: str) -> list[dict[str, object]]:
@@ -224,25 +229,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget-minutes", type=float, default=10.0, help="of CPU time; 0 only writes the page")
     parser.add_argument("--tables", type=int, default=1000, help="tables of each design")
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS), help="those to measure")
     arguments = parser.parse_args()
     kept = knockoff_packages_page.RESULTS
-    known = pd.read_csv(kept) if kept.exists() else pd.DataFrame(columns=["design", "draw", "method"])
-    done = set(zip(known["design"], known["draw"], known["method"], strict=True))
+    known = pd.read_parquet(kept) if kept.exists() else pd.DataFrame(columns=["design", "draw", "method"])
+    done, rows = set(zip(known["design"], known["draw"], known["method"], strict=True)), known.to_dict("records")
     asked = (
         (design, number, method)
         for number in range(arguments.tables)
         for design in DESIGNS
-        for method in METHODS
+        for method in arguments.methods
         if number < MOST_TABLES.get(method, arguments.tables)
     )
     stop = time.process_time() + 60 * arguments.budget_minutes
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the packages, on lassos that did not converge
-        for one in asked:
-            if one not in done and time.process_time() < stop:
-                rows = pd.DataFrame(measured(*one))
-                rows.to_csv(kept, mode="a", header=not kept.exists(), index=False, float_format="%.6g")
-    knockoff_packages_page.write(pd.read_csv(kept))
+    try:
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the packages, on lassos that did not converge
+            for one in asked:
+                if one not in done and time.process_time() < stop:
+                    rows += measured(*one)
+    finally:  # also of a run that is stopped
+        pd.DataFrame(rows).to_parquet(kept, index=False)
+    knockoff_packages_page.write(pd.DataFrame(rows))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
 
 DOCS = page.ROOT / "docs"
-RESULTS = DOCS / "knockoff-packages.csv"
+RESULTS = page.ROOT / "benchmarks" / "results" / "knockoff_packages.parquet"
 #: Drawn in this order; ours have full lines.
 LOOKS = {
     "knockoffs": (BLUE, [1, 0]),
