@@ -2,7 +2,7 @@
 
 Run it on a quiet machine of two cores or more: wall seconds say nothing on a busy one, so the load before each case is
 recorded beside them. BLAS has one thread; the least of three counts. `link` is read from the folder that
-BLANKETFLOW_DATA names. `--only ppfs mrmr` runs some of the cases. Prints the table, and writes two_cores.json, from
+BLANKETFLOW_DATA names. `--only ppfs` runs one of the cases. Prints the table, and writes two_cores.json, from
 which `python benchmarks/page.py` puts it into docs/performance.md.
 """
 
@@ -19,10 +19,7 @@ from suite.record import OWN, Record
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
-from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import read_network
-from blanketflow.selectors import get_method
-from blanketflow.selectors.run_fold import run_fold
 
 REPEATS = 3
 #: From `n_jobs` to the work.
@@ -44,35 +41,6 @@ def blankets(is_tiny: bool) -> tuple[str, Work]:
     return name, lambda n_jobs: bf.blankets(table, "hiton-mb", "g2", alpha=0.01, n_jobs=n_jobs)
 
 
-def of_many_rows(method: str, **asked: object) -> Callable[[bool], tuple[str, Work]]:
-    """One search by G2 on rows of ALARM, one byte a cell, coding included."""
-
-    def case(is_tiny: bool) -> tuple[str, Work]:
-        drawn = read_network("alarm").sample(100 if is_tiny else 4_000_000, seed=1).columns
-        columns = [Column(c.name, c.kind, c.values.astype(np.int8), c.levels) for c in drawn]
-        target = next(column for column in columns if column.name == "HYPOVOLEMIA")
-        table = Table([column for column in columns if column is not target])
-
-        def work(n_jobs: int) -> object:
-            return run_fold(
-                get_method(method, "two_cores", asked), bf.get_ci_test("g2"), table, target, 1, n_jobs=n_jobs
-            )
-
-        return f"{table.n_rows:,} x {len(table)}", work
-
-    return case
-
-
-def fitted(method: str, n_rows: int, width: int) -> Callable[[bool], tuple[str, Work]]:
-    """One search on a table of numbers."""
-
-    def case(is_tiny: bool) -> tuple[str, Work]:
-        X, y = numbers(60 if is_tiny else n_rows, 4 if is_tiny else width)
-        return f"{len(X):,} x {X.shape[1]}", lambda n_jobs: bf.get_selector(method, n_jobs=n_jobs).fit(X, y)
-
-    return case
-
-
 def numbers(n_rows: int, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Return noise, and two classes that three columns tell of."""
     rng = np.random.default_rng(0)
@@ -83,11 +51,6 @@ def numbers(n_rows: int, width: int) -> tuple[np.ndarray, np.ndarray]:
 CASES: dict[str, Callable[[bool], tuple[str, Work]]] = {
     "ppfs": ppfs,
     "blankets": blankets,
-    "mrmr": of_many_rows("mrmr", n_features=20),
-    "hiton-mb": of_many_rows("hiton-mb"),
-    "relief": fitted("relief", 5_000, 100),
-    "bahsic": fitted("bahsic", 1_000, 300),
-    "permutation-importance": fitted("permutation-importance", 20_000, 50),
 }
 
 

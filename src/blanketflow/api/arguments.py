@@ -62,10 +62,7 @@ SHARED: dict[str, Parameter] = {
     ),
     "imputations": N_COPIES,
     "n_jobs": Parameter(
-        "integer",
-        "Folds that run at a time, at most one per core; without folds, how many share the search where it can be "
-        "shared, such as the counting of ``g2`` and ``chi2`` on many rows; -1 uses all cores, None is 1.",
-        nullable=True,
+        "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True
     ),
     "verbose": Parameter(
         "integer", "What is said on stderr: 0 nothing, 1 a line per stage of each fold, 2 one per step too.", at_least=0

@@ -8,7 +8,6 @@ from itertools import chain
 import numpy as np
 
 from ..core.mapped_file import MappedFile
-from ..core.threads import in_threads
 
 #: Columns with more levels have no bit sets, which would need too much memory.
 MOST_BIT_SETS = 64
@@ -47,14 +46,12 @@ class CodedColumns:
         """The kernels' arrays: rows, start of each level, first level and number of levels per column, bit sets."""
         return self.rows, self.level_start, self.first_level, self.n_levels, self.level_bits, self.first_bits
 
-    def ensure(self, positions: Iterable[int], n_threads: int = 1) -> None:
-        """Code the columns at these positions that are not coded yet, one for each thread at a time."""
+    def ensure(self, positions: Iterable[int]) -> None:
+        """Code the columns at these positions, unless they are coded already."""
         if not self._coded.issuperset(positions):
-            missing = [position for position in dict.fromkeys(positions) if position not in self._coded]
-            for start in range(0, len(missing), n_threads):
-                asked = missing[start : start + n_threads]
-                for position, coded in zip(asked, in_threads(self._code, asked, n_threads), strict=True):
-                    self._add(position, *coded)
+            for position in positions:
+                if position not in self._coded:
+                    self._add(position, *self._code(position))
 
     def stratify(self, positions: Sequence[int], target: int = -1) -> tuple[np.ndarray, int, float]:
         """Return each row's stratum by some columns, the number of strata, and the number of combinations of levels.

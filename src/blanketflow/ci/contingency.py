@@ -16,7 +16,6 @@ from ..core.mapped_file import any_mapped
 from ..core.parameters import choice, integer, number
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
-from ..core.threads import in_threads, shares
 from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
 from .coded_columns import CodedColumns, JointColumns
@@ -36,8 +35,6 @@ MOST_CELLS, CELLS_PER_ROW = 2**17, 16
 MANY = 256
 #: The largest number of codes (4 bytes each) for which sets of columns are coded at once.
 MOST_JOINT_CODES = 2**22
-#: A thread has at least this many cells to code or count; fewer are sooner done without it.
-WORTH_A_THREAD = 2**18
 #: c log c is tabulated up to this count.
 MOST_TERMS = 2**20
 
@@ -127,13 +124,9 @@ P_IS_1 = ("auto", "independent")
 
 
 class ContingencyEngine:
-    """Counts the candidates of a query and turns statistics into p-values.
-
-    `n_threads` threads share the candidates of a query, and columns that are coded, which changes no result.
-    """
+    """Counts the candidates of a query and turns statistics into p-values."""
 
     takes_arrays = True
-    n_threads = 1
 
     def __init__(self, test: ContingencyTest, table: Table, target: int | None) -> None:
         from ..kernels import contingency
@@ -175,27 +168,12 @@ class ContingencyEngine:
 
     def _tests(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         columns, results = self.columns, self._empty_results(len(candidates))
-        columns.ensure((*candidates, target, *given), self._n_coding)
+        columns.ensure((*candidates, target, *given))
         asked, conditions = np.array(candidates, dtype=np.int32), np.array(given, dtype=np.int32)
-
-        def fits(part: slice) -> bool:
-            outputs = [array[part] for array in _outputs(results)]
-            return self._given_tests(
-                *columns.arrays, asked[part], target, conditions, self.n_rows, self.most_cells, *self._rules, *outputs
-            )
-
-        parts = self._shares(len(asked))
-        all_fit = all(in_threads(fits, parts, len(parts)))
-        return results if all_fit else self._thin_tests(columns, asked, target, given)
-
-    def _shares(self, n_candidates: int) -> list[slice]:
-        """Return the candidates of each thread."""
-        return shares(n_candidates, min(self.n_threads, n_candidates * self.n_rows // WORTH_A_THREAD))
-
-    @property
-    def _n_coding(self) -> int:
-        """The number of threads that code a column each."""
-        return self.n_threads if self.n_rows >= WORTH_A_THREAD else 1
+        fits = self._given_tests(
+            *columns.arrays, asked, target, conditions, self.n_rows, self.most_cells, *self._rules, *_outputs(results)
+        )
+        return results if fits else self._thin_tests(columns, asked, target, given)
 
     def _test_many_marginally(self, candidates: np.ndarray, target: int) -> CIResults:
         """Test candidates with an empty conditioning set, for which only the number of occurring levels matters."""
@@ -216,7 +194,7 @@ class ContingencyEngine:
         """All columns as bit sets, for queries about many columns."""
         from .packed_columns import PackedColumns
 
-        return PackedColumns(self._coder, self._n_coding)
+        return PackedColumns(self._coder)
 
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return the plug-in estimate of I(X;Y|Z) of each candidate in nats."""
@@ -240,12 +218,7 @@ class ContingencyEngine:
             return np.empty(0), np.zeros(len(candidates), dtype=bool)
         counted, (cells, n_cells), n_y = packed.is_packed(candidates), found, packed.n_cell_levels(target)
         asked = candidates if counted.all() else candidates[counted]
-
-        def summed(part: slice) -> np.ndarray:
-            return packed.sums(asked[part], cells, n_cells // n_y, n_y, *self.fixed_point)
-
-        parts = self._shares(len(asked))
-        sums = np.concatenate(in_threads(summed, parts, len(parts)))
+        sums = packed.sums(asked, cells, n_cells // n_y, n_y, *self.fixed_point)
         return np.maximum(2.0 * (sums / self.scale), 0.0), counted
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:

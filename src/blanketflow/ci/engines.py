@@ -16,7 +16,6 @@ an engine may have these, which are used if they exist:
   for each candidate, without p-values;
 - `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables;
 - `samples_per_cell(columns)` and `n_complete(columns)`, where rows with missing cells are left out;
-- `n_threads`, which is set to the number of threads that may share a query;
 - `rows_needed(x, target, given)`, which returns how many rows make the test of a column, or of a set of them, reliable.
 """
 

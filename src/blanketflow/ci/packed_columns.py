@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from ..core.cards import BOOLEAN, INTEGER
-from ..core.threads import in_threads
 from ..core.wide_columns import MatrixColumns, SparseColumns
 from .binning import FEW_VALUES, Coder, borders_by_order, cut_points_of_rows
 
@@ -25,17 +24,16 @@ BIT = -1
 class PackedColumns:
     """Columns in the form that kernels/packed_columns.py describes.
 
-    Memory is at most twice the size of the bit sets, besides a chunk of the table. Threads share columns that are coded
-    one by one.
+    Memory is at most twice the size of the bit sets, besides a chunk of the table.
 
     `n_levels`, (d,), is the number of levels that occur in each column.
     """
 
-    def __init__(self, coder: Coder, n_threads: int = 1) -> None:
+    def __init__(self, coder: Coder) -> None:
         from ..kernels import packed_columns, packed_information
 
         self._kernels, self._packed_sums = packed_columns, packed_information.packed_sums
-        self._coder, self._table, self._n_threads = coder, coder.table, n_threads
+        self._coder, self._table = coder, coder.table
         d, self._block = len(self._table), packed_columns.BLOCK
         self.n_levels = np.zeros(d, dtype=np.int64)
         self._first = np.full(d, -1, dtype=np.int64)
@@ -158,10 +156,10 @@ class PackedColumns:
 
     def _pack_singly(self, positions: np.ndarray) -> None:
         """Pack columns that are coded one by one; columns with too many levels are left out."""
-        width = max(self._n_threads, CHUNK // max(1, self._table.n_rows))
+        width = max(1, CHUNK // max(1, self._table.n_rows))
         for at in range(0, len(positions), width):
             asked = positions[at : at + width]
-            coded = in_threads(self._coder.codes, asked.tolist(), self._n_threads)
+            coded = [self._coder.codes(position) for position in asked.tolist()]
             n_levels = np.array([count for _, count in coded], dtype=np.int32)
             self.n_levels[asked] = n_levels
             fits = np.flatnonzero(n_levels <= MOST_LEVELS)

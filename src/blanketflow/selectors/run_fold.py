@@ -232,13 +232,13 @@ def run_fold(
     marginal, bound = None, None
     if test is not None and apart:
         marginal = test_stage(test, table, seed, target.name)[0]
-        bind = partial(_bound, test, seed, target.name, n_jobs)
+        bind = partial(test.bind, seed=seed, target=target.name)
     elif test is not None:
-        bound = _bound(test, seed, target.name, n_jobs, table)
+        bound = test.bind(table, seed=seed, target=target.name)
         marginal = test_marginally(bound, target.name)
         # Without the excluded features there is another table to bind.
         known = bound
-        bind = partial(_bound, test, seed, target.name, n_jobs) if prior.exclude else lambda _: known
+        bind = partial(test.bind, seed=seed, target=target.name) if prior.exclude else lambda _: known
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
@@ -255,14 +255,6 @@ def run_fold(
             outcome.status, outcome.reason = worst_status([(outcome.status, outcome.reason), refused])
     outcome.n_tests += n_tests
     return outcome
-
-
-def _bound(test: CITest, seed: int, target: str, n_threads: int, table: Table) -> BoundTest:
-    """Bind a test, whose queries threads share if it knows how."""
-    bound = test.bind(table, seed=seed, target=target)
-    if hasattr(bound.engine, "n_threads"):
-        bound.engine.n_threads = n_threads
-    return bound
 
 
 def not_bound(table: Table) -> BoundTest:
