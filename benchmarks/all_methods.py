@@ -1,16 +1,21 @@
-"""Every method beside every other, on a page: `python benchmarks/all_methods.py` after runs of its two configs.
+"""Every method beside every other, on a page: `python benchmarks/all_methods.py` after a run of config/all.yaml.
 
-Renews the tables and charts of docs/all-methods.md from the tables of config/all-small.yaml and
-config/all-regression.yaml, of those that were run.
+Renews docs/all-methods.md and the raw scores in benchmarks/results/all_methods.parquet from the tables of that run, and
+of one by in_parts.py, a few data sets at a time. Other raw scores are kept, so that the study can grow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import altair as alt
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
+import yaml
+from in_parts import folder_of
+from over_data_sets import beside, facts, foretold, one_of_each, with_earlier
 from page import write
 from papers import row
 from scipy.spatial.distance import pdist, squareform
@@ -19,47 +24,80 @@ from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
+from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 
-PAGE = Path(__file__).parents[1] / "docs" / "all-methods.md"
-#: What was run, where its blocks and charts stand, by which metric, and that metric's name.
-RUNS = {
-    "all-small": ("", "accuracy", "accuracy"),
-    "all-regression": ("regression-", "r2", "R-square"),
-}
+ROOT = Path(__file__).parents[1]
+PAGE, RAW = ROOT / "docs" / "all-methods.md", ROOT / "benchmarks" / "results" / "all_methods.parquet"
+CONFIG = ROOT / "config" / "all.yaml"
+#: By metric: where its blocks and charts stand, and its name.
+KINDS = {"accuracy": ("", "accuracy"), "r2": ("regression-", "R-square")}
 #: Of a letter on a chart, as a share of it.
 WIDTH, HEIGHT = 0.008, 0.022
 
 
 def main() -> None:
-    """Renew the page."""
-    blocks = {}
-    for run, (prefix, metric, title) in RUNS.items():
-        tables = {path.stem: pd.read_parquet(path) for path in (Path("results") / run / "tables").glob("*.parquet")}
-        if not tables:
-            continue
-        of_metric = {name: one[one["metric"] == metric] if "metric" in one else one for name, one in tables.items()}
-        found = summary(of_metric)
-        blocks |= {f"{prefix}friedman": tests(of_metric["friedman"]), f"{prefix}methods": methods(found, title)}
+    """Renew the page, its charts and the raw scores."""
+    raw = pd.read_parquet(RAW) if RAW.exists() else pd.DataFrame()
+    for tables, run in folders():
+        raw = with_earlier(scores_of(tables, run), raw)
+    raw.to_parquet(RAW, index=False)
+    blocks = {"run": run_of(raw)}
+    for metric, (prefix, title) in KINDS.items():
+        once = raw[(raw["metric"] == metric) & raw["dataset"].isin(one_of_each(sorted(set(raw["dataset"]))))]
+        found = summary(once)
+        blocks |= {f"{prefix}friedman": tests(friedman(once)), f"{prefix}methods": methods(found, title)}
         for name, drawing in (("sizes", sizes(found, title)), ("seconds", seconds(found, title))):
             (PAGE.parent / f"all-methods-{prefix}{name}.svg").write_text(svg_on_white(drawing), encoding="utf-8")
+        if metric == "accuracy":
+            means = once.groupby(["dataset", "selector"])["mean"].mean().unstack()
+            blocks |= {"beside": beside(means, "all"), "foretold": foretold(means, facts(once).loc[means.index])}
     write(PAGE, blocks)
 
 
-def summary(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def folders() -> Iterator[tuple[Path, Path]]:
+    """Yield the folders of tables, each with that of its run."""
+    parts, whole = folder_of(CONFIG.name), ROOT / "results" / "all"
+    yield from ((tables, parts) for tables in sorted((parts / "tables").glob("*")))
+    if (whole / "tables").is_dir():
+        yield whole / "tables", whole
+
+
+def scores_of(tables: Path, run: Path) -> pd.DataFrame:
+    """Return one row per data set, selector and model: score, features kept, CPU seconds, stability and status."""
+    named = ("scores", "runtime", "stability", "statuses")
+    scores, runtime, stability, statuses = (pd.read_parquet(tables / f"{name}.parquet") for name in named)
+    pair = ["dataset", "selector"]
+    ended = statuses[~statuses["status"].isin(("ok", "unreliable"))].drop_duplicates(pair)[[*pair, "status"]]
+    found = scores.loc[scores["metric"].isin(KINDS), [*pair, "metric", "model", "mean", "n_features"]]
+    for other in (runtime[[*pair, "selection_seconds"]], stability[[*pair, "stability"]], ended):
+        found = found.merge(other, how="left")
+    found = found.rename(columns={"selection_seconds": "seconds"})
+    d = found[found["selector"] == "all"].groupby("dataset")["n_features"].first()
+    n = {name: pq.read_metadata(run / "data" / name / "table.parquet").num_rows for name in set(found["dataset"])}
+    return found.assign(status=found["status"].fillna("ok"), d=found["dataset"].map(d), n=found["dataset"].map(n))
+
+
+def run_of(raw: pd.DataFrame) -> str:
+    """Return what was run, and what of the config was not."""
+    asked, ran = yaml.safe_load(CONFIG.read_text(encoding="utf-8")), set(raw["dataset"])
+    missing = ", ".join(f"`{name}`" for name in asked["datasets"] if name not in ran)
+    spent = raw.drop_duplicates(["dataset", "selector"])["seconds"].sum() / 3600
+    said = f"{len(ran)} of the {len(asked['datasets'])} data sets of the config were run, with "
+    return f"{said}{raw['selector'].nunique()} selectors: {spent:.1f} CPU hours of searches. Not yet: {missing}."
+
+
+def summary(once: pd.DataFrame) -> pd.DataFrame:
     """Return a row a selector, the best mean rank first: what it scores, keeps, costs and repeats over data sets."""
-    scores = tables["scores"]
-    kept = scores.drop_duplicates(["dataset", "selector"]).set_index(["dataset", "selector"])["n_features"]
-    shares = kept / kept.xs("all", level="selector").reindex(kept.index, level="dataset")
-    by_model = tables["ranks"].pivot(index="selector", columns="model", values="mean_rank")
-    failed = tables["statuses"][lambda one: ~one["status"].isin(("ok", "unreliable"))]
-    failed = failed.drop_duplicates(["dataset", "selector"]).groupby("selector").size()
+    pairs = once.drop_duplicates(["dataset", "selector"])
+    by_model = friedman_ranks(once).pivot(index="selector", columns="model", values="mean_rank")
+    of_pairs = pairs.assign(share=pairs["n_features"] / pairs["d"], failed=pairs["status"] != "ok").groupby("selector")
     found = by_model.assign(
         rank=by_model.mean(axis=1),
-        score=scores.groupby("selector")["mean"].mean(),
-        share=shares.groupby("selector").mean(),
-        seconds=tables["runtime"].groupby("selector")["selection_seconds"].median(),
-        stability=tables["stability"].groupby("selector")["stability"].mean(),
-        failed=failed.reindex(by_model.index, fill_value=0),
+        score=once.groupby("selector")["mean"].mean(),
+        share=of_pairs["share"].mean(),
+        seconds=of_pairs["seconds"].median(),
+        stability=of_pairs["stability"].mean(),
+        failed=of_pairs["failed"].sum(),
     )
     return found.sort_values("rank")
 

@@ -1,7 +1,7 @@
 """Which features to keep, measured: `python benchmarks/answer.py` after a run of config/answer.yaml.
 
 Renews the tables and charts of docs/answer-measured.md and the raw scores in benchmarks/results/answer.parquet from
-the artefacts of that run, and of one by answer_by_cpu.py. Other raw scores are kept.
+the artefacts of that run, and of one by in_parts.py. Other raw scores are kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import yaml
+from in_parts import folder_of
+from over_data_sets import beside, facts, foretold, one_of_each, with_earlier
 from page import write
 from papers import row
 from scipy import stats
@@ -25,8 +28,8 @@ from blanketflow.reporting.tables.friedman import friedman, friedman_ranks
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "answer-measured.md"
-RUN, RUN_BY_CPU = ROOT / "results" / "answer", ROOT / "results" / "answer-by-cpu"
 CONFIG = ROOT / "config" / "answer.yaml"
+RUNS = folder_of(CONFIG.name), ROOT / "results" / "answer"
 RAW = ROOT / "benchmarks" / "results" / "answer.parquet"
 #: The data sets on which `auto` was designed; the others were not looked at before it was fixed.
 TUNED_ON = {
@@ -63,7 +66,7 @@ WORSE, LEVEL = 0.02, 0.05
 def main() -> None:
     """Renew the page, its charts and the raw scores."""
     raw = pd.read_parquet(RAW) if RAW.exists() else pd.DataFrame()
-    for run in (RUN_BY_CPU, RUN):
+    for run in RUNS:
         raw = with_earlier(scores_of(run), raw) if run.exists() else raw
     RAW.parent.mkdir(exist_ok=True)
     raw.to_parquet(RAW, index=False)
@@ -73,9 +76,12 @@ def main() -> None:
     for half, is_in in HALVES.items():
         some = everywhere[everywhere["dataset"].map(is_in)]
         blocks |= {f"reach {half}": reach(some), f"table {half}": table(summary(some))}
+    once = everywhere[everywhere["dataset"].isin(one_of_each(sorted(set(everywhere["dataset"]))))]
+    scores = once[once["selector"] != "none"].pivot(index="dataset", columns="selector", values="score")
+    blocks |= {"beside": beside(scores, "auto"), "foretold": foretold(scores, facts(raw).loc[scores.index])}
     write(PAGE, blocks)
     found = summary(everywhere)
-    drawn = {"sizes": over_sizes(found), "seconds": over_seconds(found), "ranks": ranked(everywhere)}
+    drawn = {"sizes": over_sizes(found), "seconds": over_seconds(found), "ranks": ranked(once)}
     for name, chart in drawn.items():
         drawing = svg_on_white(chart)
         (PAGE.parent / f"answer-{name}.svg").write_text(drawing, encoding="utf-8")
@@ -91,7 +97,8 @@ def scores_of(run: Path) -> pd.DataFrame:
     rows = []
     for path in sorted((run / "evaluate").glob("*/*.parquet")):
         dataset, selector = path.parent.name, path.stem
-        found, features = pd.read_parquet(path), feature_names(run / "data" / dataset / "table.parquet")
+        found, table = pd.read_parquet(path), run / "data" / dataset / "table.parquet"
+        features, n_rows = feature_names(table), pq.read_metadata(table).num_rows
         scored = found[found["metric"].isin(METRICS)].assign(value=lambda one: one["value"].clip(lower=-1.0))
         for split, of_split in scored.groupby("split"):
             place = run / "select" / dataset / str(split) / selector
@@ -108,20 +115,12 @@ def scores_of(run: Path) -> pd.DataFrame:
                     "score": of_split["value"].mean(),
                     "n_features": len(chosen) if answered else None,
                     "d": len(features),
+                    "n": n_rows,
                     "chosen": " ".join(map(str, chosen)) if answered else None,
                     "seconds": folds["seconds"].sum(),
                 }
             )
     return pd.DataFrame(rows)
-
-
-def with_earlier(raw: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of a run and those earlier ones of which it has not the data set with the selector."""
-    if earlier.empty:
-        return raw
-    pairs = [pd.MultiIndex.from_frame(one[["dataset", "selector"]]) for one in (raw, earlier)]
-    joined = pd.concat([earlier[~pairs[1].isin(pairs[0])], raw])
-    return joined.sort_values(["dataset", "selector", "split"], ignore_index=True)
 
 
 def compared(raw: pd.DataFrame) -> pd.DataFrame:

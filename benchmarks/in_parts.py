@@ -1,8 +1,9 @@
-"""Run config/answer.yaml on a busy machine: `python benchmarks/answer_by_cpu.py [DATA SET ...] [--selectors NAME ...]`.
+"""Run a config of this folder's studies in parts: `python benchmarks/in_parts.py CONFIG [DATA SET ...]`.
 
 One process does all, one data set after the other. Seconds and time limits count CPU time, of this process and of those
-that it starts. A selector that reached its limit without an answer on one split of a data set is not tried on the
-others. What stands in results/answer-by-cpu is not made again, and `python benchmarks/answer.py` takes it up.
+that it starts, so that other work on the machine changes nothing. A selector that reached its limit without an answer
+on one split of a data set is not tried on the others. What stands in results/CONFIG-in-parts is not made again; the
+script of the study's page takes it up.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import yaml
-from answer import CONFIG, ROOT, RUN_BY_CPU
 
 from blanketflow.core import isolation, limits
 from blanketflow.core.limits import LimitReached
@@ -23,6 +24,13 @@ from blanketflow.data.sources import read_source
 from blanketflow.selectors import apart
 from blanketflow.workflow import in_process, jobs
 from blanketflow.workflow.plan import make_plan
+
+ROOT = Path(__file__).parents[1]
+
+
+def folder_of(config: str) -> Path:
+    """Return where the artefacts of a config's parts are, and the tables of each data set, in the folder `tables`."""
+    return ROOT / "results" / f"{Path(config).stem}-in-parts"
 
 
 def cpu_seconds() -> float:
@@ -66,21 +74,25 @@ def try_no_second_time() -> None:
 
 
 def main() -> None:
-    """Run selectors on data sets, one after the other."""
-    config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    """Run selectors on data sets, one after the other, and write the tables of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("datasets", nargs="*", metavar="DATA SET", default=list(config["datasets"]))
-    parser.add_argument("--selectors", nargs="+", metavar="NAME", default=list(config["selectors"]))
+    parser.add_argument("config", type=Path)
+    parser.add_argument("datasets", nargs="*", metavar="DATA SET", help="all by default")
+    parser.add_argument("--selectors", nargs="+", metavar="NAME", help="all by default")
     asked = parser.parse_args()
+    config, folder = yaml.safe_load(asked.config.read_text(encoding="utf-8")), folder_of(asked.config.name)
     count_cpu_time()
     try_no_second_time()
-    for dataset in asked.datasets:
+    for dataset in asked.datasets or config["datasets"]:
         begin = cpu_seconds()
-        some = {"datasets": {dataset: config["datasets"][dataset]}, "output": str(RUN_BY_CPU.relative_to(ROOT))}
-        some |= {"selectors": {name: config["selectors"][name] for name in asked.selectors}}
+        some = {"datasets": {dataset: config["datasets"][dataset]}, "output": str(folder.relative_to(ROOT))}
+        some |= {"selectors": {name: config["selectors"][name] for name in asked.selectors or config["selectors"]}}
         plan = make_plan({**config, **some}, (ROOT / "scripts").joinpath)
         raw = read_source(dataset, plan.config.datasets[dataset], plan.config.seed)
-        in_process.run_plan(plan, {dataset: raw}, RUN_BY_CPU, 1, progress=False)
+        run = in_process.run_plan(plan, {dataset: raw}, folder, 1, progress=False)
+        (folder / "tables" / dataset).mkdir(parents=True, exist_ok=True)
+        for name, table in run.tables.items():
+            table.to_parquet(folder / "tables" / dataset / f"{name}.parquet", index=False)
         print(f"{dataset}: {cpu_seconds() - begin:.0f} CPU s", *plan.skipped, flush=True)
 
 
