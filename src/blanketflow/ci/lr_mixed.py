@@ -9,15 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.agreement import CROSS_PRODUCTS, Agreement
 from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.design import is_complex
+from ..core.errors import RowsNeeded
 from ..core.parameters import choice, number
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away
+from ..core.summed_table import SummedTable
 from ..core.table import Table
 from .base import CITest, constant_results, unreliable_rule
 from .effect import NATS, nats_per_row
-from .engines import Candidate, columns_of
+from .engines import Candidate, Engine, columns_of
 from .pooling import pooled_p_values
 from .regressed import Regressed, Variable, basis_of, present_levels
 from .rounding import rounded_away
@@ -119,6 +122,30 @@ class LRMixed(CITest):
             return prepared(self, table, table.design)
         return LRMixedEngine(self, table)
 
+    @property
+    def sums(self) -> str:
+        """What tests need of rows where regressions are linear: sums of products."""
+        return CROSS_PRODUCTS
+
+    @property
+    def sums_by_kinds(self) -> bool:
+        """Whether sums are enough depends on which columns are labels."""
+        return True
+
+    def why_rows(self, agreement: Agreement) -> str:
+        """Return why logistic regressions are asked for; empty if they are not, but perhaps of pairs of labels."""
+        from .lr_mixed_on_sums import why_rows
+
+        return why_rows(self, agreement)
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine that works on cross products."""
+        from .lr_mixed_on_sums import LRMixedOnSums
+
+        if reason := self.why_rows(table.statistics.agreement):
+            raise RowsNeeded(f"{self.card.id}: {reason}.")
+        return LRMixedOnSums(self, table)
+
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return results pooled by their p-values."""
         return pooled_p_values(copies)
@@ -129,6 +156,8 @@ class LRMixed(CITest):
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
+        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
+            return ""
         return rounded_away(table, target, results)
 
 
