@@ -56,6 +56,10 @@ class LRMixed(CITest):
     reliable if rounding has destroyed a numeric column: if its standard deviation is below about 90 times the distance
     between floats of its size, as of 1e15 + noise. Such a column counts as constant.
 
+    Linear regressions need no rows, but sums of products of numbers and of indicators of levels (`bf.count` with
+    ``tables="cross-products"``): of a numeric target with ``directions: linear`` or ``target``, or where all columns
+    are numbers. Of two labels, and of a target that is one, the rows are needed, and `RowsNeeded` says so.
+
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
