@@ -170,6 +170,7 @@ def test_a_small_cell_of_two_labels_refuses_their_products_and_the_tests_of_them
         [True] * 5,
         [True] * 4 + [False],
     ]
+    assert np.isnan(sums.products[5:]).tolist() == [[False, False, True, True, False, False, False]] * 2
     test = LRMixed(directions="linear", min_samples_per_parameter=1)
     on_sums, on_rows = test.bind(SummedTable(counted)), test.bind(frame)
     found = on_sums.test_many(["v", "w", "number"], "t", ["u"])

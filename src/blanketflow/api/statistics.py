@@ -226,8 +226,8 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     selector : MarkovBlanketSelector
         Any that asks its CI test alone, with ``g2``, ``chi2``, ``fisher-z`` or ``lr-mixed``; without folds and other
         options that are about rows. A test that would be chosen is ``g2`` for counts, and for cross products
-        ``fisher-z`` or, with labels of more than two levels, ``LRMixed(directions="linear")``. The options `bins` and
-        `binning` of the test mean nothing here: the agreement has them.
+        ``fisher-z`` or, with labels of more than two levels, ``lr-mixed`` with ``directions: linear``. The options
+        `bins` and `binning` of the test mean nothing here: the agreement has them.
     statistics : SufficientStatistics, PackedRows or path
         What `count` or `merge` returned, or its file; or what `pack` returned.
 

@@ -75,8 +75,8 @@ def _counted_or_summed(rows: RowBlocks, agreement: Agreement) -> SufficientStati
     for columns in refused:
         first, last = place[columns[0]], place[columns[-1]]
         products.products[first, last] = products.products[last, first] = np.nan
-        if len(columns) == 1:
-            products.means[first] = np.nan  # the share of each level
+        if len(columns) == 1:  # the mean is the share of a level, and products with numbers are theirs in few rows
+            products.means[first] = products.products[first] = products.products[:, first] = np.nan
     return SufficientStatistics(agreement, rows.n_rows, cross_products=products, refused=tuple(refused))
 
 
