@@ -9,7 +9,9 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.ci.lr_mixed import LRMixed
-from blanketflow.core.errors import RowsNeeded, UnsupportedError
+from blanketflow.core.agreement import Agreement, Coding
+from blanketflow.core.errors import DataError, RowsNeeded, UnsupportedError
+from blanketflow.core.sufficient_statistics import CrossProducts, SufficientStatistics
 from blanketflow.core.summed_table import SummedTable
 from blanketflow.data.statistics_file import read_statistics_of, write_statistics
 
@@ -149,6 +151,18 @@ def test_columns_may_be_left_out_and_a_file_keeps_every_indicator(tmp_path):
     assert close(found, test.bind(frame[names]).test_many(["a", "coarse"], "t", ["two"]))
 
 
+def test_a_file_in_which_labels_are_summed_as_codes_is_refused(tmp_path, monkeypatch):
+    """As such files were written before labels had indicators."""
+    agreement = bf.agree(mixed(), "t", tables="cross-products")
+    sums = CrossProducts.of(np.random.default_rng(0).normal(size=(9, len(agreement.names))))
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Coding, "n_parts", 1)
+        write_statistics(tmp_path / "codes.parquet", SufficientStatistics(agreement, 9, cross_products=sums))
+        assert read_statistics_of(tmp_path / "codes.parquet").n_rows == 9
+    with pytest.raises(DataError, match=r"do not fit its agreement.*Count again"):
+        read_statistics_of(tmp_path / "codes.parquet")
+
+
 def test_a_small_cell_of_two_labels_refuses_their_products_and_the_tests_of_them():
     """By hand: label u has 20 rows a level; of v one level has 2 rows; w meets a level of u in 3 rows."""
     u = np.repeat(["p", "q", "r"], 20)
@@ -185,11 +199,9 @@ def test_a_small_cell_of_two_labels_refuses_their_products_and_the_tests_of_them
 
 
 def test_a_label_of_too_many_levels_is_an_error_that_names_it():
-    from blanketflow.core.agreement import Agreement, Coding
-
     many = Coding("street", "categorical", tuple(map(str, range(20_000))))
     frame = pd.DataFrame({"street": ["1", "2"], "t": [0.5, 1.5]})
-    with pytest.raises(bf.core.errors.DataError, match=r"'street' has 20,000 levels. Drop such columns"):
+    with pytest.raises(DataError, match=r"'street' has 20,000 levels. Drop such columns"):
         bf.count(frame, Agreement("t", (many, Coding("t", "numeric")), "cross-products"))
 
 
