@@ -2,9 +2,10 @@
 
     python benchmarks/beyond_memory.py codes FILE --rows 100000000
     python benchmarks/beyond_memory.py products FILE --rows 20000000 --chart docs/many-rows-products.svg
+    python benchmarks/beyond_memory.py mixed FILE --rows 20000000
 
-The file is drawn in blocks unless it is there: rows of ALARM, of which codes are kept, or 100 numeric columns, of which
-sums of products are. Delete it afterwards: the numbers take 8 GB.
+The file is drawn in blocks unless it is there: rows of ALARM, of which codes are kept, 100 numeric columns, of which
+sums of products are, or 60 numbers and 40 labels, of whose indicators, too. Delete it afterwards: numbers take 8 GB.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 from suite import charts
 
 import blanketflow as bf
+from blanketflow.ci import get_ci_test
 from blanketflow.reporting.plots.render import svg_on_white
 
 BLOCK, N_COLUMNS = 2**18, 100
@@ -30,8 +32,15 @@ STEP = 0.5
 SEARCHES = {
     "codes": [("hiton-mb", "g2"), ("mrmr", "g2"), ("jmi", "g2")],
     "products": [("iamb", "fisher-z"), ("hiton-mb", "fisher-z")],
+    "mixed": [("iamb", "lr-mixed"), ("gs", "lr-mixed")],
 }
-TARGETS = {"codes": "HYPOVOLEMIA", "products": "t"}
+#: Of the tests, and of the methods: with 92 other features hardly any is admitted by chance.
+TEST_OPTIONS = {"lr-mixed": {"directions": "linear"}}
+OPTIONS: dict[str, dict[str, Any]] = {"mixed": {"alpha": 1e-4}}
+TARGETS = {"codes": "HYPOVOLEMIA", "products": "t", "mixed": "t"}
+#: What a search of the mixed columns has to find: the target's causes, its effect, and the other causes of that.
+BLANKET = {"x10", "x40", "l3", "l20", "x58", "x5", "l30"}
+N_LABELS = 40
 
 
 def main() -> None:
@@ -44,7 +53,7 @@ def main() -> None:
     parser.add_argument("--chart", type=Path, metavar="FILE.svg", help="draw the memory over the run")
     asked = parser.parse_args()
     if not asked.file.exists():
-        draw(asked.file, alarm() if asked.kept == "codes" else numbers(), asked.rows)
+        draw(asked.file, {"codes": alarm, "products": numbers, "mixed": mixed}[asked.kept](), asked.rows)
     profile = run(asked.file, asked.kept, asked.only)
     if asked.chart:
         asked.chart.write_text(svg_on_white(charts.memory_of_a_run(profile)), encoding="utf-8")
@@ -73,6 +82,36 @@ def numbers() -> Iterator[dict[str, np.ndarray]]:
         x[20] += 0.4 * x[-1]
         yield {**{f"x{i}": x[i] for i in range(N_COLUMNS - 1)}, "t": x[-1]}
         seed += 1
+
+
+def mixed() -> Iterator[dict[str, Any]]:
+    """Yield blocks of 60 numbers and 40 labels of 2 to 6 levels.
+
+    Labels depend on the label before, numbers on two numbers before and every third on a label. All relations between
+    numbers are linear, with normal noise, so that linear regressions given the target's blanket are right.
+    """
+    seed, texts = 1000, pa.array(["A", "B", "C", "D", "E", "F"])
+    while True:
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((N_COLUMNS - N_LABELS, BLOCK), dtype=np.float32)
+        labels = [rng.integers(0, 2 + i % 5, BLOCK, dtype=np.int8) for i in range(N_LABELS)]
+        for i in range(1, N_LABELS):
+            is_like = rng.random(BLOCK, dtype=np.float32) < 0.3
+            labels[i][is_like] = labels[i - 1][is_like] % (2 + i % 5)
+        *others, child, t = x
+        for i in range(3, len(others)):
+            x[i] += 0.4 * x[i - 1] - 0.3 * x[i - 3] + (effects(labels[i % N_LABELS]) if i % 3 == 0 else 0)
+        t += 0.5 * x[10] - 0.4 * x[40] + effects(labels[3]) + effects(labels[20])
+        child += 0.4 * t + 0.5 * x[5] + effects(labels[30])
+        numbers = {f"x{i}": row for i, row in enumerate(x[:-1])}
+        held = {f"l{i}": pa.DictionaryArray.from_arrays(codes, texts) for i, codes in enumerate(labels)}
+        yield {**numbers, **held, "t": t}
+        seed += 1
+
+
+def effects(codes: np.ndarray) -> np.ndarray:
+    """Return what each level of a label adds to a number."""
+    return np.array([0.0, 0.4, -0.3, 0.2, 0.5, -0.1], dtype=np.float32)[codes]
 
 
 def draw(path: Path, blocks: Iterator[dict[str, np.ndarray]], n_rows: int) -> None:
@@ -109,14 +148,17 @@ def run(path: Path, kept: str, only: list[str] | None) -> list[tuple[float, str,
         return found
 
     target, keep = TARGETS[kept], bf.pack if kept == "codes" else bf.count
-    tables = "cross-products" if kept == "products" else "relevance"
+    tables = "relevance" if kept == "codes" else "cross-products"
     agreement = step("agree", lambda: bf.agree(path, target, tables=tables))
     statistics = step("pack" if kept == "codes" else "count", lambda: keep(path, agreement))
     for method, test in SEARCHES[kept]:
         if only is None or method in only:
-            selector = bf.get_selector(method, ci_test=test)
+            configured = get_ci_test(test, **TEST_OPTIONS.get(test, {}))
+            selector = bf.get_selector(method, ci_test=configured, **OPTIONS.get(kept, {}))
             found = step(f"{method}, {test}", lambda selector=selector: bf.fit_statistics(selector, statistics))
             print(f"<!-- {found.n_tests_} tests: {', '.join(found.selected_features_)} -->", flush=True)
+            if kept == "mixed" and {*found.selected_features_} != BLANKET:
+                raise SystemExit(f"{method} found other features than {sorted(BLANKET)}")
     done.set()
     print("\n| second | step | resident set |\n|---|---|---|")
     for second, name, gigabytes in profile[:: max(1, len(profile) // 20)]:

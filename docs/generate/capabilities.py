@@ -148,7 +148,7 @@ def capabilities_page() -> str:
                     test.card.effect or "refused: knows no size of an effect",
                     "a sample" if test.card.takes_max_rows else "all rows",
                     ", ".join(test.card.incomplete) or _refused(_why_complete(test()), ""),
-                    _SUMS[test().sums],
+                    _SUMS[test().sums] + (" for linear regressions" if test().sums_by_kinds else ""),
                 ]
                 for name, test in tests.items()
             ],

@@ -5,12 +5,17 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
+from blanketflow.ci.lr_mixed import LRMixed
+from blanketflow.core.errors import RowsNeeded
 from blanketflow.core.registry import discover
 
 METHODS = discover("blanketflow.selectors")
 BY_TESTS = sorted(
     name for name, method in METHODS.items() if method.default_test and not method().needs_complete_rows()
 )
+BY_P_VALUES = [name for name in BY_TESTS if METHODS[name].needs == "p-value"]
+#: Methods that never test two features, or no two labels here, as the error says of these.
+OF_TARGET = {"iamb", "inter-iamb", "fast-iamb", "gs", "mixed-mb"}
 BY_TRIPLES = sorted(name for name, method in METHODS.items() if method.learns_from == "triples")
 pytestmark = pytest.mark.filterwarnings("ignore::blanketflow.core.errors.UnreliableWarning")
 
@@ -22,6 +27,20 @@ def numbers():
     x[:, 3] += x[:, 0]
     x[:, 4] += x[:, 1] - x[:, 3]
     frame = pd.DataFrame(x, columns=list("abcdefg")).assign(t=x[:, 0] + x[:, 4] + rng.normal(size=400))
+    agreement = bf.agree(frame, "t", tables="cross-products")
+    return frame, bf.merge([bf.count(frame[:150], agreement), bf.count(frame[150:], agreement)])
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, and three labels of which two depend on each other."""
+    rng = np.random.default_rng(0)
+    x, (c, d) = rng.normal(size=(600, 6)), rng.integers(0, 3, (2, 600))
+    x[:, 3] += x[:, 0]
+    x[:, 4] += x[:, 1] - x[:, 3] + (d == 1)
+    frame = pd.DataFrame(x, columns=list("abcdef")).assign(p=np.array(list("uvw"))[c], r=rng.random(600) < 0.3)
+    frame["q"] = np.array(list("xyz"))[np.where(rng.random(600) < 0.3, c, d)]
+    frame["t"] = x[:, 0] + x[:, 4] + (c == 1) + rng.normal(size=600)
     agreement = bf.agree(frame, "t", tables="cross-products")
     return frame, bf.merge([bf.count(frame[:150], agreement), bf.count(frame[150:], agreement)])
 
@@ -45,13 +64,36 @@ def fitted(name, rows, statistics, **options):
     "name", [name for name in BY_TESTS if METHODS[name].needs in ("p-value", "mutual-information")]
 )
 def test_cross_products_are_enough_with_fisher_z(numbers, name):
-    on_rows, on_sums = fitted(name, *numbers, ci_test="fisher-z")
+    check_traces(*fitted(name, *numbers, ci_test="fisher-z"))
+
+
+def check_traces(on_rows, on_sums):
     assert on_sums.selected_features_ == on_rows.selected_features_ and on_sums.roles_ == on_rows.roles_
     assert on_sums.n_tests_ == on_rows.n_tests_
     columns = ["stage", "feature", "kept", "role"]
     assert on_sums.trace_[columns].equals(on_rows.trace_[columns])
     for column in ("statistic", "p_value"):
         assert np.allclose(on_sums.trace_[column], on_rows.trace_[column], rtol=1e-8, atol=1e-10, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", BY_P_VALUES)
+def test_cross_products_are_enough_with_lr_mixed_and_one_label(mixed, name):
+    frame = mixed[0].drop(columns=["q", "r"])
+    counted = bf.count(frame, bf.agree(frame, "t", tables="cross-products"))
+    check_traces(*fitted(name, frame, counted, ci_test=LRMixed(directions="linear")))
+
+
+@pytest.mark.parametrize("name", BY_P_VALUES)
+def test_a_search_that_comes_to_two_labels_says_so_and_others_are_as_on_the_rows(mixed, name):
+    frame, statistics = mixed
+    test = LRMixed(directions="linear")
+    try:
+        on_sums = bf.fit_statistics(bf.get_selector(name, ci_test=test), statistics)
+    except RowsNeeded as error:
+        assert name not in OF_TARGET and "on another label" in str(error) and "such as iamb" in str(error)
+        return
+    assert name != "hiton-mb"
+    check_traces(bf.get_selector(name, ci_test=test).fit(frame.drop(columns="t"), frame["t"]), on_sums)
 
 
 @pytest.mark.parametrize("name", BY_TRIPLES)

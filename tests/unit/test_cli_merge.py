@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -40,6 +41,27 @@ def test_places_find_what_the_pooled_rows_have(places, capsys):
     expected = bf.JMI(n_features=4).fit(places.drop(columns="pneumonia"), places["pneumonia"])
     assert found["features"] == expected.selected_features_ and found["n_tests"] == expected.n_tests_
     assert (found["n_rows"], found["status"], found["refused"]) == (900, "ok", [])
+
+
+def test_a_target_that_is_a_number_is_searched_by_regressions_on_labels(places, capsys):
+    noise = np.random.default_rng(0).normal(size=900)
+    frame = places.assign(number=noise + 2.0 * (places["smoking"] == "light") + (places["xray"] == "shadow"))
+    frame[:300].to_csv("a.csv", index=False)
+    frame[300:].to_parquet("b.parquet")
+    tables = ("--target", "number", "--tables", "cross-products")
+    assert run("count", "a.csv", "agreement.json", "--agree", *tables) == 0
+    assert run("count", "b.parquet", "agreement.json", "--agree") == 0
+    asked = ("merge", *counted("agreement.json"), "--method", "iamb", "--ci-test", "lr-mixed", "--json")
+    capsys.readouterr()
+    assert run(*asked) == 1 and "Set directions: linear" in capsys.readouterr().err
+    assert run(*asked, "--test-set", "directions=linear") == 0
+    found = json.loads(capsys.readouterr().out)
+    test = bf.get_ci_test("lr-mixed", directions="linear")
+    expected = bf.IAMB(ci_test=test).fit(frame.drop(columns="number"), frame["number"])
+    assert found["features"] == expected.selected_features_ and {"smoking", "xray"} <= {*found["features"]}
+    assert (found["ci_test"], found["status"], found["n_tests"]) == ("lr-mixed", "ok", expected.n_tests_)
+    assert run("merge", "a.counts", "--method", "iamb", "--test-set", "directions=linear") == 1
+    assert "name it with --ci-test" in capsys.readouterr().err
 
 
 def test_a_place_of_one_class_or_of_few_numbers_counts_by_the_agreed_task(places):

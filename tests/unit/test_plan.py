@@ -177,14 +177,16 @@ def test_a_run_says_which_searches_read_rows_though_there_are_shards():
         "iamb": {"method": "iamb", "ci_test": "fisher-z"},
         "half": {"method": "iamb", "ci_test": "fisher-z", "confirm": 0.5},
         "relief": {"method": "relief"},
+        "mixed": {"method": "mixed-mb"},
     }
     config = {"selectors": searches, "models": ["tree"], "folds": 0}
     plain = make_plan({**config, "datasets": {"sugar": {"source": "sklearn:diabetes"}}}, SCRIPTS)
     plan = make_plan({**config, "datasets": {"sugar": {"source": "sklearn:diabetes", "shards": 4}}}, SCRIPTS)
     assert [line for line in plan.notes() if "shards" in line] == [
-        "sugar: shards are not counted for half (confirm reads rows), relief (it has no CI test)"
+        "sugar: shards are not counted for half (confirm reads rows), relief (it has no CI test), "
+        "mixed (lr-mixed reads rows)"
     ]
-    for name, is_counted in (("iamb", True), ("half", False), ("relief", False)):
+    for name, is_counted in (("iamb", True), ("half", False), ("relief", False), ("mixed", False)):
         assert (plan.method_spec("sugar", name) != plain.method_spec("sugar", name)) == is_counted
         assert plan.grains.of_selector("sugar", name) == "fold"
 

@@ -49,6 +49,31 @@ def test_products_give_the_answer_of_the_rows(path):
     assert in_blocks.notes[0].startswith("rows were read in blocks, and products kept")
 
 
+@pytest.mark.parametrize("method", ["iamb", "mixed-mb", "fast-iamb"])
+def test_products_of_labels_give_the_answer_of_the_rows(path, method):
+    linear = {"type": "lr-mixed", "directions": "linear"}
+    on_rows, in_blocks = both(path, {"method": method}, linear, target="d")
+    assert [row["feature"] for row in in_blocks.blanket] == [row["feature"] for row in on_rows.blanket] != []
+    assert np.isclose(in_blocks.blanket[0]["importance"], on_rows.blanket[0]["importance"], rtol=1e-9)
+    assert in_blocks.notes[0].startswith("rows were read in blocks, and products kept")
+    assert in_blocks.n_tests == on_rows.n_tests
+
+
+@pytest.mark.parametrize("limits", [{}, {"time_limit": 60}])
+@pytest.mark.parametrize(
+    ("method", "directions", "target"),
+    [("iamb", "both", "d"), ("iamb", "linear", "b"), ("iamb", "target", "e"), ("hiton-mb", "linear", "d")],
+)
+def test_with_regressions_of_labels_rows_are_read(tmp_path, path, method, directions, target, limits):
+    frame = pd.read_parquet(path)
+    frame["f"] = np.where(np.random.default_rng(1).random(len(frame)) < 0.8, frame["b"], "0")  # a label of another
+    frame["d"] += 1.0 * (frame["b"] == "1") + 2.0 * (frame["f"] == "2")
+    frame[["b", "d", "e", "f"]].to_parquet(tmp_path / "labels.parquet")
+    test = {"type": "lr-mixed", "directions": directions}
+    on_rows, in_file = both(tmp_path / "labels.parquet", {"method": method, **limits}, test, target=target)
+    assert same(on_rows, in_file) and not any(IN_BLOCKS in note for note in in_file.notes)
+
+
 def test_the_test_that_auto_chooses_is_the_one_for_the_rows(path):
     on_rows, in_blocks = both(path, {"method": "gs", "ci_test": "auto"}, {}, drop=["d"])
     assert on_rows.ci_test == "g2" and same(on_rows, in_blocks) and IN_BLOCKS in in_blocks.notes[0]

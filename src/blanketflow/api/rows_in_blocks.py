@@ -51,6 +51,8 @@ def kept_of_blocks(
     if len(codings) < len(blocks.names):
         return None
     agreement = Agreement(blocks.names[-1], tuple(codings), test.sums)
+    if test.why_rows(agreement):
+        return None
     if are_products:
         return SummedTable(count_rows(blocks, agreement))
     return SummedTable(packed_rows(blocks, agreement, most_bytes))

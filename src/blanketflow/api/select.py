@@ -14,7 +14,7 @@ from ..ci.choice import AUTO
 from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config, Selector
-from ..core.errors import ConfigError, UnsupportedError, shown
+from ..core.errors import ConfigError, RowsNeeded, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
 from ..core.row_sample import sample_told, sampled
@@ -228,17 +228,20 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
         return None
     agreement, prior = table.statistics.agreement, config.prior("table", "selector")
     features = table.select(blocks.names[:-1])
-    outcome = run_fold(
-        chosen.method,
-        test,
-        features,
-        table[agreement.target],
-        fold_seed(seed, "0"),
-        Limits(chosen.time_limit, chosen.max_tests),
-        prior=prior,
-        where="select",
-        min_effect=chosen.min_effect,
-    )
+    try:
+        outcome = run_fold(
+            chosen.method,
+            test,
+            features,
+            table[agreement.target],
+            fold_seed(seed, "0"),
+            Limits(chosen.time_limit, chosen.max_tests),
+            prior=prior,
+            where="select",
+            min_effect=chosen.min_effect,
+        )
+    except RowsNeeded:  # the search came to two labels, and here the rows are at hand
+        return None
     note = (
         f"rows were read in blocks, and {'products' if table.statistics.cross_products else 'packed codes'} kept: the "
         "table is beyond max_memory. It was not looked through for findings"

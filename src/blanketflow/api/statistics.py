@@ -17,7 +17,9 @@ from ..core.seeds import DEFAULT_SEED, seed_of
 from ..core.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
+    from ..ci.base import CITest
     from ..ci.packed_codes import PackedRows
+    from ..core.summed_table import SummedTable
     from ..data.row_blocks import RowBlocks
     from .estimator import MarkovBlanketSelector
 
@@ -56,8 +58,9 @@ def agree(
         Name of the target.
     tables : {"relevance", "pairs", "triples", "cross-products"}, default="triples"
         What is counted: each feature with the target, enough for `MIM`; every two columns (`MRMR`, `MIFS`, `FCBF`); the
-        target with every two features (these, and `JMI`, `CMIM`, `CIFE`, `DISR`); or means and sums of products, enough
-        for every search by ``fisher-z``.
+        target with every two features (these, and `JMI`, `CMIM`, `CIFE`, `DISR`); or means and sums of products of
+        numbers and of indicators of labels, enough for every search by ``fisher-z``, and of a numeric target by
+        ``lr-mixed``.
     min_cell : int, default=0
         A table with a cell of 1 .. min_cell - 1 rows is refused; zeros are told. 0 refuses nothing.
     bins : int, default=5
@@ -221,8 +224,9 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     Parameters
     ----------
     selector : MarkovBlanketSelector
-        Any that asks its CI test alone, with ``g2``, ``chi2`` or ``fisher-z``; without folds and other options that are
-        about rows. A test that would be chosen is ``g2`` for counts and ``fisher-z`` for cross products. The options
+        Any that asks its CI test alone, with ``g2``, ``chi2``, ``fisher-z`` or ``lr-mixed``; without folds and other
+        options that are about rows. A test that would be chosen is ``g2`` for counts, and for cross products
+        ``fisher-z`` or, with labels of more than two levels, ``lr-mixed`` with ``directions: linear``. The options
         `bins` and `binning` of the test mean nothing here: the agreement has them.
     statistics : SufficientStatistics, PackedRows or path
         What `count` or `merge` returned, or its file; or what `pack` returned.
@@ -236,8 +240,10 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     ------
     TablesNotCounted
         If the search needs tables that were not counted; its `column_sets` say which.
+    RowsNeeded
+        If a test needs rows, such as ``lr-mixed`` for two labels.
     ConfigError, UnsupportedError, ParameterError
-        If an option, the method or the test needs rows, or a parameter is out of range.
+        If an option or the method needs rows, or a parameter is out of range.
 
     Examples
     --------
@@ -248,7 +254,6 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     >>> bf.fit_statistics(bf.JMI(n_features=1), counts).selected_features_
     ['a']
     """
-    from ..ci import get_ci_test
     from ..ci.choice import AUTO
     from ..core.limits import Limits
     from ..core.summed_table import SummedTable
@@ -267,9 +272,9 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     if selector.task not in ("auto", agreement.task):
         raise ConfigError(f"{name}: task is {selector.task}, but what was counted is for {agreement.task}.")
     method, test = selector.configured()
-    if test == AUTO:
-        test = get_ci_test("g2" if statistics.cross_products is None else "fisher-z")
     table = SummedTable(statistics)
+    if test == AUTO:
+        test = _chosen(table)
     features = table.select([column for column in table.names if column != agreement.target])
     seed = fold_seed(seed_of(selector.random_state), "0")
     prior, limits = selector._prior(), Limits(selector.time_limit, selector.max_tests)
@@ -282,6 +287,17 @@ def fit_statistics(selector: Fitted, statistics: SufficientStatistics | PackedRo
     selector.n_features_in_, selector.feature_names_in_ = len(features), np.array(features.names, dtype=object)
     selector.confirmed_ = confirmation_frame([])
     return selector._collect([outcome], ["0"])
+
+
+def _chosen(table: SummedTable) -> CITest:
+    """Return the test for what is known of a table."""
+    from ..ci import get_ci_test
+
+    if table.statistics.cross_products is None:
+        return get_ci_test("g2")
+    of_numbers = get_ci_test("fisher-z")
+    takes_all = all(of_numbers.supports(column) is None for column in table.columns)
+    return of_numbers if takes_all else get_ci_test("lr-mixed", directions="linear")
 
 
 def blocks_of(X: Any, target: str | None = None, task: str = "auto", whole: bool = True) -> RowBlocks:

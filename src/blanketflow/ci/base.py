@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.agreement import Agreement
 from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
 from ..core.convert import as_table
 from ..core.design_arguments import as_design
-from ..core.errors import DataError, UnsupportedError
+from ..core.errors import DataError, RowsNeeded, UnsupportedError
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.summed_table import SummedTable
@@ -76,17 +77,26 @@ class CITest(Configurable):
     def prepare_summed(self, table: SummedTable) -> Engine:
         """Return the engine for a table of which only counts or cross products are known, of tests that need no rows.
 
-        Raises `UnsupportedError` if the test needs rows.
+        Raises `RowsNeeded` if the test needs rows.
         """
-        raise UnsupportedError(
-            f"{self.card.id} needs rows, and only counts or cross products of them are known. Set ci_test to g2, chi2 "
-            "or fisher-z."
+        raise RowsNeeded(
+            f"{self.card.id} needs rows, and only counts or cross products of them are known. Set ci_test to g2, chi2, "
+            "fisher-z or lr-mixed."
         )
+
+    def why_rows(self, agreement: Agreement) -> str:
+        """Return why a test with `sums` needs rows for the columns of an agreement all the same; empty if not."""
+        return ""
 
     @property
     def sums(self) -> str:
         """What `prepare_summed` needs: ``triples`` or ``cross-products``, tables of an agreement; empty for rows."""
         return ""
+
+    @property
+    def sums_by_kinds(self) -> bool:
+        """Whether `why_rows` depends on the kinds of columns, which a plan does not know."""
+        return False
 
     @property
     def is_symmetric(self) -> bool:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.agreement import CROSS_PRODUCTS, Agreement
 from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.design import is_complex
+from ..core.errors import RowsNeeded
 from ..core.parameters import choice, number
 from ..core.results import CIResults
-from ..core.spread import is_rounded_away, standardised
-from ..core.table import Column, Table
+from ..core.spread import is_rounded_away
+from ..core.summed_table import SummedTable
+from ..core.table import Table
 from .base import CITest, constant_results, unreliable_rule
-from .binning import ranks
 from .effect import NATS, nats_per_row
-from .engines import Candidate, columns_of
-from .least_squares import log_unexplained_share, orthonormal_basis, residuals
+from .engines import Candidate, Engine, columns_of
 from .pooling import pooled_p_values
+from .regressed import Regressed, Variable, basis_of, present_levels
 from .rounding import rounded_away
 from .tails import chi2_tail, f_greater, rao_f
 
@@ -53,6 +55,10 @@ class LRMixed(CITest):
     fitted, its statistic is 0 and p = 1, which is also so without degrees of freedom for the F test. Nor is a test
     reliable if rounding has destroyed a numeric column: if its standard deviation is below about 90 times the distance
     between floats of its size, as of 1e15 + noise. Such a column counts as constant.
+
+    Linear regressions need no rows, but sums of products of numbers and of indicators of levels (`bf.count` with
+    ``tables="cross-products"``): of a numeric target with ``directions: linear`` or ``target``, or where all columns
+    are numbers. Of two labels, and of a target that is one, the rows are needed, and `RowsNeeded` says so.
 
     A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
 
@@ -120,6 +126,30 @@ class LRMixed(CITest):
             return prepared(self, table, table.design)
         return LRMixedEngine(self, table)
 
+    @property
+    def sums(self) -> str:
+        """What tests need of rows where regressions are linear: sums of products."""
+        return CROSS_PRODUCTS
+
+    @property
+    def sums_by_kinds(self) -> bool:
+        """Whether sums are enough depends on which columns are labels."""
+        return True
+
+    def why_rows(self, agreement: Agreement) -> str:
+        """Return why logistic regressions are asked for; empty if they are not, but perhaps of pairs of labels."""
+        from .lr_mixed_on_sums import why_rows
+
+        return why_rows(self, agreement)
+
+    def prepare_summed(self, table: SummedTable) -> Engine:
+        """Return the engine that works on cross products."""
+        from .lr_mixed_on_sums import LRMixedOnSums
+
+        if reason := self.why_rows(table.statistics.agreement):
+            raise RowsNeeded(f"{self.card.id}: {reason}.")
+        return LRMixedOnSums(self, table)
+
     def pooled(self, copies: Sequence[CIResults], stacked: CIResults | None) -> CIResults:
         """Return results pooled by their p-values."""
         return pooled_p_values(copies)
@@ -130,6 +160,8 @@ class LRMixed(CITest):
 
     def doubts(self, table: Table, target: str, results: CIResults) -> str:
         """Return which columns rounding has destroyed."""
+        if isinstance(table, SummedTable):  # no cells to look at: such tests are not reliable, one by one
+            return ""
         return rounded_away(table, target, results)
 
 
@@ -178,7 +210,7 @@ class LRMixedEngine:
             results.statistic[:], results.dof[:] = links.statistic.sum(), links.dof.sum()
             results.p_value[:], results.log_p[:] = chi2_tail(results.statistic, results.dof)
             is_exact = self.test.linear == "f" and not any(map(self._n_levels, y)) and np.ptp(ranks_added) == 0
-            rest = self.n_rows - 1.0 - len(basis_of(self.table, given))
+            rest = self.n_rows - 1.0 - len(self._basis(given))
             log_lambda, p, q = -results.statistic[0] / self.n_rows, len(ranks_added), int(ranks_added[0])
             if is_exact and (found := rao_f(log_lambda, p, q, rest)) is not None:
                 _, results.p_value[:], results.log_p[:] = found
@@ -195,12 +227,12 @@ class LRMixedEngine:
         shared_levels = max(map(self._n_levels, (target, *given)))
         found = [(NOTHING, NOTHING, False)] * len(candidates)
         if self._is_fitted(shared_levels):
-            basis = basis_of(self.table, given, self.shares)
-            y = Variable(self.table, (target,), basis, self.shares)
+            basis = self._basis(given)
+            y = self._variable((target,), basis)
             for i, columns in enumerate(candidates):
                 n_levels = max(shared_levels, *map(self._n_levels, columns))
                 if self._is_fitted(n_levels):
-                    x = Variable(self.table, columns, basis, self.shares)
+                    x = self._variable(columns, basis)
                     found[i] = self._compare(self._pairs(x, y, is_symmetric), len(basis), n_levels)
         results = self._results(found)
         if self._any_rounded((target, *given)):
@@ -210,7 +242,15 @@ class LRMixedEngine:
                 results.reliable[i] = False
         return results
 
-    def _pairs(self, x: Variable, y: Variable, is_symmetric: bool) -> list[tuple[Variable, Variable]]:
+    def _basis(self, given: tuple[int, ...]) -> Any:
+        """Return an orthonormal basis of the predictors of the given columns; its length is their rank."""
+        return basis_of(self.table, given, self.shares)
+
+    def _variable(self, columns: tuple[int, ...], basis: Any) -> Regressed:
+        """Return columns as they are given others."""
+        return Variable(self.table, columns, basis, self.shares)
+
+    def _pairs(self, x: Regressed, y: Regressed, is_symmetric: bool) -> list[tuple[Regressed, Regressed]]:
         """Return the regressions to fit, each as response and predictor."""
         if not is_symmetric or (x.is_numeric and y.is_numeric):
             return [(y, x)]
@@ -222,11 +262,14 @@ class LRMixedEngine:
         """Whether rounding has destroyed one of some columns."""
         for position in positions:
             if position not in self._rounded:
-                self._rounded[position] = is_rounded_away(self.table[position])
+                self._rounded[position] = self._is_rounded(position)
         return any(self._rounded[position] for position in positions)
 
+    def _is_rounded(self, position: int) -> bool:
+        return is_rounded_away(self.table[position])
+
     def _compare(
-        self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
+        self, pairs: list[tuple[Regressed, Regressed]], rank: int, n_levels: int
     ) -> tuple[Direction, Direction, bool]:
         """Regress the first of each pair on the second, given `rank` predictors; also return whether it is reliable."""
         if self.n_rows <= 1 + rank:
@@ -246,7 +289,7 @@ class LRMixedEngine:
             directions.append(self._direction(response, predictor.added, dof, rest))
         return directions[0], directions[-1], self._is_reliable(needed)
 
-    def _direction(self, response: Variable, added: np.ndarray, dof: int, rest: int) -> Direction:
+    def _direction(self, response: Regressed, added: np.ndarray, dof: int, rest: int) -> Direction:
         """Return what adding predictors to the regression of a response says."""
         return Direction(response.likelihood_ratio(added), dof, rest)
 
@@ -308,92 +351,3 @@ class LRMixedEngine:
             f = np.expm1(statistic[is_f] / self.n_rows) * rest[is_f] / dof[is_f]
             p_value[is_f], log_p[is_f] = f_greater(f, dof[is_f], rest[is_f])
         return p_value, log_p
-
-
-def predictors(column: Column, shares: np.ndarray | None = None) -> np.ndarray:
-    """Return a column's predictors in a regression: itself, or indicators of all present levels but one.
-
-    Shape (m, n), as `standardised` has them with the `shares` of rows; zeros for a constant number, no rows for a
-    single level.
-    """
-    if not column.is_discrete:
-        return standardised(column.numbers()[np.newaxis], shares)
-    classes, n_classes = present_levels(column)
-    return standardised((classes == np.arange(1, n_classes)[:, np.newaxis]).astype(np.float64), shares)
-
-
-def present_levels(column: Column) -> tuple[np.ndarray, int]:
-    """Return the codes 0 .. r - 1 of the present levels, int64 of shape (n,), and r."""
-    codes, n_levels = ranks(column.numbers())
-    return codes.astype(np.int64), n_levels
-
-
-def basis_of(table: Table, positions: Sequence[int], shares: np.ndarray | None = None) -> np.ndarray:
-    """Return an orthonormal basis, shape (rank, n), of the predictors of some columns."""
-    found = (predictors(table[j], shares) for j in positions)
-    return orthonormal_basis(np.vstack([np.zeros((0, table.n_rows)), *found]))
-
-
-class Variable:
-    """A column given others: what it adds to them as a predictor, and how predictors explain it as a response.
-
-    Several columns can be predictors, but not a response. `basis`, (rank, n), is an orthonormal basis of the given
-    predictors, and `added`, (q, n), one of the part of this variable's predictors that they do not span. Regressions
-    are linear if `is_numeric`, else multinomial logistic with `n_equations` = r - 1 for r classes, coded in `classes`.
-    With `shares`, weights of rows of mean 1, the regressions are weighted.
-    """
-
-    def __init__(
-        self, table: Table, positions: Sequence[int], basis: np.ndarray, shares: np.ndarray | None = None
-    ) -> None:
-        rows = np.vstack([predictors(table[position], shares) for position in positions])
-        self.added = orthonormal_basis(residuals(rows, basis))
-        self.is_numeric = not table[positions[0]].is_discrete
-        self.n_equations = 1
-        if not self.is_numeric:
-            self.classes, n_classes = present_levels(table[positions[0]])
-            self.n_equations = n_classes - 1
-        self._basis, self._shares = basis, shares
-        self._null: tuple[float, np.ndarray, np.ndarray] | None = None
-
-    def likelihood_ratio(self, added: np.ndarray) -> float:
-        """Return twice the log likelihood gained by adding predictors to this column's regression on the given ones.
-
-        `added`, (q, n), is orthonormal and orthogonal to the given basis.
-        """
-        if self.is_numeric:
-            return -added.shape[1] * log_unexplained_share(self.added[0], added)
-        from ..kernels.logistic import fit_logistic  # numba takes half a second to import: only if needed
-
-        deviance, coefficients, design = self.null_model()
-        more = np.vstack([design, self.of_variance_1(added)])
-        start = np.hstack([coefficients, np.zeros((self.n_equations, len(added)))])
-        return max(deviance - fit_logistic(more, self.classes, start, self.weights), 0.0)
-
-    def of_variance_1(self, directions: np.ndarray) -> np.ndarray:
-        """Return predictors of length 1, (q, n), in the unit in which their variance is 1."""
-        scale = np.sqrt(directions.shape[1])
-        return scale * (directions if self._shares is None else directions / np.sqrt(self._shares))
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The weight of each row of a response of classes, (n,)."""
-        return np.ones(len(self.classes)) if self._shares is None else self._shares
-
-    @property
-    def rank_given(self) -> int:
-        """How many of the given predictors are linearly independent."""
-        return len(self._basis)
-
-    def null_model(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return deviance, coefficients and design of the regression on the given predictors, fitted once."""
-        from ..kernels.logistic import fit_logistic
-
-        if self._null is None:
-            counts = np.bincount(self.classes, self._shares)
-            design = np.vstack([np.ones(len(self.classes)), self.of_variance_1(self._basis)])
-            coefficients = np.zeros((self.n_equations, len(design)))
-            coefficients[:, 0] = np.log(counts[1:] / counts[0])
-            deviance = fit_logistic(design, self.classes, coefficients, self.weights)
-            self._null = deviance, coefficients, design
-        return self._null

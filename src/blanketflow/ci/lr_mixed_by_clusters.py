@@ -13,7 +13,8 @@ from ..core.results import CIResults
 from ..core.table import Table
 from .cluster_totals import Clusters, judged, spread
 from .feature_groups import smallest_of
-from .lr_mixed import NOTHING, Direction, LRMixed, LRMixedEngine, Variable
+from .lr_mixed import NOTHING, Direction, LRMixed, LRMixedEngine
+from .regressed import Regressed, Variable
 from .stabilised_weights import by_weights
 
 
@@ -39,13 +40,13 @@ class LRMixedByClusters(LRMixedEngine):
         return CIResults.from_rows([smallest_of(self._links(x, y, given))])
 
     def _compare(
-        self, pairs: list[tuple[Variable, Variable]], rank: int, n_levels: int
+        self, pairs: list[tuple[Regressed, Regressed]], rank: int, n_levels: int
     ) -> tuple[Direction, Direction, bool]:
         if self._clusters.n - 1 <= self._clusters.n_costly(rank):
             return NOTHING, NOTHING, False
         return super()._compare(pairs, rank, n_levels)
 
-    def _direction(self, response: Variable, added: np.ndarray, dof: int, rest: int) -> Direction:
+    def _direction(self, response: Any, added: np.ndarray, dof: int, rest: int) -> Direction:
         totals = self._clusters.totals(scores(response, added))
         squared, n_given = np.sum(totals.sum(axis=-1) ** 2), self._clusters.n_costly(response.rank_given)
         found = judged(np.array([squared]), spread(totals[np.newaxis], n_given), self._clusters.n - 1.0 - n_given)

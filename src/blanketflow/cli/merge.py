@@ -24,10 +24,15 @@ def merge(
         str | None, typer.Option(help="search with this method, an id from blanketflow list", autocompletion=method_ids)
     ] = None,
     ci_test: Annotated[
-        str | None, typer.Option(help="g2, chi2 or fisher-z (default: the method's own)", autocompletion=test_ids)
+        str | None,
+        typer.Option(help="g2, chi2, fisher-z or lr-mixed (default: the method's own)", autocompletion=test_ids),
     ] = None,
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="options of the method, such as alpha=0.01")
+    ] = None,
+    test_options: Annotated[
+        list[str] | None,
+        typer.Option("--test-set", metavar="KEY=VALUE", help="options of --ci-test, such as directions=linear"),
     ] = None,
     ask: Annotated[
         Path | None, typer.Option(help="JSON file for the next exchange, written if the search needs more tables")
@@ -43,11 +48,14 @@ def merge(
     from ..api.select import settings
     from ..api.statistics import fit_statistics
     from ..api.statistics import merge as merged
+    from ..ci import get_ci_test
     from ..core.sufficient_statistics import TablesNotCounted
     from ..data.statistics_file import read_statistics_of, write_agreement, write_statistics
 
     if method is None and output is None:
         raise ConfigError("give -o FILE for the sum, --method for a search on it, or both.")
+    if test_options and ci_test is None:
+        raise ConfigError("--test-set gives options to a CI test: name it with --ci-test.")
     found = merged(parts)
     if earlier is not None:
         found = read_statistics_of(earlier).joined(found)
@@ -58,7 +66,8 @@ def merge(
         write_statistics(output, found)
     if method is None:
         return
-    asked = {} if ci_test is None else {"ci_test": ci_test}
+    configured = get_ci_test(ci_test, **settings(test_options)) if ci_test and test_options else ci_test
+    asked = {} if configured is None else {"ci_test": configured}
     try:
         with warnings.catch_warnings(action="ignore", category=UnreliableWarning):  # the status is printed
             fitted = fit_statistics(get_selector(method, **asked, **settings(options or ())), found)

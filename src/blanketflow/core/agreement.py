@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,21 @@ class Coding:
     def n_levels(self) -> int:
         """The number of codes."""
         return len(self.levels) or len(self.borders) + 1
+
+    @property
+    def n_parts(self) -> int:
+        """The number of columns of `parts`."""
+        return max(len(self.levels) - 1, 1) if self.kind == CATEGORICAL else 1
+
+    def parts(self, column: Column) -> np.ndarray:
+        """Return what is summed of some cells, shape (n, n_parts): numbers, or indicators of all labels but the first.
+
+        A column of one label is 0. Raises `DataError` as `codes` does.
+        """
+        if self.kind != CATEGORICAL:
+            self.check(column)
+            return column.numbers()[:, np.newaxis]
+        return (self.codes(column)[:, np.newaxis] == np.arange(1, self.n_parts + 1)).astype(np.float64)
 
     def codes(self, column: Column) -> np.ndarray:
         """Return the codes 0 .. n_levels - 1 of some cells, shape (n,).
@@ -153,6 +169,11 @@ class Agreement:
     def names(self) -> list[str]:
         """All columns in order."""
         return [coding.name for coding in self.codings]
+
+    def places(self) -> dict[str, slice]:
+        """Return where the parts of each column are among those of all, as sums of products have them."""
+        ends = [0, *accumulate(coding.n_parts for coding in self.codings)]
+        return {name: slice(*of) for name, of in zip(self.names, pairwise(ends), strict=True)}
 
     @property
     def task(self) -> str:

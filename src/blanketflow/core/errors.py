@@ -66,6 +66,10 @@ class UnsupportedError(BlanketflowError, ValueError):
     """A test or method was asked to work on a kind of column or task that its card excludes."""
 
 
+class RowsNeeded(UnsupportedError):
+    """A search asks for what only rows can tell, and only counts or sums of products of them are known."""
+
+
 class WrongAnswerError(BlanketflowError):
     """A method, test or model returned what cannot be an answer; the message names what."""
 

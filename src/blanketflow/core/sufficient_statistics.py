@@ -80,7 +80,8 @@ class SufficientStatistics:
     counts : mapping of tuples of str to ndarray of int64
         Tables by their columns, one axis a column, as long as it has levels.
     cross_products : CrossProducts or None
-        Those of all columns in the order of the agreement; labels are codes. None if tables were counted.
+        Those of all columns in the order of the agreement, of labels those of the indicators of all levels but the
+        first, see `Agreement.places`. None if tables were counted.
     refused : tuple of tuples of str
         Tables that are not told because a cell is smaller than the agreement allows.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .agreement import Agreement
 from .cards import CATEGORICAL
-from .errors import UnsupportedError
+from .errors import RowsNeeded
 from .sufficient_statistics import Columns, CrossProducts
 from .table import Column, Table
 
@@ -69,10 +69,10 @@ class NoCells:
         raise self._refusal()
 
     @staticmethod
-    def _refusal() -> UnsupportedError:
-        return UnsupportedError(
+    def _refusal() -> RowsNeeded:
+        return RowsNeeded(
             "this method or test needs rows, and only counts or cross products of them are known. Take a method that "
-            "asks its CI test alone, such as mrmr, jmi, iamb or hiton-mb, with g2, chi2 or fisher-z."
+            "asks its CI test alone, such as mrmr, jmi, iamb or hiton-mb, with g2, chi2, fisher-z or lr-mixed."
         )
 
 
@@ -114,5 +114,5 @@ class SummedTable(Table):
         return SummedTable(self.statistics, [*self.names, column.name])
 
     def take(self, rows: np.ndarray) -> Table:
-        """Raise `UnsupportedError`: there are no rows to take."""
+        """Raise `RowsNeeded`: there are no rows to take."""
         raise NoCells._refusal()

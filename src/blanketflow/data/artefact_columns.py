@@ -138,7 +138,7 @@ ARTEFACTS = {
         "table of counts, refused table, mean of a column, and centred sum of products of two, of a fold's rows",
         "statistic columns counts value",
         statistic=Column("string", "`counts`, `refused`, `mean` or `cross-product`"),
-        columns=Column("list<string>", "the columns that it is of"),
+        columns=Column("list<string>", "the columns that it is of; of a label with r > 2 levels r - 1 rows, by level"),
         counts=Column("list<int64>", "rows in each cell, the last column's levels fastest; empty but for `counts`"),
         value=Column("double", "the mean or the sum of products; null where refused, and of tables"),
     ),

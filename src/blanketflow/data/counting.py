@@ -71,10 +71,12 @@ def _counted_or_summed(rows: RowBlocks, agreement: Agreement) -> SufficientStati
         return SufficientStatistics(agreement, rows.n_rows, told, refused=refused)
     products = _cross_products(rows, agreement)
     refused = _refused_products(rows, agreement) if agreement.min_cell > 1 else []
-    place = {name: at for at, name in enumerate(agreement.names)}
+    place = agreement.places()
     for columns in refused:
-        at = [place[name] for name in columns]
-        products.products[at[0], at[-1]] = products.products[at[-1], at[0]] = np.nan
+        first, last = place[columns[0]], place[columns[-1]]
+        products.products[first, last] = products.products[last, first] = np.nan
+        if len(columns) == 1:  # the mean is the share of a level, and products with numbers are theirs in few rows
+            products.means[first] = products.products[first] = products.products[:, first] = np.nan
     return SufficientStatistics(agreement, rows.n_rows, cross_products=products, refused=tuple(refused))
 
 
@@ -168,21 +170,32 @@ def _told(counts: dict[Columns, np.ndarray], min_cell: int) -> tuple[dict[Column
 
 def _cross_products(rows: RowBlocks, agreement: Agreement) -> CrossProducts:
     """Sum the products block by block, merged along a tree of pairs, so that errors grow with its height only."""
-    waiting: list[CrossProducts] = []
+    d, waiting = check_n_parts(agreement), list[CrossProducts]()
     for n, block in enumerate(rows.blocks(agreement.names), start=1):
-        columns = [_numbers(block[coding.name], coding) for coding in agreement.codings]
-        waiting.append(CrossProducts.of(np.column_stack(columns)))
+        parts = [coding.parts(_as_agreed(block[coding.name], coding)) for coding in agreement.codings]
+        waiting.append(CrossProducts.of(np.hstack(parts)))
         while n % 2 == 0:
             last = waiting.pop()
             waiting[-1] = waiting[-1].merged(last)
             n //= 2
     if not waiting:
-        d = len(agreement.codings)
         return CrossProducts(0, np.zeros(d), np.zeros((d, d)))
     while len(waiting) > 1:
         last = waiting.pop()
         waiting[-1] = waiting[-1].merged(last)
     return waiting[0]
+
+
+def check_n_parts(agreement: Agreement) -> int:
+    """Return of how many numbers and indicators products are summed; raises `DataError` if these are too many."""
+    d = sum(coding.n_parts for coding in agreement.codings)
+    if d**2 > MOST_CELLS:
+        most = max(agreement.codings, key=lambda coding: coding.n_parts)
+        raise DataError(
+            f"numbers and indicators of labels are {d:,} columns with {d**2:,} products, more than {MOST_CELLS:,}; "
+            f"{most.name!r} has {most.n_levels:,} levels. Drop such columns."
+        )
+    return d
 
 
 def _refused_products(rows: RowBlocks, agreement: Agreement) -> list[Columns]:
@@ -201,10 +214,3 @@ def _as_agreed(column: Column, coding: Coding) -> Column:
     """Return a target of numbers as the labels that were agreed on."""
     is_class = coding.kind == CATEGORICAL and column.kind != CATEGORICAL
     return target_column(column, CLASSIFICATION) if is_class else column
-
-
-def _numbers(column: Column, coding: Coding) -> np.ndarray:
-    """Return a column as numbers: labels are codes."""
-    column = _as_agreed(column, coding)
-    coding.check(column)
-    return coding.codes(column).astype(np.float64) if coding.kind == CATEGORICAL else column.numbers()

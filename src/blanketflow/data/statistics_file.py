@@ -40,15 +40,20 @@ def read_agreement(path: str | Path) -> Agreement:
 
 
 def write_statistics(path: str | Path, statistics: SufficientStatistics, provenance: Provenance | None = None) -> None:
-    """Write statistics: a row each for a table, a refused one, the mean of a column, and the product of two."""
-    names, sums = statistics.agreement.names, statistics.cross_products
+    """Write statistics: a row each for a table, a refused one, the mean of a column, and the product of two.
+
+    A label of more than two levels has several columns in its name, in the order of the levels.
+    """
+    sums = statistics.cross_products
     rows: list[tuple[str, Columns, np.ndarray, float | None]] = []
     rows += [(COUNTS, columns, table.ravel(), None) for columns, table in statistics.counts.items()]
     rows += [(REFUSED, columns, _NO_CELLS, None) for columns in statistics.refused]
     if sums is not None:
+        names = _names_of_parts(statistics.agreement)
         rows += [(MEAN, (name,), _NO_CELLS, value) for name, value in zip(names, sums.means.tolist(), strict=True)]
-        pairs = combinations_with_replacement(range(len(names)), 2)
-        rows += [(PRODUCT, (names[i], names[j]), _NO_CELLS, float(sums.products[i, j])) for i, j in pairs]
+        products = sums.products[np.triu_indices(len(names))].tolist()
+        pairs = combinations_with_replacement(names, 2)
+        rows += [(PRODUCT, pair, _NO_CELLS, value) for pair, value in zip(pairs, products, strict=True)]
     told = {"agreement": statistics.agreement.as_dict(), "n_rows": statistics.n_rows, "has_products": sums is not None}
     provenance = provenance or Provenance(what={"artefact": "counts"})
     write_rows(path, rows, ARTEFACTS["counts"].types(), replace(provenance, extra={**provenance.extra, **told}))
@@ -65,10 +70,9 @@ def read_statistics_of(path: str | Path) -> SufficientStatistics:
         raise ArtefactError(f"{path} is an artefact, but not of counts. blanketflow count writes one.")
     agreement = Agreement.from_dict(told["agreement"])
     levels = {coding.name: coding.n_levels for coding in agreement.codings}
-    place = {name: at for at, name in enumerate(agreement.names)}
     counts: dict[Columns, np.ndarray] = {}
     refused: list[Columns] = []
-    means, products = np.full(len(place), np.nan), np.full((len(place), len(place)), np.nan)
+    summed: dict[str, list[tuple[Columns, float]]] = {MEAN: [], PRODUCT: []}
     try:
         for kind, columns, cells, value in zip(*rows.values(), strict=True):
             if kind == COUNTS:
@@ -76,12 +80,27 @@ def read_statistics_of(path: str | Path) -> SufficientStatistics:
                 counts[tuple(columns)] = np.array(cells, dtype=np.int64).reshape(shape)
             elif kind == REFUSED:
                 refused.append(tuple(columns))
-            elif kind == MEAN:
-                means[place[columns[0]]] = value
-            elif value is not None:
-                i, j = place[columns[0]], place[columns[1]]
-                products[i, j] = products[j, i] = value
+            else:
+                summed[kind].append((tuple(columns), np.nan if value is None else value))
+        sums = _sums(agreement, told["n_rows"], summed) if told["has_products"] else None
     except (KeyError, ValueError) as error:
         raise DataError(f"{path}: its tables do not fit its agreement ({error}). Count again.") from error
-    sums = CrossProducts(told["n_rows"], means, products) if told["has_products"] else None
     return SufficientStatistics(agreement, told["n_rows"], counts, sums, tuple(refused))
+
+
+def _names_of_parts(agreement: Agreement) -> list[str]:
+    """Return the name of the column of each number and indicator that is summed."""
+    return [coding.name for coding in agreement.codings for _ in range(coding.n_parts)]
+
+
+def _sums(agreement: Agreement, n_rows: int, summed: Mapping[str, list[tuple[Columns, float]]]) -> CrossProducts:
+    """Return what rows of means and products tell; raises `ValueError` if they are not those of the agreement."""
+    names = _names_of_parts(agreement)
+    expected = [*((name,) for name in names), *combinations_with_replacement(names, 2)]
+    found = [*summed[MEAN], *summed[PRODUCT]]
+    if [columns for columns, _ in found] != expected:
+        raise ValueError("means and products are of other columns")
+    values = np.array([value for _, value in found])
+    products = np.empty((len(names), len(names)))
+    products[np.triu_indices(len(names))] = values[len(names) :]
+    return CrossProducts(n_rows, values[: len(names)], np.triu(products) + np.triu(products, 1).T)

@@ -272,7 +272,7 @@ class Method(Configurable):
         """Return why one exchange of sums cannot take the place of the rows, with some CI test; empty if it can."""
         if test is None or self.needs_complete_rows():
             return f"{self.card.id} {self.reads_rows() or 'reads rows'}"
-        if not test.sums:
+        if not test.sums or test.sums_by_kinds:
             return f"{test.card.id} reads rows"
         is_enough = test.sums == CROSS_PRODUCTS or self.learns_from == TRIPLES
         return "" if is_enough else f"{self.card.id} with {test.card.id} asks for tables as it goes"

@@ -50,7 +50,7 @@ def why_rows(config: Config, dataset: str, test: str | None, selector: str | Non
         return "it has no CI test"
     on_rows = TestOnRows.of(test)
     configured = config.ci_tests[on_rows.test]
-    if not configured.sums:
+    if not configured.sums or configured.sums_by_kinds:
         return f"{configured.card.id} reads rows"
     if selector is not None and (reason := config.selectors[selector].method.why_rows(configured)):
         return reason
