@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .api.compare import compare
     from .api.estimator import MarkovBlanketSelector
     from .api.get_selector import get_selector
+    from .api.sample_curve import sample_curve
     from .api.selectors import *
     from .api.statistics import agree, count, fit_statistics, merge, pack
     from .ci import get_ci_test
@@ -35,7 +36,7 @@ __all__ = ["BAHSIC", "CIFE", "CMIM", "DCRT", "DISR", "FCBF", "GS", "GSM", "HITON
     "InterIAMB", "InterIAMBnPC", "Knockoffs", "KollerSahami", "MarkovBlanketSelector", "MixedMB", "NoFeatures",
     "PCSimple", "PermutationImportance", "RelaxMRMR", "Relief", "Relieved", "StabilitySelection", "Stepwise", "TIEStar",
     "TrueBlanket", "agree", "blankets", "compare", "count", "fit_statistics", "get_ci_test", "get_selector",
-    "list_ci_tests", "list_selectors", "merge", "pack", "select"]
+    "list_ci_tests", "list_selectors", "merge", "pack", "sample_curve", "select"]
 # fmt: on
 #: Where names lie that are loaded when first asked for; the selector classes lie in `api.selectors`.
 _ELSEWHERE = {
@@ -49,6 +50,7 @@ _ELSEWHERE = {
     "get_selector": ".api.get_selector",
     "merge": ".api.statistics",
     "pack": ".api.statistics",
+    "sample_curve": ".api.sample_curve",
     "select": ".api.answer",
 }
 
