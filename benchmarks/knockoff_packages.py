@@ -112,18 +112,9 @@ def our_knockoffs(design: Design, X: np.ndarray, y: np.ndarray, seed: int) -> Se
 
 def our_dcrt(design: Design, X: np.ndarray, y: np.ndarray, seed: int) -> Selected:
     """What `bf.DCRT(alpha=q, covariance=...)` does, with its default bh."""
-    return _our_dcrt(design, X, y, 1.0)
-
-
-def our_dcrt_half(design: Design, X: np.ndarray, y: np.ndarray, seed: int) -> Selected:
-    """What `bf.DCRT(alpha=q, covariance=..., penalty=0.5)` does."""
-    return _our_dcrt(design, X, y, 0.5)
-
-
-def _our_dcrt(design: Design, X: np.ndarray, y: np.ndarray, penalty: float) -> Selected:
     columns, outcome = X - X.mean(axis=0), (y - y.mean())[:, np.newaxis]
     owners, correlations = np.arange(design.d), design.covariance
-    log_p = dcrt_p_values(columns, owners, outcome, design.d, correlations, penalty=penalty)[2]
+    log_p = dcrt_p_values(columns, owners, outcome, design.d, correlations)[2]
     for q in LEVELS:
         yield q, rejected(log_p, q, BH)
 
@@ -176,7 +167,6 @@ METHODS: dict[str, Callable[[Design, np.ndarray, np.ndarray, int], Selected]] = 
     "knockpy": knockpy_knockoffs,
     "hidimstat knockoffs": hidimstat_knockoffs,
     "dcrt": our_dcrt,
-    "dcrt, penalty 0.5": our_dcrt_half,
     "hidimstat dCRT": hidimstat_dcrt,
     "hidimstat dCRT, fit_y=False": partial(hidimstat_dcrt, is_fitted=False),
     "stability-selection": our_stability,

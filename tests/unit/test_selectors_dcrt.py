@@ -8,10 +8,10 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
 from blanketflow.selectors.knockoff.distillation import (
+    PENALTY,
     dcrt_p_values,
-    kept_by_lasso,
     left_of_features,
-    left_of_target,
+    scaled_lasso,
 )
 from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
 
@@ -33,7 +33,7 @@ def test_p_values_are_those_of_drawing_the_feature_anew():
         weights = np.linalg.solve(CORRELATIONS[np.ix_(others, others)], CORRELATIONS[others, j])
         expected = X[:, others] @ weights
         spread = np.sqrt(1 - CORRELATIONS[j, others] @ weights)
-        left = left_of_target(X, y, others[kept_by_lasso(X[:, others], y, len(X[0]))])
+        left = scaled_lasso(X[:, others], y, len(X[0]), PENALTY)[1]
         drawn = expected + spread * np.random.default_rng(j).normal(size=(5_000, len(X)))
         larger = np.abs((drawn - expected) @ left) >= abs((X[:, j] - expected) @ left)
         assert larger.mean() == pytest.approx(found[j], abs=4 * np.sqrt(found[j] / 5_000) + 1e-4)
@@ -46,11 +46,32 @@ def test_one_lasso_serves_all_features_that_it_does_not_keep():
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     y = X[:, [2, 9, 20]].sum(axis=1) + rng.normal(size=100)
     y -= y.mean()
-    kept = kept_by_lasso(X, y, 30)
+    coefficients, left = scaled_lasso(X, y, 30, PENALTY)
+    kept = np.flatnonzero(coefficients)
     assert 3 <= len(kept) < 30
     for j in np.setdiff1d(np.arange(30), kept):
+        own = scaled_lasso(np.delete(X, j, axis=1), y, 30, PENALTY)
+        assert np.insert(own[0], j, 0.0) == pytest.approx(coefficients, abs=1e-3)
+        assert own[1] == pytest.approx(left, abs=1e-2)
+    for j in kept:  # begun from the lasso on all, it ends where it ends without that
         others = np.delete(np.arange(30), j)
-        assert others[kept_by_lasso(X[:, others], y, len(X[0]))].tolist() == kept.tolist()
+        start = coefficients[others], float(np.sqrt(np.mean(left**2)))
+        begun = [scaled_lasso(X[:, others], y, 30, PENALTY, one)[1] for one in (None, start)]
+        assert begun[0] == pytest.approx(begun[1], abs=1e-2)
+
+
+def test_the_scaled_lasso_solves_its_own_conditions():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(80, 12))
+    y = X[:, 0] - 0.5 * X[:, 5] + rng.normal(size=80)
+    coefficients, left = scaled_lasso(X, y, 12, 0.5)
+    slopes, noise = X.T @ left / 80, np.sqrt(np.mean(left**2))
+    most = 0.5 * np.sqrt(2 * np.log(12) / 80) * noise
+    kept = coefficients != 0
+    assert 2 <= kept.sum() < 12
+    assert slopes[kept] == pytest.approx(most * np.sign(coefficients[kept]), rel=1e-2)
+    assert np.abs(slopes[~kept]).max() <= most * 1.001
+    assert left == pytest.approx(y - X @ coefficients)
 
 
 @pytest.mark.parametrize("n", [40, 10], ids=["more rows", "more columns"])

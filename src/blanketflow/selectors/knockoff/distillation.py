@@ -15,6 +15,8 @@ from .gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 
 #: Rounds in which the scaled lasso finds the level of the noise, and the change of it that ends them.
 ROUNDS, CLOSE = 30, 1e-4
+#: The default of the lasso's penalty, as a multiple of the one under which noise alone lets nothing in.
+PENALTY = 0.35
 #: A column of which the others leave less than this share of its variance is a copy of them.
 SMALLEST_SHARE = 1e-8
 
@@ -70,33 +72,34 @@ def _precision(
     return block, (left * (singular * along)) @ axes
 
 
-def kept_by_lasso(columns: np.ndarray, y: np.ndarray, of_columns: int, penalty: float = 1.0) -> np.ndarray:
-    """Return which columns a scaled lasso keeps, as positions.
+def scaled_lasso(
+    columns: np.ndarray, y: np.ndarray, of_columns: int, penalty: float, start: tuple[np.ndarray, float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the coefficients of a scaled lasso, (m,), and what it leaves of the target, (n,).
 
     The penalty is sqrt(2 log m / n) times the noise that is left (Sun and Zhang, 2012, doi:10.1093/biomet/ass043), and
     times `penalty`; m is `of_columns`, the number of all columns, also where one feature's are left out. So without a
-    feature that is not kept the others are the same, and one lasso serves all features that it does not keep.
+    feature of coefficient 0 the others are the same, and one lasso serves all features that it does not keep.
+
+    What is left is that of the shrunken coefficients. Least squares on the columns that are kept would leave less of
+    the noise and lose power (docs/error-control.md). `start` are coefficients and a noise to begin with; they save
+    time and change nothing but the last digits.
     """
     from sklearn.linear_model import Lasso
 
-    n = len(columns)
-    share = penalty * np.sqrt(2.0 * np.log(max(of_columns, 2)) / n)
-    noise, lasso = float(y.std()), Lasso(fit_intercept=False, warm_start=True, max_iter=10_000)
+    share = penalty * np.sqrt(2.0 * np.log(max(of_columns, 2)) / len(columns))
+    lasso = Lasso(fit_intercept=False, warm_start=True, max_iter=10_000)
+    coefficients, noise = start or (np.zeros(columns.shape[1]), float(y.std()))
+    lasso.coef_, left = coefficients.copy(), y - columns @ coefficients
     for _ in range(ROUNDS):
         if noise <= 0 or not columns.size:
-            return np.empty(0, dtype=np.int64)
+            break
         lasso.set_params(alpha=share * noise).fit(columns, y)
-        before, noise = noise, float(np.sqrt(np.mean((y - columns @ lasso.coef_) ** 2)))
+        left = y - columns @ lasso.coef_
+        before, noise = noise, float(np.sqrt(np.mean(left**2)))
         if abs(noise - before) <= CLOSE * before:
             break
-    return np.flatnonzero(lasso.coef_)
-
-
-def left_of_target(columns: np.ndarray, y: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return what least squares on the columns that a lasso keeps leave of the target, shape (n,)."""
-    if not len(kept):
-        return y
-    return y - columns[:, kept] @ np.linalg.lstsq(columns[:, kept], y, rcond=None)[0]
+    return lasso.coef_, left
 
 
 def dcrt_p_values(
@@ -106,7 +109,7 @@ def dcrt_p_values(
     n_features: int,
     correlations: np.ndarray | None = None,
     check_time: Callable[[], None] = lambda: None,
-    penalty: float = 1.0,
+    penalty: float = PENALTY,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
@@ -130,20 +133,18 @@ def dcrt_p_values(
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
     check_time()
-    kept = [kept_by_lasso(columns, y, len(owners), penalty) for y in outcomes.T]
-    of_all = [left_of_target(columns, y, k) for y, k in zip(outcomes.T, kept, strict=True)]
+    of_all = [scaled_lasso(columns, y, len(owners), penalty) for y in outcomes.T]
     statistics, dof = np.zeros(n_features), np.zeros(n_features)
     for feature in np.unique(owners):
-        own = np.flatnonzero(owners == feature)
-        others = np.flatnonzero(owners != feature)
+        own, others = np.flatnonzero(owners == feature), np.flatnonzero(owners != feature)
         distilled, n_kept = [], 0
-        for y, k, whole in zip(outcomes.T, kept, of_all, strict=True):
-            if np.isin(k, own).any():
+        for y, (coefficients, without) in zip(outcomes.T, of_all, strict=True):
+            if coefficients[own].any():
                 check_time()
-                k = others[kept_by_lasso(columns[:, others], y, len(owners), penalty)]
-                whole = left_of_target(columns, y, k)
-            distilled.append(whole)
-            n_kept = max(n_kept, len(k))
+                start = coefficients[others], float(np.sqrt(np.mean(without**2)))
+                coefficients, without = scaled_lasso(columns[:, others], y, len(owners), penalty, start)
+            distilled.append(without)
+            n_kept = max(n_kept, np.count_nonzero(coefficients))
         r = np.column_stack(distilled)
         covariance, of_target = covariances[np.ix_(own, own)], r.T @ r
         if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:

@@ -16,7 +16,7 @@ from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
 from ..knockoff.columns_for_knockoffs import columns_of, known_columns
 from ..knockoff.covariance_option import TakesCovariance, covariance_option
-from ..knockoff.distillation import dcrt_p_values
+from ..knockoff.distillation import PENALTY, dcrt_p_values
 
 
 @dataclass
@@ -37,8 +37,8 @@ class DCRT(TakesCovariance, Method):
     discovery rate at alpha, under any dependence of the p-values; that `bh` does is unproved, since p-values of
     dependent features are dependent. docs/error-control.md has the measured rates.
 
-    The target is distilled by least squares on what a lasso keeps of the other features; classes are regressed as
-    indicators. A poor distillation costs power, never validity.
+    The target is distilled by a scaled lasso on the other features; classes are regressed as indicators. A poor
+    distillation costs power, never validity.
 
     Unlike knockoffs, it needs no smallest number of features.
 
@@ -77,9 +77,9 @@ class DCRT(TakesCovariance, Method):
     )
     covariance: Any = covariance_option()
     penalty: float = number(
-        1.0,
+        PENALTY,
         "Penalty of the lasso that distils the target, as a multiple of the one under which noise alone lets nothing "
-        "in. With 0.5 more is found where many features matter; p-values are as exact.",
+        "in. A larger one finds more where few of many features matter, in less time; p-values are as exact.",
         above=0,
     )
 
