@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
-from blanketflow.kernels.gaussian_without_each import squared_distances, sums_without_each, widths_without_each
-from blanketflow.kernels.middle_values import middle_of_positive, order_statistics
+from blanketflow.kernels.gaussian_without_each import squared_distances, sums_without_each
+from blanketflow.kernels.middle_values import middle_of_positive, middle_of_squared_differences, order_statistics
+from blanketflow.kernels.widths_without_each import widths_without_each
 
 
 def literally(values, weights):
@@ -26,6 +28,7 @@ def tables():
     yield "two rows", rng.normal(size=(5, 2))
     yield "few columns", rng.normal(size=(2, 300))
     yield "many columns", rng.normal(size=(70, 90))
+    yield "so many columns that one changes little", rng.normal(size=(600, 60))
     yield "counts with equal rows", rng.integers(0, 2, size=(4, 120)).astype(float)
     yield "one column is nearly all", np.vstack([1e8 * rng.normal(size=50), rng.normal(size=(3, 50))])
     yield "far rows", rng.standard_cauchy(size=(6, 150))
@@ -60,6 +63,20 @@ def test_middle(n, kind):
     positive = np.sort(values[values > 0])
     middle = (len(positive) - 1) // 2, len(positive) // 2
     assert middle_of_positive(values) == (positive[middle[0]], positive[middle[1]])
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 9, 50, 333])
+@pytest.mark.parametrize("kind", ["numbers", "equal steps", "two values", "far apart"])
+def test_middle_of_squared_differences(n, kind):
+    rng = np.random.default_rng(n)
+    numbers = {
+        "numbers": rng.normal(size=n),
+        "equal steps": 0.1 * np.arange(n),
+        "two values": np.arange(n) % 2 + 0.1,
+        "far apart": rng.standard_cauchy(size=n) ** 5,
+    }[kind]
+    squares = pdist(numbers[:, None], "sqeuclidean")
+    assert middle_of_squared_differences(np.sort(numbers)) == middle_of_positive(squares)
 
 
 @pytest.mark.parametrize("values", ["ties", "ascending", "descending", "any"])

@@ -260,7 +260,8 @@ def _problem(
     marginal = bound.test_many(features, target)
     problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
     problem.min_effect = bound.min_effect
-    if doubts := bound.test_config.doubts(bound.table.select([*features, target]), target, marginal):
+    table = bound.table if len(features) + 1 == len(bound.table) else bound.table.select([*features, target])
+    if doubts := bound.test_config.doubts(table, target, marginal):
         problem.say("unreliable", doubts)
     return problem
 

@@ -18,6 +18,8 @@ from ..core.table import Column, Table
 FEW_VALUES = 10
 #: Integers with a smaller range than this are counted, which is faster than sorting them.
 COUNTED = 2**12
+#: Up to so many borders are compared with all values one after the other, which is faster than a search for each value.
+FEW_BORDERS = 16
 #: Rows that are looked at in one step, where a step takes eight bytes for each.
 BLOCK = 2**20
 BINNINGS = ("quantile", "uniform", "kmeans", "mdlp")
@@ -126,11 +128,19 @@ def level_codes(column: Column, bins: int, binning: str, classes: np.ndarray | N
         if column.is_discrete or n_levels <= FEW_VALUES:
             return codes, n_levels
     values = column.numbers()
-    if binning != "mdlp":
-        distinct = np.unique(values)
-        if len(distinct) <= bins:
-            return np.searchsorted(distinct, values).astype(np.int32), len(distinct)
-    return ranks(np.searchsorted(cut_points(values, bins, binning, classes), values, side="left"))
+    if binning == "mdlp":
+        return ranks(np.searchsorted(cut_points(values, bins, binning, classes), values))
+    ordered = np.sort(values)
+    if 1 + np.count_nonzero(ordered[1:] != ordered[:-1]) <= bins:
+        borders = np.unique(ordered)[:-1]
+    else:  # quantiles are found sooner where the values are in order; k-means adds them up in theirs
+        borders = cut_points(ordered if binning == "quantile" else values, bins, binning)
+    if len(borders) > FEW_BORDERS:
+        return ranks(np.searchsorted(borders, values))
+    codes = np.zeros(len(values), dtype=np.uint8)
+    for border in borders:
+        codes += values > border
+    return ranks(codes)
 
 
 def agreed_coding(column: Column, bins: int, binning: str | None) -> Coding:

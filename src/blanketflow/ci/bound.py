@@ -123,10 +123,12 @@ class BoundTest:
         True
         """
         candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
-        known = self._cache.known((candidate,), target, conditions)
-        result = known.get(candidate) or one_result(self, candidate, target, conditions)
-        if not known:
+        place = self._cache.place(candidate, target, conditions)
+        if place is None:
+            result = one_result(self, candidate, target, conditions)
             self._cache.add_one(candidate, target, conditions, result)
+        else:
+            result = self._cache.result(place)
         self.tally.count(int(result.reliable), () if result.reliable else (candidate,), (target, *conditions))
         return result
 
@@ -170,17 +172,20 @@ class BoundTest:
         return results
 
     def _known_or_computed(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
-        known = self._cache.known(candidates, target, conditions)
-        unknown = [c for c in candidates if c not in known] if known else candidates
-        if len(set(unknown)) < len(unknown):
-            unknown = list(dict.fromkeys(unknown))
-        if unknown:
-            fresh = self._compute(unknown, target, conditions)
-            self._cache.add(unknown, target, conditions, fresh)
-            if len(unknown) == len(candidates):
-                return fresh.locked()
-            known.update(zip(unknown, fresh, strict=True))
-        return CIResults.from_rows(known[c] for c in candidates)
+        places = self._cache.places(candidates, target, conditions)
+        if None not in places:
+            return self._cache.results(places)
+        of_known = [place for place in places if place is not None]
+        parts = [self._cache.results(of_known)] if of_known else []  # before those that follow need room
+        unknown = [c for c, place in zip(candidates, places, strict=True) if place is None] if parts else candidates
+        distinct = list(dict.fromkeys(unknown)) if len(set(unknown)) < len(unknown) else unknown
+        fresh = self._compute(distinct, target, conditions)
+        self._cache.add(distinct, target, conditions, fresh)
+        if len(distinct) == len(candidates):
+            return fresh.locked()
+        at, known = {c: i for i, c in enumerate(distinct, len(of_known))}, iter(range(len(of_known)))
+        order = [at[c] if place is None else next(known) for c, place in zip(candidates, places, strict=True)]
+        return CIResults.joined([*parts, fresh]).take(np.array(order))
 
     def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test different columns while the cache is empty: the first query is for all features, which may be many."""
@@ -321,12 +326,12 @@ class BoundTest:
         """
         if self._most_cells == math.inf:
             return list(xs)
-        levels, position = self.engine.n_levels, self.table.position
-        others = (*map(position, (y, *given)), *self.strata)
+        levels, places = self.engine.n_levels, self.table.places
+        others, asked = (*places((y, *given)), *self.strata), places(xs)
         most = self._most_cells / math.prod(map(levels, others))
-        found = [x for x in xs if levels(position(x)) <= most] if most >= 1 else []
+        found = [x for x, at in zip(xs, asked, strict=True) if levels(at) <= most] if most >= 1 else []
         if len(found) < len(xs):
-            self.tally.count(0, [position(x) for x in xs if x not in found], others)
+            self.tally.count(0, [at for x, at in zip(xs, asked, strict=True) if x not in found], others)
         if not found:
             self.spend(0)  # checks the time limit, since searching on takes time too
         return found
@@ -371,7 +376,7 @@ class BoundTest:
             return self._in_range(xs).tolist()
         xs = list(xs)
         if set(map(type, xs)) <= {int, str}:  # the usual case, and the fast one
-            return [*map(self.table.position, xs)]
+            return self.table.places(xs)
         return [self._candidate(x) for x in xs]
 
     def _candidate(self, x: str | int | Columns) -> Candidate:
@@ -393,7 +398,7 @@ class BoundTest:
         return positions
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
-        return tuple(sorted({*map(self.table.position, given)})) + self.strata
+        return tuple(sorted({*self.table.places([*given])})) + self.strata
 
 
 def _are_positions(xs: object) -> bool:

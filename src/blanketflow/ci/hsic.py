@@ -168,7 +168,8 @@ class BoundHSIC(BoundTest):
         candidates, target = self._candidates(list(xs)), self.table.position(y)
         _check_differ(candidates, target)
         self._check_no_strata()
-        known = {c: result.statistic for c, result in self._cache.known(candidates, target, ()).items()}
+        places = zip(candidates, self._cache.places(candidates, target, ()), strict=True)
+        known = {c: self._cache.result(place).statistic for c, place in places if place is not None}
         known.update({c: self._measured[c, target] for c in candidates if (c, target) in self._measured})
         unknown = [c for c in dict.fromkeys(candidates) if c not in known]
         self.spend(len(unknown))

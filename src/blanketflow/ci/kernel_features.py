@@ -19,6 +19,8 @@ SPANNED = 1e-10
 MEDIAN_ROWS = 1000
 #: The largest number of entries of a working matrix, 32 MB.
 BLOCK = 2**22
+#: Rows of a triangle that are computed together.
+STEP = 128
 
 
 class JointKernel:
@@ -47,6 +49,14 @@ class JointKernel:
         np.exp(kernel, out=kernel)
         if self.codes.shape[1]:
             kernel *= self.codes[rows] == self.codes[others].T
+        return kernel
+
+    def lower(self, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel among rows, with hardly more than its lower triangle filled: all that `factor` reads."""
+        kernel = np.empty((len(rows), len(rows)))
+        for start in range(0, len(rows), STEP):
+            part = slice(start, start + STEP)
+            kernel[part, : part.stop] = self(rows[part], rows[: part.stop])
         return kernel
 
 
@@ -101,7 +111,7 @@ def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
     """
     kernel = JointKernel(columns)
     landmarks, _ = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)
-    upper, pivots = factor(kernel(landmarks, landmarks))
+    upper, pivots = factor(kernel.lower(landmarks))
     features = whitened(upper, kernel(slice(None), landmarks[pivots]).T).T
     features -= features.mean(axis=0)
     return features
@@ -172,7 +182,10 @@ def squared_by_landmarks(between: np.ndarray, to_landmarks: np.ndarray) -> float
 
 
 def factor(kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return U with U'U = K at rows that span the others, and these rows; K is overwritten."""
+    """Return U with U'U = K at rows that span the others, and these rows.
+
+    Of K only the lower triangle is read; it is overwritten.
+    """
     from scipy.linalg.lapack import dpstrf
 
     upper, pivots, rank, _ = dpstrf(kernel.T, tol=SPANNED, overwrite_a=True)
@@ -208,11 +221,12 @@ def median_distance(numbers: np.ndarray) -> float:
     """
     from scipy.spatial.distance import pdist
 
-    return median_root(pdist(numbers, "sqeuclidean")) if numbers.shape[1] else 1.0
+    from ..kernels.middle_values import middle_of_positive, middle_of_squared_differences
 
-
-def median_root(squares: np.ndarray) -> float:
-    """Return the median of the square roots of the positive numbers among non-negative ones; 1 if all are zero."""
-    from ..kernels.middle_values import middle_of_positive
-
-    return float(np.sqrt(middle_of_positive(squares)).mean()) if squares.any() else 1.0
+    if not (np.ptp(numbers, axis=0) ** 2).any():
+        return 1.0
+    if numbers.shape[1] == 1:
+        middle = middle_of_squared_differences(np.sort(numbers[:, 0]))
+    else:
+        middle = middle_of_positive(pdist(numbers, "sqeuclidean"))
+    return float(np.sqrt(middle).mean())

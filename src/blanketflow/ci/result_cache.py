@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,15 +12,18 @@ from .engines import Candidate
 #: The largest number of results in a cache, about 200 bytes each.
 REMEMBERED = 2_000_000
 
-#: Where a result is: the number of its query times 2 ** BITS, plus its position in the query's results. A number costs
-#: the garbage collector nothing; an object for each result took a sixth of some searches' time.
-BITS = 32
-#: Target to candidate to where its result is.
+#: Target to candidate to the place of its result. A number costs the garbage collector nothing; an object for each
+#: result took a sixth of some searches' time.
 Memory = dict[int, dict[Candidate, int]]
+_NOTHING: dict[Candidate, int] = {}
+_NO_FIELDS = np.empty((6, 0))
 
 
 class ResultCache:
     """Results by conditioning set, target and candidate. It is emptied when it holds `REMEMBERED` results.
+
+    A place is where a result is: 0, 1, ... for results of queries, -1, -2, ... for those that were added one by one. It
+    is good until results are added.
 
     Parameters
     ----------
@@ -30,53 +33,78 @@ class ResultCache:
 
     def __init__(self, is_symmetric: bool) -> None:
         self._is_symmetric = is_symmetric
-        self._memory: dict[tuple[int, ...], Memory] = {}
-        # Results that are not yet sorted in: results for all features at once are often never asked for again.
-        self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], CIResults]] = []
-        self._n_results = 0
-        # The results of each query, after those that were added one by one.
-        self._queries: list[CIResults | list[CIResult]] = [[]]
+        self.clear()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no result in it."""
         return not self._memory and not self._unread
 
-    def known(
-        self, candidates: Iterable[Candidate], target: int, conditions: tuple[int, ...]
-    ) -> dict[Candidate, CIResult]:
-        """Return the results that are here, of either direction if the test is symmetric."""
-        known: dict[Candidate, CIResult] = {}
+    def place(self, candidate: Candidate, target: int, conditions: tuple[int, ...]) -> int | None:
+        """Return the place of a result, of either direction if the test is symmetric; None if it is not here."""
         if self._unread:
             self._read_up()
         memory = self._memory.get(conditions)
-        if memory:
-            of_target = memory.get(target, {})
-            for candidate in candidates:
-                found = of_target.get(candidate)
-                if found is None and self._is_symmetric and candidate in memory:
-                    found = memory[candidate].get(target)
-                if found is not None:
-                    known[candidate] = self._queries[found >> BITS][found & (2**BITS - 1)]
-        return known
+        if memory is None:
+            return None
+        found = memory.get(target, _NOTHING).get(candidate)
+        if found is None and self._is_symmetric:
+            found = memory.get(candidate, _NOTHING).get(target)
+        return found
+
+    def places(self, candidates: Sequence[Candidate], target: int, conditions: tuple[int, ...]) -> list[int | None]:
+        """Return the place of each candidate's result."""
+        if self._unread:
+            self._read_up()
+        memory = self._memory.get(conditions)
+        if memory is None:
+            return [None] * len(candidates)
+        found = [*map(memory.get(target, _NOTHING).get, candidates)]
+        if self._is_symmetric and None in found:
+            for i, candidate in enumerate(candidates):
+                if found[i] is None and candidate in memory:
+                    found[i] = memory[candidate].get(target)
+        return found
+
+    def result(self, place: int) -> CIResult:
+        """Return one result."""
+        if place < 0:
+            return self._singles[-1 - place]
+        *numbers, n, reliable = self._together(place)[:, place].tolist()
+        return CIResult(*numbers, int(n), bool(reliable))
+
+    def results(self, places: Sequence[int]) -> CIResults:
+        """Return some results."""
+        if min(places, default=0) < 0:
+            return CIResults.from_rows(map(self.result, places))
+        *numbers, n, reliable = self._together(max(places, default=-1))[:, np.array(places, dtype=np.intp)]
+        return CIResults(*numbers, n.astype(np.int64), reliable.astype(bool))
 
     def add_one(self, candidate: Candidate, target: int, conditions: tuple[int, ...], result: CIResult) -> None:
         """Keep one result."""
         self._make_room(1)
-        singles = self._queries[0]
-        self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = len(singles)
-        singles.append(result)
+        self._singles.append(result)
+        self._memory.setdefault(conditions, {}).setdefault(target, {})[candidate] = -len(self._singles)
 
     def add(
         self, candidates: Sequence[Candidate] | np.ndarray, target: int, conditions: tuple[int, ...], results: CIResults
     ) -> None:
         """Keep the results of a query."""
         self._make_room(len(candidates))
-        self._unread.append((candidates, target, conditions, results))
+        self._unread.append((candidates, target, conditions, self._n_in_queries))
+        self._n_in_queries += len(candidates)
+        self._apart.append(results)
 
     def clear(self) -> None:
         """Forget all results."""
-        self._memory, self._unread, self._n_results, self._queries = {}, [], 0, [[]]
+        self._memory: dict[tuple[int, ...], Memory] = {}
+        # Results that are not yet sorted in: results for all features at once are often never asked for again.
+        self._unread: list[tuple[Sequence[Candidate] | np.ndarray, int, tuple[int, ...], int]] = []
+        self._n_results = self._n_in_queries = self._n_together = 0
+        # The fields of results by place; results of queries that are not yet among them; those added one by one.
+        self._fields: np.ndarray = _NO_FIELDS
+        self._apart: list[CIResults] = []
+        self._singles: list[CIResult] = []
 
     def _make_room(self, n_results: int) -> None:
         if self._n_results + n_results > REMEMBERED:
@@ -84,10 +112,22 @@ class ResultCache:
         self._n_results += n_results
 
     def _read_up(self) -> None:
-        for candidates, target, conditions, results in self._unread:
+        for candidates, target, conditions, first in self._unread:
             memory = self._memory.setdefault(conditions, {}).setdefault(target, {})
             candidates = candidates.tolist() if isinstance(candidates, np.ndarray) else candidates
-            first = len(self._queries) << BITS
             memory.update(zip(candidates, range(first, first + len(candidates)), strict=True))
-            self._queries.append(results)
         self._unread = []
+
+    def _together(self, place: int) -> np.ndarray:
+        """Return the fields of the results of queries by place, up to a place at least."""
+        if place >= self._n_together:
+            first, stop = self._n_together, self._n_in_queries
+            if stop > self._fields.shape[1]:
+                longer = np.empty((6, stop + stop // 8))
+                longer[:, :first] = self._fields[:, :first]
+                self._fields = longer
+            parts = zip(*(results.arrays for results in self._apart), strict=True)
+            for field, values in zip(self._fields, parts, strict=True):
+                np.concatenate(values, out=field[first:stop])
+            self._n_together, self._apart = stop, []
+        return self._fields

@@ -78,43 +78,32 @@ class CIResults:
     @classmethod
     def joined(cls, parts: Sequence[CIResults]) -> CIResults:
         """Put results on neighbouring candidates one behind the other."""
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return cls(*map(np.concatenate, zip(*(part.arrays for part in parts), strict=True)))
 
     def take(self, positions: np.ndarray) -> CIResults:
         """Return the results at some positions."""
-        return CIResults(*(values[positions] for values in self.columns().values()))
+        return CIResults(*(values[positions] for values in self.arrays))
 
     def __len__(self) -> int:
         return len(self.statistic)
 
     def __getitem__(self, i: int) -> CIResult:
-        return CIResult(
-            self.statistic.item(i),
-            self.p_value.item(i),
-            self.log_p.item(i),
-            self.dof.item(i),
-            self.n.item(i),
-            self.reliable.item(i),
-        )
+        return CIResult(*(array.item(i) for array in self.arrays))
 
     def __iter__(self) -> Iterator[CIResult]:
-        return map(
-            CIResult,
-            self.statistic.tolist(),
-            self.p_value.tolist(),
-            self.log_p.tolist(),
-            self.dof.tolist(),
-            self.n.tolist(),
-            self.reliable.tolist(),
-        )
+        return map(CIResult, *(array.tolist() for array in self.arrays))
 
     def locked(self) -> CIResults:
         """Return these results with arrays that cannot be written to."""
-        for array in (self.statistic, self.p_value, self.log_p, self.dof, self.n, self.reliable):
+        for array in self.arrays:
             array.flags.writeable = False
         return self
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays, in the order of the ci_test artefact."""
+        return self.statistic, self.p_value, self.log_p, self.dof, self.n, self.reliable
+
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name, in the order of the ci_test artefact."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return the arrays by name."""
+        return dict(zip((f.name for f in fields(self)), self.arrays, strict=True))

@@ -183,11 +183,18 @@ class Table:
             return int(key)
         raise UnknownNameError(f"no column {key} in a table of {len(self.columns)} columns, counted from 0.")
 
-    def positions(self, keys: Sequence[str]) -> np.ndarray:
-        """Return the positions of columns given by name, shape (number of keys,)."""
-        if self.names[: len(keys)] == list(keys):
-            return np.arange(len(keys))
-        return np.fromiter(map(self.position, keys), dtype=np.int64, count=len(keys))
+    def places(self, keys: Sequence[str | int]) -> list[int]:
+        """Return the positions of columns given by name or position, soonest if all are names."""
+        try:
+            return [*map(self._positions.__getitem__, keys)]
+        except KeyError:
+            return [*map(self.position, keys)]
+
+    def positions(self, names: Sequence[str]) -> np.ndarray:
+        """Return the positions of columns given by name, shape (number of names,)."""
+        if self.names[: len(names)] == list(names):
+            return np.arange(len(names))
+        return np.array(self.places(names), dtype=np.int64)
 
     def one_of_each(self) -> Iterable[Column]:
         """Return columns among which every kind and every set of levels is found."""

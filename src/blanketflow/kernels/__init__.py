@@ -19,7 +19,7 @@ from typing import Any
 _FIRST = ("contingency", "best_cut", "logistic", "single_column_trees", "trees", "packed_information", "packed_cells")
 #: What `compile_all` leaves to its first use, with its only users: one option does not justify a fifth of the set-up.
 # sgai.py, binned_tree_risks.py, bahsic.py
-_RARE = ("sparse_group_lasso", "binned_single_trees", "binned_trees", "gaussian_without_each")
+_RARE = ("sparse_group_lasso", "binned_single_trees", "binned_trees", "gaussian_without_each", "widths_without_each")
 
 
 def compile_all(rare: bool = False) -> None:

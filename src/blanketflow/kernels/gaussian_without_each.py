@@ -1,4 +1,4 @@
-"""Gaussian kernels on all columns but one, for each column in turn: their widths, and their sums with given weights.
+"""Gaussian kernels on all columns but one, for each column in turn: their sums with given weights.
 
 A squared distance without a column is the sum over all columns less the square of one difference. Where the difference
 is nearly all of the sum, the others are added up anew: no digits are lost, and rows that are equal without
@@ -15,8 +15,6 @@ import math
 import numpy as np
 from numba import njit
 
-from .middle_values import count_and_copy, middle_of_positive, order_statistics
-
 #: The other columns are added up anew where they are less than this share of the sum.
 FEW_DIGITS = 1e-3
 #: Rows that all columns pass together, so that their distances stay in the processor's cache, and columns at a time.
@@ -26,8 +24,6 @@ LEAST = -45.0
 #: exp(x) is a Taylor series of 11 terms at x / 2^k, |x / 2^k| < 0.18, and k squares: right to 2^k / 1e16.
 SERIES_RANGE = 0.18
 C3, C4, C5, C6, C7, C8, C9, C10 = (1.0 / math.factorial(k) for k in range(3, 11))
-#: Pairs of rows around the median of all columns from which a column's effect on the median is guessed.
-NEAR = 8192
 #: Orders of floating point that let a loop use the processor's vectors.
 VECTORS = {"reassoc", "contract", "nsz"}
 
@@ -60,105 +56,38 @@ def _fill_rest(here, there, row, rest):
 
 
 @njit
-def _rest(values, column, squares, a, rest):
-    """Fill the squared distances of row `a` to those behind it without a column; return how many are exactly 0."""
-    d, n_zero = len(values), 0
+def _added_up(values, column, a, b):
+    """Return the squared distance of two rows without a column."""
+    total = 0.0
+    for other in range(len(values)):
+        if other != column:
+            total += (values[other, b] - values[other, a]) ** 2
+    return total
+
+
+@njit
+def rest_of_row(values, column, squares, a, rest):
+    """Fill the squared distances of row `a` to those behind it without a column."""
     row = squares[a, a + 1 :]
     if _fill_rest(values[column, a], values[column, a + 1 :], row, rest):
         for b in range(len(row)):
             if rest[b] <= FEW_DIGITS * row[b]:
-                total = 0.0
-                for other in range(d):
-                    if other != column:
-                        total += (values[other, a + 1 + b] - values[other, a]) ** 2
-                rest[b] = total
-                n_zero += total == 0.0
-    return n_zero
+                rest[b] = _added_up(values, column, a, a + 1 + b)
 
 
-@njit
-def _all_rests(values, column, squares, rests):
-    m, n = squares.shape[0], 0
-    rest = np.empty(m)
-    for a in range(m):
-        size = m - a - 1
-        _rest(values, column, squares, a, rest[:size])
-        rests[n : n + size] = rest[:size]
-        n += size
-
-
-@njit
-def _median_root(found, n_below, n_zero, n_pairs):
-    """Return the median of the square roots of the positive numbers of which the middle ones are `found`, or NaN."""
-    n_positive = n_pairs - n_zero
-    if n_positive == 0:
-        return 1.0
-    first, second = n_zero + (n_positive - 1) // 2 - n_below, n_zero + n_positive // 2 - n_below
-    if first < 0 or second >= len(found):
-        return math.nan
-    lower, upper = order_statistics(found, first, second)
-    return (math.sqrt(lower) + math.sqrt(upper)) / 2.0
-
-
-@njit("void(float64[:, ::1], float64[:, ::1], float64[::1])", cache=True, nogil=True)
-def widths_without_each(values, squares, widths):
-    """Fill the median positive distance between two of the rows without each column, (d,); 1 if all rows are equal.
-
-    The median without a column is near the median of all less the mean of that column's squared differences there. So
-    one pass counts what is below this guess, and copies what is around it; a wrong guess is corrected by sorting all.
-    """
-    d, m = values.shape
-    n_pairs = m * (m - 1) // 2
-    if n_pairs == 0:
-        widths[:] = 1.0
-        return
-    flat, n = np.empty(n_pairs), 0
-    for a in range(m):
-        flat[n : n + m - a - 1] = squares[a, a + 1 :]
-        n += m - a - 1
-    step = max(1, n_pairs // NEAR)
-    sample = np.sort(flat[::step])
-    spread = sample[len(sample) * 3 // 4] - sample[len(sample) // 4]
-    middle = middle_of_positive(flat)[0] if sample[-1] else 0.0
-    half = spread * 0.5 * NEAR / n_pairs
-    near_a, near_b, n_near = np.empty(NEAR, dtype=np.int64), np.empty(NEAR, dtype=np.int64), 0
-    for a in range(m):
-        for b in range(a + 1, m):
-            if n_near < NEAR and abs(squares[a, b] - middle) <= half:
-                near_a[n_near], near_b[n_near] = a, b
-                n_near += 1
-    rest = np.empty(m)
-    found = np.empty((COLUMNS, n_pairs // 8 + 64))
-    low, high = np.empty(COLUMNS), np.empty(COLUMNS)
-    n_below, n_found, n_zero = np.zeros((3, COLUMNS), dtype=np.int64)
-    for start in range(0, d, COLUMNS):
-        size = min(COLUMNS, d - start)
-        n_below[:], n_found[:], n_zero[:] = 0, 0, 0
-        for i in range(size):
-            x, total, square = values[start + i], 0.0, 0.0
-            for k in range(n_near):
-                difference = (x[near_a[k]] - x[near_b[k]]) ** 2
-                total += difference
-                square += difference * difference
-            shift = total / max(n_near, 1)
-            variance = max(square / max(n_near, 1) - shift * shift, 0.0)
-            margin = 3.0 * math.sqrt(variance / max(n_near, 1)) + 0.2 * variance / max(spread, 1e-300) + 1e-9 * middle
-            low[i], high[i] = middle - shift - margin, middle - shift + margin
-        for tile in range(0, m, TILE):
-            for i in range(size):
-                for a in range(tile, min(tile + TILE, m)):
-                    here = rest[: m - a - 1]
-                    n_zero[i] += _rest(values, start + i, squares, a, here)
-                    below, n_found[i] = count_and_copy(here, low[i], high[i], found[i], n_found[i])
-                    n_below[i] += below
-        for i in range(size):
-            width = math.nan
-            if n_found[i] <= found.shape[1]:
-                width = _median_root(found[i, : n_found[i]], n_below[i], n_zero[i], n_pairs)
-            if math.isnan(width):
-                _all_rests(values, start + i, squares, flat)
-                width = _median_root(flat, 0, n_zero[i], n_pairs)
-            widths[start + i] = width
+@njit(fastmath=VECTORS)
+def _series(x):
+    p = C10
+    p = C9 + x * p
+    p = C8 + x * p
+    p = C7 + x * p
+    p = C6 + x * p
+    p = C5 + x * p
+    p = C4 + x * p
+    p = C3 + x * p
+    p = 0.5 + x * p
+    p = 1.0 + x * p
+    return 1.0 + x * p
 
 
 @njit(fastmath=VECTORS)
@@ -168,19 +97,7 @@ def _weighted_exponentials(rest, rate, weights, many):
     scale = -rate / (256.0 if many else 16.0)
     least = LEAST / (256.0 if many else 16.0)
     for b in range(len(rest)):
-        x = max(rest[b] * scale, least)
-        p = C10
-        p = C9 + x * p
-        p = C8 + x * p
-        p = C7 + x * p
-        p = C6 + x * p
-        p = C5 + x * p
-        p = C4 + x * p
-        p = C3 + x * p
-        p = 0.5 + x * p
-        p = 1.0 + x * p
-        p = 1.0 + x * p
-        rest[b] = p
+        rest[b] = _series(max(rest[b] * scale, least))
     if many:
         for b in range(len(rest)):
             p = rest[b]
@@ -199,6 +116,16 @@ def _weighted_exponentials(rest, rate, weights, many):
     return total
 
 
+@njit(fastmath=VECTORS)
+def _weighted_changes(here, there, row, rate, change, weights):
+    """Return the sum of weights times exp(rate * difference^2 - change * row), exponents within the series' range."""
+    total = 0.0
+    for b in range(len(row)):
+        difference = there[b] - here
+        total += weights[b] * _series(rate * (difference * difference) - change * row[b])
+    return total
+
+
 @njit(
     "void(float64[:, ::1], float64[:, ::1], float64[::1], float64[:, ::1], float64[::1])",
     cache=True,
@@ -208,21 +135,31 @@ def _weighted_exponentials(rest, rate, weights, many):
 def sums_without_each(values, squares, widths, weights, sums):
     """Fill the sum over pairs a < b of `weights` (m, m) times the Gaussian kernel without each column, (d,).
 
-    `widths`, (d,), are the kernels' widths sigma; a kernel is exp(-distance^2 / (2 sigma^2)).
+    `widths`, (d,), are the kernels' widths sigma; a kernel is exp(-distance^2 / (2 sigma^2)). Where a column is one of
+    many, its kernel is that of all columns, of the usual width, times a factor near 1, whose series is short.
     """
     d, m = values.shape
-    largest = 0.0
+    if d == 0:
+        return
+    usual, largest, usual_kernel = 0.5 / np.sort(widths)[d // 2] ** 2, 0.0, np.empty((m, m))
     for a in range(m):
         for b in range(a + 1, m):
             largest = max(largest, squares[a, b])
+            usual_kernel[a, b] = weights[a, b] * math.exp(-usual * squares[a, b])
     rest = np.empty(m)
     sums[:] = 0.0
     for start in range(0, d, COLUMNS):
         for tile in range(0, m, TILE):
             for i in range(start, min(start + COLUMNS, d)):
-                rate = 0.5 / widths[i] ** 2
+                x, rate = values[i], 0.5 / widths[i] ** 2
                 many = largest * rate > 16.0 * SERIES_RANGE
+                change = rate - usual
+                is_near = rate * (x.max() - x.min()) ** 2 + abs(change) * largest < SERIES_RANGE
                 for a in range(tile, min(tile + TILE, m)):
-                    here = rest[: m - a - 1]
-                    _rest(values, i, squares, a, here)
-                    sums[i] += _weighted_exponentials(here, rate, weights[a, a + 1 :], many)
+                    row = squares[a, a + 1 :]
+                    if is_near:
+                        sums[i] += _weighted_changes(x[a], x[a + 1 :], row, rate, change, usual_kernel[a, a + 1 :])
+                    else:
+                        here = rest[: m - a - 1]
+                        rest_of_row(values, i, squares, a, here)
+                        sums[i] += _weighted_exponentials(here, rate, weights[a, a + 1 :], many)

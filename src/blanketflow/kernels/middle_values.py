@@ -5,39 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Numbers that are looked at together for one in the middle.
-CHUNK = 32
 #: Size of the sample, and how many of its standard errors the middle may be away from its own.
 SAMPLE, ERRORS = 4096, 3.5
-
-
-@njit(fastmath={"reassoc", "nsz"})
-def _two_counts(values, low, high):
-    below, upto = 0, 0
-    for i in range(len(values)):
-        below += values[i] < low
-        upto += values[i] <= high
-    return below, upto
-
-
-@njit
-def count_and_copy(values, low, high, found, n_found):
-    """Count what is below `low`, and copy what is from there up to `high` behind the first `n_found` of `found`.
-
-    Returns the number below and that of `found`; what does not fit is counted only.
-    """
-    n_below = 0
-    for start in range(0, len(values), CHUNK):
-        chunk = values[start : start + CHUNK]
-        below, upto = _two_counts(chunk, low, high)
-        n_below += below
-        if upto > below:
-            for i in range(len(chunk)):
-                if low <= chunk[i] <= high:
-                    if n_found < len(found):
-                        found[n_found] = chunk[i]
-                    n_found += 1
-    return n_below, n_found
 
 
 @njit
@@ -97,3 +66,46 @@ def middle_of_positive(values):
         if n_below <= first and second < n_below + n_found:
             return order_statistics(found[:n_found], first - n_below, second - n_below)
     return order_statistics(values, first, second)
+
+
+@njit
+def _up_to(ordered, square):
+    """Return how many squared differences of ascending numbers are at most this one."""
+    n_pairs, b = 0, 0
+    for a in range(len(ordered)):
+        while b < len(ordered) and (ordered[b] - ordered[a]) ** 2 <= square:
+            b += 1
+        n_pairs += b - a - 1
+    return n_pairs
+
+
+@njit("UniTuple(float64, 2)(float64[::1])", cache=True, nogil=True)
+def middle_of_squared_differences(ordered):
+    """Return the `middle_of_positive` of the squared differences of all pairs of ascending numbers, not all equal.
+
+    Bisection counts those up to a number in O(n), until only a few for each number are left.
+    """
+    n = len(ordered)
+    low, high = 0.0, (ordered[n - 1] - ordered[0]) ** 2
+    n_low, n_high = _up_to(ordered, low), n * (n - 1) // 2
+    first, second = n_low + (n_high - n_low - 1) // 2, n_low + (n_high - n_low) // 2
+    while n_high - n_low > 4 * n:
+        between = low + (high - low) / 2.0
+        n_between = _up_to(ordered, between)
+        if not low < between < high or first < n_between <= second:
+            break
+        if n_between <= first:
+            low, n_low = between, n_between
+        else:
+            high, n_high = between, n_between
+    found, n_found, start = np.empty(n_high - n_low), 0, 0
+    for a in range(n):
+        while start < n and (ordered[start] - ordered[a]) ** 2 <= low:
+            start += 1
+        for b in range(start, n):
+            square = (ordered[b] - ordered[a]) ** 2
+            if square > high:
+                break
+            found[n_found] = square
+            n_found += 1
+    return order_statistics(found, first - n_low, second - n_low)

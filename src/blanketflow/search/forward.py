@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..ci.base import BoundTest
 from .steps import Step, step
-from .strength import is_dependent, strongest_first
+from .strength import first_dependent, is_dependent, strongest_first
 
 
 def scan_until_stable(
@@ -53,8 +53,7 @@ def scan_until_stable(
             if max_k is not None and len(members) > max_k:
                 return
             results = test.test_many(waiting[:n_ahead], target, given=members)
-            dependent = (i for i, result in enumerate(results) if is_dependent(test, result, alpha))
-            first = next(dependent, None)
+            first = first_dependent(test, results, alpha)
             if first is None:
                 waiting = waiting[n_ahead:]
                 n_ahead *= 2

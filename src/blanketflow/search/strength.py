@@ -33,6 +33,15 @@ def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:
     return result.log_p <= math.log(alpha) and counts(test, result)
 
 
+def first_dependent(test: BoundTest, results: CIResults, alpha: float) -> int | None:
+    """Return the position of the first result that admits a feature, None if none does."""
+    limit = math.log(alpha)
+    for i, log_p in enumerate(results.log_p.tolist()):
+        if log_p <= limit and counts(test, results[i]):
+            return i
+    return None
+
+
 def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:
     """Return whether a result removes a feature: p > alpha, and the result is not undecided."""
     return result.log_p > math.log(alpha) and counts(test, result)
