@@ -52,15 +52,16 @@ def scan_until_stable(
         while waiting:
             if max_k is not None and len(members) > max_k:
                 return
-            results = test.test_many(waiting[:n_ahead], target, given=members)
+            asked = test.answerable(waiting[:n_ahead], target, members)
+            results = test.test_many(asked, target, given=members)
             first = first_dependent(test, results, alpha)
             if first is None:
                 waiting = waiting[n_ahead:]
                 n_ahead *= 2
             else:
-                yield step(waiting[first], results[first], members)
-                members.append(waiting[first])
-                waiting = waiting[first + 1 :]
+                yield step(asked[first], results[first], members)
+                members.append(asked[first])
+                waiting = waiting[waiting.index(asked[first]) + 1 :]
                 n_ahead = 1
                 grew = True
     test.tally.end_round(len(members))
