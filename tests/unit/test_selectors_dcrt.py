@@ -8,13 +8,14 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
 from blanketflow.selectors.knockoff.distillation import (
-    PENALTY,
+    PENALTIES,
     dcrt_p_values,
     left_of_features,
     scaled_lasso,
 )
 from blanketflow.selectors.knockoff.gaussian_knockoffs import shrinkage
 
+PENALTY = 0.35
 CORRELATIONS = 0.6 ** np.abs(np.subtract.outer(range(6), range(6)))
 
 
@@ -27,7 +28,7 @@ def made(seed, n=120, effects=(0.4, 0, 0, 0.3, 0, 0)):
 
 def test_p_values_are_those_of_drawing_the_feature_anew():
     X, y = made(0)
-    found = dcrt_p_values(X, np.arange(6), y[:, np.newaxis], 6, CORRELATIONS)[1]
+    found = dcrt_p_values(X, np.arange(6), y[:, np.newaxis], 6, CORRELATIONS, penalty=PENALTY)[1]
     for j in range(6):
         others = np.delete(np.arange(6), j)
         weights = np.linalg.solve(CORRELATIONS[np.ix_(others, others)], CORRELATIONS[others, j])
@@ -72,6 +73,26 @@ def test_the_scaled_lasso_solves_its_own_conditions():
     assert slopes[kept] == pytest.approx(most * np.sign(coefficients[kept]), rel=1e-2)
     assert np.abs(slopes[~kept]).max() <= most * 1.001
     assert left == pytest.approx(y - X @ coefficients)
+
+
+def test_each_feature_has_the_penalty_that_is_best_without_it():
+    rng, n, d = np.random.default_rng(11), 90, 25
+    X = rng.normal(size=(n, d))
+    X[:, 1:] += 0.4 * X[:, :-1]
+    X -= X.mean(axis=0)
+    y = X[:, ::3] @ np.linspace(0.1, 0.8, 9) + rng.normal(size=n)
+    y -= y.mean()
+    found, chosen = dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d, np.eye(d))[0], []
+    for j in range(d):
+        others, errors, statistics = np.delete(X, j, axis=1), [], []
+        for penalty in PENALTIES:
+            coefficients, left = scaled_lasso(others, y, d, penalty)
+            errors.append(np.mean(left**2) / (1 - np.count_nonzero(coefficients) / n) ** 2)
+            statistics.append((X[:, j] @ left) ** 2 / (left @ left))
+        rises = np.flatnonzero(np.diff(errors) >= 0)
+        chosen.append(rises[0] if len(rises) else len(PENALTIES) - 1)
+        assert found[j] == pytest.approx(statistics[chosen[-1]], rel=0.02, abs=1e-3)
+    assert len({*chosen}) > 1, "the case does not tell penalties apart"
 
 
 @pytest.mark.parametrize("n", [40, 10], ids=["more rows", "more columns"])

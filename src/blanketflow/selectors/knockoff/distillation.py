@@ -6,7 +6,7 @@ Biometrika 109(2), 277-293, doi:10.1093/biomet/asab039; here d0CRT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from .gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 
 #: Rounds in which the scaled lasso finds the level of the noise, and the change of it that ends them.
 ROUNDS, CLOSE = 30, 1e-4
-#: The default of the lasso's penalty, as a multiple of the one under which noise alone lets nothing in.
-PENALTY = 0.35
+#: Penalties of the lasso that are tried, as multiples of the one under which noise alone lets nothing in.
+PENALTIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+#: More degrees of freedom than this share of the rows count as this share.
+MOST_FREEDOM = 0.999
 #: A column of which the others leave less than this share of its variance is a copy of them.
 SMALLEST_SHARE = 1e-8
 
@@ -96,7 +98,7 @@ def scaled_lasso(
             break
         lasso.set_params(alpha=share * noise).fit(columns, y)
         left = y - columns @ lasso.coef_
-        before, noise = noise, float(np.sqrt(np.mean(left**2)))
+        before, noise = noise, _noise(left)
         if abs(noise - before) <= CLOSE * before:
             break
     return lasso.coef_, left
@@ -109,7 +111,7 @@ def dcrt_p_values(
     n_features: int,
     correlations: np.ndarray | None = None,
     check_time: Callable[[], None] = lambda: None,
-    penalty: float = PENALTY,
+    penalty: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the statistic, p and log p of each feature's independence from the target given all others, each (d,).
 
@@ -127,31 +129,66 @@ def dcrt_p_values(
     n_features : int
     check_time : function
         Called before each lasso.
-    penalty : float
-        Multiple of the lasso's penalty; above 0.
+    penalty : float, optional
+        Multiple of the lasso's penalty; above 0. By default each feature has that of `PENALTIES` at which the
+        generalised cross-validation (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the lasso on
+        the other features first has a minimum, from the largest on. That depends on the feature itself no more than
+        the lasso does, so that p-values stay exact.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
     check_time()
-    of_all = [scaled_lasso(columns, y, len(owners), penalty) for y in outcomes.T]
-    statistics, dof = np.zeros(n_features), np.zeros(n_features)
-    for feature in np.unique(owners):
-        own, others = np.flatnonzero(owners == feature), np.flatnonzero(owners != feature)
-        distilled, n_kept = [], 0
-        for y, (coefficients, without) in zip(outcomes.T, of_all, strict=True):
-            if coefficients[own].any():
-                check_time()
-                start = coefficients[others], float(np.sqrt(np.mean(without**2)))
-                coefficients, without = scaled_lasso(columns[:, others], y, len(owners), penalty, start)
-            distilled.append(without)
-            n_kept = max(n_kept, np.count_nonzero(coefficients))
-        r = np.column_stack(distilled)
-        covariance, of_target = covariances[np.ix_(own, own)], r.T @ r
-        if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
-            continue
-        products = left[:, own].T @ r
-        found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
-        # The residuals of a fit are smaller than the noise; this matters to nothing where the law is known.
-        statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
-        dof[feature] = products.size
+    statistics, dof, least = np.zeros(n_features), np.zeros(n_features), np.full(n_features, np.inf)
+    waiting = np.unique(owners).tolist()
+    begin: list[tuple[np.ndarray, float] | None] = [None] * outcomes.shape[1]
+    for strength in PENALTIES if penalty is None else (penalty,):
+        of_all = [scaled_lasso(columns, y, len(owners), strength, at) for y, at in zip(outcomes.T, begin, strict=True)]
+        begin = [(coefficients, _noise(rest)) for coefficients, rest in of_all]
+        for feature in waiting.copy():
+            own = np.flatnonzero(owners == feature)
+            r, n_kept, error = _distilled(columns, owners, own, outcomes, of_all, strength, check_time)
+            if error >= least[feature]:
+                waiting.remove(feature)
+                continue
+            least[feature] = error
+            covariance, of_target = covariances[np.ix_(own, own)], r.T @ r
+            if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
+                continue
+            products = left[:, own].T @ r
+            found = np.trace(np.linalg.solve(covariance, products) @ np.linalg.solve(of_target, products.T))
+            # The residuals of a fit are smaller than the noise; this matters to nothing where the law is known.
+            statistics[feature] = found if correlations is not None else found * max(n - n_kept - 1, 1) / n
+            dof[feature] = products.size
     return statistics, *chi2_tail(statistics, dof)
+
+
+def _distilled(
+    columns: np.ndarray,
+    owners: np.ndarray,
+    own: np.ndarray,
+    outcomes: np.ndarray,
+    of_all: Sequence[tuple[np.ndarray, np.ndarray]],
+    penalty: float,
+    check_time: Callable[[], None],
+) -> tuple[np.ndarray, int, float]:
+    """Return what all columns but a feature's own leave of the outcomes, (n, c), how many are kept, and the error.
+
+    The error is that of generalised cross-validation, as half its logarithm, summed over outcomes. `of_all` are the
+    lassos on all columns.
+    """
+    distilled, n_kept, error = [], 0, 0.0
+    for y, (coefficients, rest) in zip(outcomes.T, of_all, strict=True):
+        if coefficients[own].any():
+            check_time()
+            others = np.setdiff1d(np.arange(len(owners)), own)
+            at = coefficients[others], _noise(rest)
+            coefficients, rest = scaled_lasso(columns[:, others], y, len(owners), penalty, at)
+        distilled.append(rest)
+        kept = np.count_nonzero(coefficients)
+        n_kept = max(n_kept, int(kept))
+        error += np.log(max(_noise(rest), SMALLEST_SHARE)) - np.log1p(-min(kept / len(columns), MOST_FREEDOM))
+    return np.column_stack(distilled), n_kept, float(error)
+
+
+def _noise(rest: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(rest**2)))

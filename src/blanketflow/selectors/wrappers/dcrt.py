@@ -16,7 +16,7 @@ from ..base import Method, Problem
 from ..filters.linear_similarity import target_columns
 from ..knockoff.columns_for_knockoffs import columns_of, known_columns
 from ..knockoff.covariance_option import TakesCovariance, covariance_option
-from ..knockoff.distillation import PENALTY, dcrt_p_values
+from ..knockoff.distillation import dcrt_p_values
 
 
 @dataclass
@@ -37,8 +37,8 @@ class DCRT(TakesCovariance, Method):
     discovery rate at alpha, under any dependence of the p-values; that `bh` does is unproved, since p-values of
     dependent features are dependent. docs/error-control.md has the measured rates.
 
-    The target is distilled by a scaled lasso on the other features; classes are regressed as indicators. A poor
-    distillation costs power, never validity.
+    The target is distilled by a scaled lasso on the other features, with the best of six penalties; classes are
+    regressed as indicators. A poor distillation costs power, never validity.
 
     Unlike knockoffs, it needs no smallest number of features.
 
@@ -63,7 +63,8 @@ class DCRT(TakesCovariance, Method):
         "and then a false discovery rate of at most alpha with correction: by; with bh that is unproved, since the "
         "p-values are dependent; nothing is proved for an estimated covariance or other laws",
         work="knockoffs",
-        cost="no tests; d^3 for the law, one lasso of d columns, and one more for each feature that it keeps",
+        cost="no tests; d^3 for the law; for each of up to six penalties one lasso of d columns, and one more for each "
+        "feature that it keeps",
         importance="minus the natural logarithm of its p-value",
     )
     default_test: ClassVar[str | None] = None
@@ -76,11 +77,12 @@ class DCRT(TakesCovariance, Method):
         (BH, BY, NONE),
     )
     covariance: Any = covariance_option()
-    penalty: float = number(
-        PENALTY,
+    penalty: float | None = number(
+        None,
         "Penalty of the lasso that distils the target, as a multiple of the one under which noise alone lets nothing "
-        "in. A larger one finds more where few of many features matter, in less time; p-values are as exact.",
+        "in; null for the best of six by generalised cross-validation, for each feature without itself.",
         above=0,
+        nullable=True,
     )
 
     def proves_one_search(self) -> bool:
