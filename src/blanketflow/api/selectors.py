@@ -74,7 +74,7 @@ class DCRT(MarkovBlanketSelector):
     alpha: float = 0.05
     correction: Literal["bh", "by", "none"] = "bh"
     covariance: Any = None
-    penalty: float = 1.0
+    penalty: float | None = None
 
 
 class DISR(MarkovBlanketSelector):
