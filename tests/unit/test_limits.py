@@ -137,7 +137,6 @@ def test_the_budgets_do_strike():
         "bahsic",
         "cmim",
         "fcbf",
-        "gs",
         "hiton-mb",
         "iamb",
         "kiamb",

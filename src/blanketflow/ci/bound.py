@@ -17,7 +17,7 @@ from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
 from .incomplete_rows import engine_for
 from .one_test import SAME_COLUMN, one_result
-from .result_cache import ResultCache
+from .result_cache import ResultCache, in_order
 from .strata_columns import with_strata
 from .tally import Tally
 
@@ -175,17 +175,11 @@ class BoundTest:
         places = self._cache.places(candidates, target, conditions)
         if None not in places:
             return self._cache.results(places)
-        of_known = [place for place in places if place is not None]
-        parts = [self._cache.results(of_known)] if of_known else []  # before those that follow need room
-        unknown = [c for c, place in zip(candidates, places, strict=True) if place is None] if parts else candidates
-        distinct = list(dict.fromkeys(unknown)) if len(set(unknown)) < len(unknown) else unknown
-        fresh = self._compute(distinct, target, conditions)
-        self._cache.add(distinct, target, conditions, fresh)
-        if len(distinct) == len(candidates):
-            return fresh.locked()
-        at, known = {c: i for i, c in enumerate(distinct, len(of_known))}, iter(range(len(of_known)))
-        order = [at[c] if place is None else next(known) for c, place in zip(candidates, places, strict=True)]
-        return CIResults.joined([*parts, fresh]).take(np.array(order))
+        known = self._cache.results([place for place in places if place is not None])  # before the others need room
+        unknown = list(dict.fromkeys(c for c, place in zip(candidates, places, strict=True) if place is None))
+        fresh = self._compute(unknown, target, conditions)
+        self._cache.add(unknown, target, conditions, fresh)
+        return in_order(candidates, places, known, unknown, fresh)
 
     def _test_all(self, positions: np.ndarray, target: int, conditions: tuple[int, ...]) -> CIResults:
         """Test different columns while the cache is empty: the first query is for all features, which may be many."""

@@ -131,3 +131,18 @@ class ResultCache:
                 np.concatenate(values, out=field[first:stop])
             self._n_together, self._apart = stop, []
         return self._fields
+
+
+def in_order(
+    candidates: Sequence[Candidate],
+    places: Sequence[int | None],
+    known: CIResults,
+    unknown: Sequence[Candidate],
+    fresh: CIResults,
+) -> CIResults:
+    """Return the results of candidates: those `known`, one for each place, and the fresh ones of the unknown."""
+    if len(unknown) == len(candidates):
+        return fresh.locked()
+    at, next_known = {c: i for i, c in enumerate(unknown, len(known))}, iter(range(len(known)))
+    order = [at[c] if place is None else next(next_known) for c, place in zip(candidates, places, strict=True)]
+    return CIResults.joined([known, fresh]).take(np.array(order))
