@@ -24,7 +24,7 @@ SELECTORS = {
     "linear": {"method": "iamb", "ci_test": "fisher-z"},  # skipped on categorical columns
     "confirmed": {"method": "iamb", "ci_test": "lr-mixed", "confirm": 0.5, "fold_rows": "part", "datasets": ["clinic"]},
     "broken": {"method": "sklearn.feature_selection:SelectKBest", "k": -1, "datasets": ["wine"]},
-    "stopped": {"method": "gs", "ci_test": "g2", "max_tests": 1, "datasets": ["clinic"]},
+    "stopped": {"method": "iamb", "ci_test": "g2", "max_tests": 3, "datasets": ["clinic"]},
 }
 CONFIG = {
     "seed": 7,
