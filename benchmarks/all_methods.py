@@ -1,11 +1,12 @@
-"""Every method beside every other, on a page: `python benchmarks/all_methods.py` after a run of config/all.yaml.
+"""Every method beside every other: `python benchmarks/all_methods.py` after a run of config/all.yaml, or parts of it.
 
-Renews docs/all-methods.md and the raw scores in benchmarks/results/all_methods.parquet from the tables of that run, and
-of one by in_parts.py, a few data sets at a time. Other raw scores are kept, so that the study can grow.
+Adds the scores of that run, and of one by in_parts.py, to benchmarks/results/all_methods.parquet, so that the study can
+grow a few data sets at a time. With --page, docs/all-methods.md is renewed from all of them.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,11 +37,18 @@ WIDTH, HEIGHT = 0.008, 0.022
 
 
 def main() -> None:
-    """Renew the page, its charts and the raw scores."""
+    """Add what was run to the raw scores."""
     raw = pd.read_parquet(RAW) if RAW.exists() else pd.DataFrame()
     for tables, run in folders():
         raw = with_earlier(scores_of(tables, run), raw)
     raw.to_parquet(RAW, index=False)
+    print(run_of(raw))
+    if "--page" in sys.argv:
+        renew(raw)
+
+
+def renew(raw: pd.DataFrame) -> None:
+    """Renew the page and its charts."""
     blocks = {"run": run_of(raw)}
     for metric, (prefix, title) in KINDS.items():
         once = raw[(raw["metric"] == metric) & raw["dataset"].isin(one_of_each(sorted(set(raw["dataset"]))))]
