@@ -292,6 +292,8 @@ def sets(by_set: pd.DataFrame) -> str:
 
 def table_of_partly(by_set: pd.DataFrame, names: Sequence[str]) -> str:
     """Return one row per selector that was run on some data sets only, beside `auto` on the same sets."""
+    if not names:
+        return "None: all were run on all of them."
     heads = ("selector", "data sets", "difference to all", "`auto` there", "on held-back sets", "`auto` there")
     heads += ("features kept", "by `auto`", "significantly worse sets", "stability", "by `auto`", "seconds, median")
     heads += ("sets without an answer",)
