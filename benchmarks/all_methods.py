@@ -16,10 +16,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import yaml
 from in_parts import folder_of
-from over_data_sets import beside, facts, foretold, one_of_each, with_earlier
+from over_data_sets import apart, beside, facts, foretold, one_of_each, with_earlier
 from page import write
 from papers import row
-from scipy.spatial.distance import pdist, squareform
 
 from blanketflow.core.cards import Card
 from blanketflow.core.registry import discover
@@ -32,8 +31,6 @@ PAGE, RAW = ROOT / "docs" / "all-methods.md", ROOT / "benchmarks" / "results" / 
 CONFIG = ROOT / "config" / "all.yaml"
 #: By metric: where its blocks and charts stand, and its name.
 KINDS = {"accuracy": ("", "accuracy"), "r2": ("regression-", "R-square")}
-#: Of a letter on a chart, as a share of it.
-WIDTH, HEIGHT = 0.008, 0.022
 
 
 def main() -> None:
@@ -163,20 +160,6 @@ def points(found: pd.DataFrame, x: alt.X, at: pd.Series, title: str) -> alt.Laye
 def card_of(name: str) -> Card:
     """Return a method's card."""
     return discover("blanketflow.selectors")[name].card
-
-
-def apart(x: pd.Series, y: pd.Series) -> pd.Series:
-    """Return which points' names are written, right of the point: the loneliest first, that lie on none before."""
-    points = pd.DataFrame({"x": (x - x.min()) / np.ptp(x), "y": (y - y.min()) / np.ptp(y)})
-    distances = squareform(pdist(points))
-    np.fill_diagonal(distances, np.inf)
-    written: dict[str, tuple[float, float, float]] = {}
-    for name in points.index[np.argsort(-distances.min(axis=1))]:
-        left, height = points.loc[name]
-        right = left + WIDTH * (len(name) + 2)
-        if all(right < a or left > b or abs(height - other) > HEIGHT for a, b, other in written.values()):
-            written[name] = left, right, height
-    return pd.Series(points.index.isin(list(written)), points.index)
 
 
 if __name__ == "__main__":

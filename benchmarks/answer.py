@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import yaml
 from in_parts import folder_of
-from over_data_sets import beside, facts, foretold, one_of_each, with_earlier
+from over_data_sets import apart, beside, facts, foretold, one_of_each, with_earlier
 from page import write
 from papers import row
 from scipy import stats
@@ -335,19 +335,20 @@ def over_sizes(found: pd.DataFrame) -> alt.LayerChart:
     """Draw the difference to all features over the share of features kept."""
     axis = alt.Axis(format="%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     scale = alt.Scale(domain=[0, 1.1])
-    return points(found, alt.X("share:Q", title="features kept, mean share", axis=axis, scale=scale))
+    return points(found, alt.X("share:Q", title="features kept, mean share", axis=axis, scale=scale), found["share"])
 
 
 def over_seconds(found: pd.DataFrame) -> alt.LayerChart:
     """Draw it over the seconds of a selection."""
     axis = alt.Axis(format="~g")
-    return points(found, alt.X("seconds:Q", title="seconds, median", axis=axis, scale=alt.Scale(type="log")))
+    x = alt.X("seconds:Q", title="seconds, median", axis=axis, scale=alt.Scale(type="log"))
+    return points(found, x, np.log(found["seconds"]))
 
 
-def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
-    """Draw each selector as a point with its name."""
+def points(found: pd.DataFrame, x: alt.X, at: pd.Series) -> alt.LayerChart:
+    """Draw each selector as a point, with the names that overlap no other; the page's table has all."""
     kind = {**dict.fromkeys(OURS, "ours"), "auto": "auto"}
-    shown = found[found.index != "none"].reset_index()
+    shown = found.assign(named=apart(at, found["difference"])).reset_index()
     shown = shown.assign(kind=shown["selector"].map(kind).fillna("used elsewhere"))
     colour = alt.Scale(domain=["auto", "ours", "used elsewhere"], range=[VERMILLION, BLUE, ORANGE])
     base = alt.Chart(shown).encode(
@@ -355,7 +356,11 @@ def points(found: pd.DataFrame, x: alt.X) -> alt.LayerChart:
         y=alt.Y("difference:Q", title="mean difference to all features", axis=alt.Axis(format="+.3f")),
         color=alt.Color("kind:N", title=None, scale=colour),
     )
-    names = base.mark_text(align="left", dx=6, fontSize=10).encode(text="selector:N", color=alt.value("black"))
+    names = (
+        base.transform_filter("datum.named")
+        .mark_text(align="left", dx=6, fontSize=10)
+        .encode(text="selector:N", color=alt.value("black"))
+    )
     zero = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(strokeDash=[4, 3], color="grey").encode(y="y:Q")
     return alt.layer(zero, base.mark_point(filled=True, size=50), names).properties(width=620, height=420)
 

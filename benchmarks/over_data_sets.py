@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from papers import row
+from scipy.spatial.distance import pdist, squareform
 from scipy.stats import wilcoxon
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -25,6 +26,8 @@ FORMS_OF = {
     "leukemia-numbers": "leukemia",
     "prostate-singh": "prostate",
 }
+#: Of a letter on a chart, as a share of it.
+WIDTH, HEIGHT = 0.008, 0.022
 #: Scores that are nearer than this are level.
 LEVEL = 0.001
 #: What may foretell how selectors do on a data set, by the others.
@@ -100,3 +103,17 @@ def _compared(chosen: Mapping[str, Sequence[float]]) -> str:
         counts = (int((d > LEVEL).sum()), int((d < -LEVEL).sum())) if d.any() else ("", "")
         lines.append(row(way, f"{np.mean(values):.4f}", f"{d.mean():+.4f}" if d.any() else "", *counts))
     return "\n".join(lines)
+
+
+def apart(x: pd.Series, y: pd.Series) -> pd.Series:
+    """Return which points' names are written, right of the point: the loneliest first, that lie on none before."""
+    points = pd.DataFrame({"x": (x - x.min()) / np.ptp(x), "y": (y - y.min()) / np.ptp(y)})
+    distances = squareform(pdist(points))
+    np.fill_diagonal(distances, np.inf)
+    written: dict[str, tuple[float, float, float]] = {}
+    for name in points.index[np.argsort(-distances.min(axis=1))]:
+        left, height = points.loc[name]
+        right = left + WIDTH * (len(name) + 2)
+        if all(right < a or left > b or abs(height - other) > HEIGHT for a, b, other in written.values()):
+            written[name] = left, right, height
+    return pd.Series(points.index.isin(list(written)), points.index)
