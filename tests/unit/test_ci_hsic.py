@@ -12,7 +12,7 @@ import blanketflow as bf
 from blanketflow.ci import hsic_null as null
 from blanketflow.ci import kernel_features as kernel_features_module
 from blanketflow.ci import kernel_without_each
-from blanketflow.ci.kernel_features import kernel_features
+from blanketflow.ci.kernel_features import JointKernel, kernel_features
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.table import Column, Table
@@ -406,3 +406,14 @@ def test_kernels_of_sets_are_never_held_whole():
         ask()
         assert tracemalloc.get_traced_memory()[1] < 8 * n * n_landmarks * 0.75
     tracemalloc.stop()
+
+
+def test_a_triangle_of_the_kernel_holds_what_is_read_and_nothing_else(monkeypatch):
+    step = kernel_features_module.STEP
+    rows = np.arange(2 * step + 37)
+    kernel = JointKernel([Column("x", "numeric", np.random.default_rng(4).normal(size=len(rows)))])
+    whole = kernel(rows, rows)
+    monkeypatch.setattr(np, "empty", lambda shape, *rest, **options: np.full(shape, np.nan))  # as memory may be
+    found = kernel.lower(rows)
+    assert np.array_equal(np.tril(found), np.tril(whole))
+    assert not found[rows[:, np.newaxis] // step < rows // step].any()

@@ -52,8 +52,8 @@ class JointKernel:
         return kernel
 
     def lower(self, rows: np.ndarray) -> np.ndarray:
-        """Return the kernel among rows, with hardly more than its lower triangle filled: all that `factor` reads."""
-        kernel = np.empty((len(rows), len(rows)))
+        """Return the kernel among rows, with zeros above most of its lower triangle: `factor` reads no more."""
+        kernel = np.zeros((len(rows), len(rows)))
         for start in range(0, len(rows), STEP):
             part = slice(start, start + STEP)
             kernel[part, : part.stop] = self(rows[part], rows[: part.stop])
