@@ -3,7 +3,7 @@
 One process does all, one data set after the other. Seconds and time limits count CPU time, of this process and of those
 that it starts, so that other work on the machine changes nothing. A selector that reached its limit without an answer
 on one split of a data set is not tried on the others. What stands in results/CONFIG-in-parts is not made again; the
-script of the study's page takes it up.
+script of the study's page takes it up. The tables of a data set are those of its last run.
 """
 
 from __future__ import annotations

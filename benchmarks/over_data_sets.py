@@ -6,6 +6,7 @@ Data sets that are forms of one study say the same twice, so one of each counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ WIDTH, HEIGHT = 0.008, 0.022
 #: Scores that are nearer than this are level.
 LEVEL = 0.001
 #: What may foretell how selectors do on a data set, by the others.
-FORETELLERS: dict[str, Callable[[], object]] = {
+FORETELLERS: dict[str, Callable[[], Any]] = {
     "the five data sets most alike": lambda: make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
     "a tree of three leaves": lambda: DecisionTreeRegressor(max_leaf_nodes=3, min_samples_leaf=4, random_state=0),
 }
@@ -89,7 +90,7 @@ def foretold(scores: pd.DataFrame, facts: pd.DataFrame) -> str:
         others = scores.drop(index=name)
         chosen[constant].append(scores.loc[name, others.mean().idxmax()])
         for way, make in FORETELLERS.items():
-            found = make().fit(facts.loc[others.index], others.sub(others.mean(axis=1), axis=0))  # type: ignore[attr-defined]
+            found = make().fit(facts.loc[others.index], others.sub(others.mean(axis=1), axis=0))
             chosen[way].append(scores.loc[name].iloc[int(np.argmax(found.predict(facts.loc[[name]])[0]))])
     chosen["the best one, by hindsight"] = scores.max(axis=1).tolist()
     return _compared(chosen)

@@ -33,6 +33,10 @@ def test_sizes_are_halved_unless_they_are_given(max_rows, sizes):
     assert bf.sample_curve(bf.Relief(n_features=2, max_rows=max_rows), X, Y)["n_rows"].tolist() == sizes
 
 
+def test_more_rows_than_there_are_mean_all():
+    assert bf.sample_curve(bf.Relief(n_features=2), X, Y, [100, 3000, 9000])["n_rows"].tolist() == [100, 2000]
+
+
 @pytest.mark.parametrize(
     ("selector", "sizes", "said"),
     [

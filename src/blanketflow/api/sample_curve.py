@@ -32,7 +32,7 @@ def sample_curve(selector: MarkovBlanketSelector, X: Any, y: Any, sizes: Sequenc
     y : array-like of shape (n,)
         The target.
     sizes : sequence of int, optional
-        Numbers of rows, each at least 10. By default the selector's `max_rows`, or all rows without it, and its half,
+        Numbers of rows, each at least 10; one of more rows than there are means all. By default the selector's `max_rows`, or all rows without it, and its half,
         quarter, eighth and sixteenth, of these those of at least 10 rows.
 
     Returns
@@ -74,7 +74,7 @@ def sample_curve(selector: MarkovBlanketSelector, X: Any, y: Any, sizes: Sequenc
     if not sizes:
         raise ParameterError("sample_curve: sizes is empty. Give numbers of rows, such as [1000, 5000].")
     rows = []
-    for size in sorted(set(sizes)):
+    for size in sorted({min(size, len(y)) for size in sizes}):
         begin = time.perf_counter()
         found = clone(selector).set_params(max_rows=size).fit(X, y)
         rows.append(
