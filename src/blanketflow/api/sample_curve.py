@@ -32,8 +32,9 @@ def sample_curve(selector: MarkovBlanketSelector, X: Any, y: Any, sizes: Sequenc
     y : array-like of shape (n,)
         The target.
     sizes : sequence of int, optional
-        Numbers of rows, each at least 10; one of more rows than there are means all. By default the selector's `max_rows`, or all rows without it, and its half,
-        quarter, eighth and sixteenth, of these those of at least 10 rows.
+        Numbers of rows, each at least 10; one of more rows than there are means all. By default the selector's
+        `max_rows`, or all rows without it, and its half, quarter, eighth and sixteenth, of these those of at least 10
+        rows.
 
     Returns
     -------
