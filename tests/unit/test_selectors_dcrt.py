@@ -7,6 +7,7 @@ from scipy import stats
 
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError
+from blanketflow.selectors.knockoff import distillation
 from blanketflow.selectors.knockoff.distillation import (
     PENALTIES,
     dcrt_p_values,
@@ -93,6 +94,24 @@ def test_each_feature_has_the_penalty_that_is_best_without_it():
         chosen.append(rises[0] if len(rises) else len(PENALTIES) - 1)
         assert found[j] == pytest.approx(statistics[chosen[-1]], rel=0.02, abs=1e-3)
     assert len({*chosen}) > 1, "the case does not tell penalties apart"
+
+
+def test_where_the_law_is_estimated_no_lasso_keeps_more_than_a_quarter_of_the_rows(monkeypatch):
+    rng, n, d = np.random.default_rng(12), 120, 400
+    X = rng.normal(size=(n, d))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = X[:, :6] @ np.full(6, 0.8) + rng.normal(size=n)
+    y -= y.mean()
+    kept = [np.count_nonzero(scaled_lasso(X, y, d, penalty)[0]) for penalty in PENALTIES]
+    few = [penalty for penalty, many in zip(PENALTIES, kept, strict=True) if many <= n / 4]
+    assert 0 < len(few) < len(PENALTIES), "the case tells nothing"
+    found = dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)
+    monkeypatch.setattr(distillation, "PENALTIES", tuple(few))
+    assert np.array_equal(found[1], dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)[1])
+    monkeypatch.setattr(distillation, "PENALTIES", PENALTIES)
+    monkeypatch.setattr(distillation, "MOST_KEPT", 1.0)
+    assert not np.array_equal(found[1], dcrt_p_values(X, np.arange(d), y[:, np.newaxis], d)[1])
+    assert (found[1][:6] < 1e-3).sum() >= 5
 
 
 @pytest.mark.parametrize("n", [40, 10], ids=["more rows", "more columns"])

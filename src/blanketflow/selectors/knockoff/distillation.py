@@ -17,6 +17,9 @@ from .gaussian_knockoffs import SMALLEST_EIGENVALUE, shrinkage
 ROUNDS, CLOSE = 30, 1e-4
 #: Penalties of the lasso that are tried, as multiples of the one under which noise alone lets nothing in.
 PENALTIES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)
+#: Where the law is estimated, no smaller penalty is tried than that under which a lasso keeps this share of the rows as
+#: columns: what is left of the target then says too little of its noise.
+MOST_KEPT = 0.25
 #: More degrees of freedom than this share of the rows count as this share.
 MOST_FREEDOM = 0.999
 #: A column of which the others leave less than this share of its variance is a copy of them.
@@ -133,7 +136,7 @@ def dcrt_p_values(
         Multiple of the lasso's penalty; above 0. By default each feature has that of `PENALTIES` at which the
         generalised cross-validation (Golub, Heath and Wahba, 1979, doi:10.1080/00401706.1979.10489751) of the lasso on
         the other features first has a minimum, from the largest on. That depends on the feature itself no more than
-        the lasso does, so that p-values stay exact.
+        the lasso does, so that p-values stay exact. Without known `correlations` the lassos end at `MOST_KEPT`.
     """
     n = len(columns)
     left, covariances = left_of_features(columns, owners, correlations)
@@ -143,6 +146,9 @@ def dcrt_p_values(
     begin: list[tuple[np.ndarray, float] | None] = [None] * outcomes.shape[1]
     for strength in PENALTIES if penalty is None else (penalty,):
         of_all = [scaled_lasso(columns, y, len(owners), strength, at) for y, at in zip(outcomes.T, begin, strict=True)]
+        n_kept = max(np.count_nonzero(coefficients) for coefficients, _ in of_all)
+        if correlations is None and begin[0] is not None and n_kept > MOST_KEPT * n:
+            break
         begin = [(coefficients, _noise(rest)) for coefficients, rest in of_all]
         for feature in waiting.copy():
             own = np.flatnonzero(owners == feature)
