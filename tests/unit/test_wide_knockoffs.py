@@ -9,9 +9,10 @@ from blanketflow.core.table import Column
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.knockoff import banded_knockoffs, factor_knockoffs
 from blanketflow.selectors.knockoff.banded_knockoffs import Regressions, banded_law, regressions_of
-from blanketflow.selectors.knockoff.factor_knockoffs import FactorLaw, loadings_of
+from blanketflow.selectors.knockoff.factor_knockoffs import FactorLaw, components_of, loadings_of
 from blanketflow.selectors.knockoff.knockoff_distances import reconstructing_least
-from blanketflow.selectors.knockoff.knockoff_importances import by_lasso
+from blanketflow.selectors.knockoff.knockoff_importances import N_PARTS, by_lasso, outcomes_of
+from blanketflow.selectors.knockoff.lasso_of_products import Beside, weights_by_products
 
 
 class OnesOfEach:
@@ -162,13 +163,35 @@ def test_an_unknown_estimate_is_refused():
         bf.Knockoffs(covariance="banded", construction="equicorrelated").fit(rows(30, 4), np.arange(30.0))
 
 
-@pytest.mark.parametrize("n_classes", [1, 3])
-def test_a_lasso_by_products_is_that_of_the_rows(n_classes):
-    X, rng = rows(300, 20), np.random.default_rng(3)
-    y = X[:, :3].sum(axis=1) + rng.normal(size=300)
-    cells = y if n_classes == 1 else np.digitize(y, [-1, 1])
-    column = Column("y", "numeric" if n_classes == 1 else "categorical", cells, tuple("abc") if n_classes > 1 else ())
-    problem = Problem([f"x{j}" for j in range(20)], "y", None, 0, lambda: None, lambda table: None)
-    of_rows, of_products = (by_lasso(X, column, problem, how) for how in (False, True))
+@pytest.mark.parametrize("n_rows", [300, 40])
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_a_lasso_by_products_is_that_of_the_rows(n_classes, n_rows):
+    X, rng = rows(n_rows, 60), np.random.default_rng(3)
+    X[:, 7] = X[:, 6]  # of two copies either may come in, but the same as on rows
+    y = X[:, :3].sum(axis=1) + rng.normal(size=n_rows)
+    cells = y if n_classes == 1 else np.digitize(y, [-1, 1][: n_classes - 1])
+    kind = "numeric" if n_classes == 1 else "categorical"
+    column = Column("y", kind, cells, tuple("abc")[:n_classes] if n_classes > 1 else ())
+    problem = Problem([f"x{j}" for j in range(60)], "y", None, 0, lambda: None, lambda table: None)
+    parts = problem.parts(column.numbers(), N_PARTS, "knockoffs")
+    is_swapped = rng.random(30) < 0.5
+    first, second = X[:, 0::2], X[:, 1::2]
+    both = np.empty_like(X)
+    both[:, 0::2], both[:, 1::2] = np.where(is_swapped, second, first), np.where(is_swapped, first, second)
+    of_rows = by_lasso(both, column, problem)
+    beside = Beside(np.asfortranarray(first), second, is_swapped)
+    np.testing.assert_allclose(beside.columns(np.arange(60)), (both - both.mean(axis=0)) / both.std(axis=0))
+    of_products = weights_by_products(beside, outcomes_of(column), parts, lambda: None)
     assert np.count_nonzero(of_rows) > 3
-    np.testing.assert_allclose(of_products, of_rows, atol=1e-6)
+    np.testing.assert_allclose(of_products, of_rows, atol=2e-3 * of_rows.max())
+
+
+def test_components_by_iteration_are_those_by_products(monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(90, 3)) @ rng.normal(size=(3, 70)) + 0.1 * rng.normal(size=(90, 70))
+    values, vectors = components_of(X, 3)
+    monkeypatch.setattr(factor_knockoffs, "MOST_BY_PRODUCTS", 10)
+    found, axes = components_of(X, 3)
+    np.testing.assert_allclose(found, values, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(axes * vectors, axis=0)), 1.0, rtol=1e-9)
+    assert components_of(X.T, 3)[1].shape == (90, 3)

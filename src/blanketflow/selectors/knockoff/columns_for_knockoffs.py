@@ -26,17 +26,16 @@ def columns_of(features: Table, counts: Sequence[int] | None = None) -> tuple[np
     """
     encoded = design(moderate(features))
     encoded = encoded if counts is None else encoded.joined(counts)
-    found, owners = [], []
+    n, found, owners = features.n_rows, np.empty((encoded.matrix.shape[1], features.n_rows)), []
     for at, block in enumerate(encoded.blocks):
         columns = standardised(encoded.matrix[:, block].T)
         if len(columns) > 1:
             _, singular, axes = np.linalg.svd(columns, full_matrices=False)
             columns = axes[singular**2 > SMALLEST_DIRECTION * max(singular[0] ** 2, 1e-300)]
         columns = columns[columns.any(axis=1)]
-        found.append(columns)
+        np.multiply(columns, np.sqrt(n), out=found[len(owners) : len(owners) + len(columns)])
         owners += [at] * len(columns)
-    whole = np.concatenate(found) if found else np.empty((0, features.n_rows))
-    return whole.T * np.sqrt(features.n_rows), np.array(owners, dtype=np.int64)
+    return found[: len(owners)].T, np.array(owners, dtype=np.int64)
 
 
 def known_columns(

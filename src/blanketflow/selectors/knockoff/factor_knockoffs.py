@@ -1,6 +1,6 @@
 """Gaussian knockoffs of columns that a few factors make alike: covariance L L' + diag(u), with L of shape (m, k).
 
-Nothing here has the shape (m, m), but for the products of columns where there are fewer of them than rows.
+Nothing here has the shape (m, m), but for the products of at most 2,000 columns that are fewer than the rows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from .knockoff_distances import INSIDE
 
 #: Numbers of factors that are compared if none is given, and the least share of a column that is its own.
 MOST_FACTORS, SMALLEST_OWN = 20, 1e-3
+#: Of more rows and columns than this the components are found by iteration, with so many rounds.
+MOST_BY_PRODUCTS, N_ROUNDS = 2000, 7
 #: The search for distances ends when a round changes its sum by less than this share, or after so many rounds.
 SMALLEST_CHANGE, MOST_ROUNDS = 1e-6, 200
 #: Cells of a block of rows.
@@ -27,26 +29,35 @@ def loadings_of(columns: np.ndarray, n_factors: int | None = None) -> np.ndarray
     S-POET, doi:10.1214/16-AOS1487). Without `n_factors` it is the largest ratio of an eigenvalue to the next one (Ahn,
     Horenstein 2013, doi:10.3982/ECTA8968) of those above what independent columns have, (1 + sqrt(m / n))^2.
     """
-    from scipy.linalg import eigh
-
     n, m = columns.shape
-    is_wide = n < m
-    products = (columns @ columns.T if is_wide else columns.T @ columns) / n
-    most = min((MOST_FACTORS if n_factors is None else n_factors) + 1, len(products))
-    values, vectors = eigh(products, subset_by_index=[len(products) - most, len(products) - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
+    most = min((MOST_FACTORS if n_factors is None else n_factors) + 1, n, m)
+    values, vectors = components_of(columns, most)
     if n_factors is None:
         n_strong = int(np.count_nonzero(values[:-1] > (1.0 + np.sqrt(m / n)) ** 2))
         ratios = values[:n_strong] / np.maximum(values[1 : n_strong + 1], 1e-12)
         n_factors = 1 + int(np.argmax(ratios)) if n_strong else 0
     k = min(n_factors, most - 1)
     values, vectors = values[:k], vectors[:, :k]
-    if is_wide:
-        vectors = columns.T @ (vectors / np.sqrt(n * np.maximum(values, 1e-12)))
     rest = (m - values.sum()) / max(m - k - m * k / n, 1.0)
     loadings = vectors * np.sqrt(np.maximum(values - rest * m / n, 0.0))
     shared = np.sum(loadings**2, axis=1, keepdims=True)
     return loadings * np.sqrt(np.minimum(1.0, (1.0 - SMALLEST_OWN) / np.maximum(shared, SMALLEST_OWN)))
+
+
+def components_of(columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k largest eigenvalues of columns' products over n, the largest first, and the eigenvectors, (m, k)."""
+    n, m = columns.shape
+    if min(n, m) > MOST_BY_PRODUCTS:
+        from sklearn.utils.extmath import randomized_svd
+
+        _, singular, axes = randomized_svd(columns, k, n_iter=N_ROUNDS, random_state=0)
+        return singular**2 / n, axes.T
+    from scipy.linalg import eigh
+
+    products = (columns @ columns.T if n < m else columns.T @ columns) / n
+    values, vectors = eigh(products, subset_by_index=[len(products) - k, len(products) - 1])
+    values, vectors = values[::-1], vectors[:, ::-1]
+    return values, columns.T @ (vectors / np.sqrt(n * np.maximum(values, 1e-12))) if n < m else vectors
 
 
 def distances_of(loadings: np.ndarray) -> np.ndarray:

@@ -22,14 +22,12 @@ from ..filters.linear_similarity import target_columns
 from ..importances import own_weights
 from ..learning import estimator_for
 from .knockoff_pairs import Pair
-from .lasso_of_products import weights_by_products
+from .lasso_of_products import DECIMALS, LAST, N_PENALTIES, Beside, weights_by_products
 
 #: The ways, in the words of the parameter.
 LASSO, CORRELATION, MODEL, TEST = "lasso", "correlation", "model", "test"
-#: Strengths of the penalty on the path, the last as a share of the first, which lets nothing in; parts held out.
-N_PENALTIES, LAST, N_PARTS = 30, 0.01, 5
-#: Differences are compared to this many decimals of the largest, so that float noise does not decide.
-DECIMALS = 12
+#: Parts held out, one after the other.
+N_PARTS = 5
 
 
 def excess(
@@ -47,13 +45,17 @@ def excess(
     if how == TEST:
         found, owners = by_test(pair, is_swapped, target, test, problem.seed)
         problem.n_inner_tests += len(found)
+    elif how == LASSO and pair.by_products:
+        beside, outcomes = Beside(pair.columns, pair.knockoffs, is_swapped[owners]), outcomes_of(target)
+        parts = problem.parts(target.numbers(), N_PARTS, "knockoffs")
+        found = weights_by_products(beside, outcomes, parts, problem.check_time)
     else:
         of_columns = is_swapped[owners]
         both = np.empty((len(pair.columns), 2 * len(owners)), order="F")
         both[:, 0::2] = np.where(of_columns, pair.knockoffs, pair.columns)
         both[:, 1::2] = np.where(of_columns, pair.columns, pair.knockoffs)
         if how == LASSO:
-            found = by_lasso(both, target, problem, pair.by_products)
+            found = by_lasso(both, target, problem)
         elif how == CORRELATION:
             found = by_correlation(both, target)
         else:
@@ -104,19 +106,21 @@ def by_model(columns: np.ndarray, target: Column, model: object, seed: int) -> n
     return weights
 
 
-def by_lasso(columns: np.ndarray, target: Column, problem: Problem, by_products: bool = False) -> np.ndarray:
-    """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
+def outcomes_of(target: Column) -> np.ndarray:
+    """Return what a lasso learns of the target, (n, c): one column, or an indicator for each of several classes."""
+    found = target_columns(target) * np.sqrt(len(target.cells()))
+    return found[:, :1] if target.is_discrete and len(target.levels) == 2 else found
 
-    The same `by_products` of columns, but for rounding, where rows are many.
+
+def by_lasso(columns: np.ndarray, target: Column, problem: Problem) -> np.ndarray:
+    """Return the absolute coefficient of each column, under the penalty that predicts held-out rows best.
 
     Least squares with an L1 penalty (Tibshirani, 1996, doi:10.1111/j.2517-6161.1996.tb02080.x). Classes are regressed
     as indicators; more than two share the penalty of a column.
     """
     from sklearn.linear_model import enet_path
 
-    X, Y = standardised(columns.T).T * np.sqrt(len(columns)), target_columns(target) * np.sqrt(len(columns))
-    if target.is_discrete and len(target.levels) == 2:
-        Y = Y[:, :1]
+    X, Y = standardised(columns.T).T * np.sqrt(len(columns)), outcomes_of(target)
     X, y = np.asfortranarray(X), Y[:, 0] if Y.shape[1] == 1 else Y
     first = float(np.sqrt(((X.T @ Y) ** 2).sum(axis=1)).max()) / len(X)
     if not first:
@@ -133,8 +137,6 @@ def by_lasso(columns: np.ndarray, target: Column, problem: Problem, by_products:
         return int(np.argmin(np.round(errors / (Y**2).sum(), DECIMALS)))
 
     parts = problem.parts(target.numbers(), N_PARTS, "knockoffs")
-    if by_products:
-        return weights_by_products(X, Y, parts, penalties, best_of, problem.check_time)
     errors = np.zeros(N_PENALTIES)
     for part in range(parts.max() + 1):
         train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)

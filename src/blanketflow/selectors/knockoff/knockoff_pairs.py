@@ -35,7 +35,7 @@ class Pair:
     tables : tuple of two Table, optional
         The same as columns of their kinds, whose owners are `table_owners`; else columns are numbers.
     by_products : bool
-        Whether a lasso works on products of columns, which is faster for many rows, and the same but for rounding.
+        Whether a lasso works on products of the columns that it lets in, which takes less time and memory.
     """
 
     columns: np.ndarray

@@ -23,9 +23,6 @@ from ..knockoff.knockoff_filter import e_values, fewest, passing
 from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
 from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
 
-#: A table of more rows for each column, and no more columns, has its lasso by products.
-MANY_ROWS, FEW_COLUMNS = 8, 4000
-
 
 @dataclass
 class Knockoffs(TakesCovariance, Method):
@@ -212,9 +209,7 @@ class Knockoffs(TakesCovariance, Method):
             columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
         problem.check_time()
         # Only with the later estimates, so that results of earlier configurations stay as they are, to the last bit.
-        n, m = columns.shape
-        by_products = isinstance(self.covariance, str) and n > MANY_ROWS * m and m <= FEW_COLUMNS
-        return GaussianPairs(columns, owners, self._law(columns, correlations), by_products)
+        return GaussianPairs(columns, owners, self._law(columns, correlations), isinstance(self.covariance, str))
 
     def _law(self, columns: np.ndarray, correlations: np.ndarray | None) -> KnockoffLaw:
         """Return the law of the knockoffs of Gaussian columns."""
