@@ -19,7 +19,7 @@ SCRIPTS = (
     "ppfs",
     "limits",
     "scaling",
-    "two_cores",
+    "cores",
     "nips2003",
     "ci_tests",
     "kernels",

@@ -130,16 +130,18 @@ def growth(content: Content) -> str:
 
 
 def cores(content: Content) -> str:
-    """Return wall seconds on one core and on two, work by work."""
+    """Return wall seconds by the number of cores, and how many times as fast the most are, work by work."""
+    measured = entries(content, "cores")
+    counts = sorted({one["case"]["n_jobs"] for one in measured})
     rows = []
-    for one in entries(content, "cores", n_jobs=1):
-        case = {key: one["case"][key] for key in ("work", "data")}
-        two = entries(content, "cores", n_jobs=2, **case)
-        if two:
-            walls = min(one["runs"]), min(two[0]["runs"])
-            rows.append([f"`{case['work']}`", case["data"], *map(figure, walls), f"{walls[0] / walls[1]:.2f}"])
-            rows[-1].append(figure(max(one["facts"]["load"], two[0]["facts"]["load"])))
-    return markdown(["work", "table", "one, wall s", "two, wall s", "times as fast", "load before"], rows)
+    for work, data in dict.fromkeys((one["case"]["work"], one["case"]["data"]) for one in measured):
+        found = {one["case"]["n_jobs"]: one for one in measured if one["case"]["work"] == work}
+        if len(found) == len(counts):
+            walls = [min(found[n]["runs"]) for n in counts]
+            times = " / ".join(f"{walls[0] / wall:.2f}" for wall in walls[1:])
+            load = figure(max(one["facts"]["load"] for one in found.values()))
+            rows.append([f"`{work}`", data, *map(figure, walls), times, load])
+    return markdown(["work", "table", *(f"wall s, {n}" for n in counts), "times as fast", "load before"], rows)
 
 
 def memory(content: Content) -> str:

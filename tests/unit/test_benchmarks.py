@@ -14,9 +14,9 @@ REPO = Path(__file__).parents[2]
 FOLDER = REPO / "benchmarks"
 PAGES = ("docs/performance.md", "docs/costs.md", "docs/cluster.md")
 SCRIPTS = ("bench", "ci_tests", "filters", "limits", "markov_blankets", "nips2003", "overhead", "page", "ppfs")
-SCRIPTS += ("scaling", "workflow", "costs", "beyond_memory", "two_cores")
+SCRIPTS += ("scaling", "workflow", "costs", "beyond_memory", "cores")
 #: Those whose smallest run takes no longer than a few seconds, and the tables that it fills.
-TINY = {"two_cores": {"cores"}, "limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
+TINY = {"cores": {"cores"}, "limits": {"bandwidth", "distance"}, "nips2003": {"marginal stage", "whole", "error"}}
 
 
 def run(script, *arguments):
