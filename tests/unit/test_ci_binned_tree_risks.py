@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci.binned_tree_risks import BinnedTreeRisks, bin_columns
+from blanketflow.ci.binned_columns import bin_columns
+from blanketflow.ci.binned_tree_risks import BinnedTreeRisks
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.config.reading import read_config
 from blanketflow.core.convert import as_table
