@@ -7,7 +7,9 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci.binned_tree_risks import BinnedTreeRisks, bin_columns
+from blanketflow.ci import binned_columns
+from blanketflow.ci.binned_columns import bin_columns
+from blanketflow.ci.binned_tree_risks import BinnedTreeRisks
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.config.reading import read_config
 from blanketflow.core.convert import as_table
@@ -47,8 +49,9 @@ def literal_tree(n_train, n_classes):
     return type("Literal", (base,), {"leaf_size": size, "n_classes": n_classes})
 
 
-@pytest.mark.parametrize("n", [255, 256, 700])
-def test_bins_equal_the_literal_ones(n):
+@pytest.mark.parametrize(("n", "widths"), [(255, 2**14), (256, 2**14), (700, 2**14), (700, 512), (701, 600)])
+def test_bins_equal_the_literal_ones(monkeypatch, n, widths):
+    monkeypatch.setattr(binned_columns, "WIDTHS", widths)  # those of more rows are not sorted as a whole
     rng = np.random.default_rng(n)
     columns = [
         rng.normal(size=n),
@@ -59,6 +62,8 @@ def test_bins_equal_the_literal_ones(n):
         np.full(n, -2.0),
         np.zeros(n),
         np.where(rng.random(n) < 0.5, -np.arange(n), -1.0),
+        np.append(rng.random(n - 2), [-1e308, 1e308]),
+        (rng.permutation(n) + 1) * 1e-320,
     ]
     X = np.column_stack(columns)
     for table in (as_table(X), as_table(sparse.csc_matrix(X))):
@@ -140,6 +145,18 @@ def test_only_the_smaller_side_of_a_cut_is_counted():
     ours = BinnedTreeRisks(table_of(X, X.sum(axis=1)), 4, draw_repeats(5000, 1, 0.2, 0))
     ours.offer(range(4))
     assert 4000 < ours.n_counted <= 4000 * (1 + math.log2(4000 / 64) / 2)
+
+
+def test_only_nodes_below_a_dropped_column_are_counted_again():
+    X = np.random.default_rng(0).normal(size=(5000, 4))
+    table, repeats = table_of(X, X @ [8.0, 4.0, 2.0, 1.0]), draw_repeats(5000, 1, 0.2, 0)
+    ours, fresh = BinnedTreeRisks(table, 4, repeats), BinnedTreeRisks(table, 4, repeats)
+    ours.offer(range(4))
+    (tree,), n_before = ours._trees, ours.n_counted
+    assert tree.feature[0] == 0 and (tree.feature == 2).any()
+    ours.drop(2)
+    fresh.offer([0, 1, 3])
+    assert 0 < ours.n_counted - n_before < fresh.n_counted / 2
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..core.table import Table
 from ..models.encode import unit_of_errors
+from .binned_columns import bin_columns
 from .engines import Candidate, columns_of
 from .repeats import Repeats
 from .significance import risk_differences
-from .tree_arrays import TargetArrays, column_lists, target_arrays
+from .tree_arrays import TargetArrays, target_arrays
 
 #: The number of codes read at once for tests given nothing.
 CODES = 2**24
@@ -32,22 +33,26 @@ class BinnedTreeRisks:
     A column's bins are fixed once, from all rows that the test sees. They do not use the target, so nothing of the
     test rows' answers leaks into a tree. A leaf has at least the square root of the number of training rows, and shares
     of classes are (count + 1) / (rows + classes): with 100 rows ``corrected-t`` finds more than by plain shares. A tree
-    is grown again only if a column that it uses is dropped; any other column has a risk difference of exactly zero.
+    is grown again, below the nodes that use it, only if a column that it uses is dropped; any other column has a risk
+    difference of exactly zero.
 
-    `n_fits` counts the trees grown so far on sets of columns, and `n_counted` the rows counted into their histograms.
+    `n_fits` counts the trees grown so far on sets of columns, in part or whole, and `n_counted` the rows counted into
+    their histograms.
     """
 
     def __init__(self, table: Table, target: int, repeats: Repeats) -> None:
-        from ..kernels import binned_trees  # numba takes half a second to import: only if needed
+        from ..kernels import binned_tree_risk, binned_trees  # numba takes half a second to import: only if needed
 
-        self._kernels, self.table, self.repeats = binned_trees, table, repeats
+        self._growth, self._risks_of, self.table, self.repeats = binned_trees, binned_tree_risk, table, repeats
         self.n_fits = self.n_counted = 0
         arrays = target_arrays(table[target])
         self._unit = 1.0 if arrays.n_classes else unit_of_errors(arrays.numbers)
         self._target, self._fixed = arrays, in_fixed_point(arrays)
         self._leaf_size = math.isqrt(int(repeats.is_train[0].sum()) - 1) + 1
         self._binned = self._members = np.zeros(0, dtype=np.int64)
-        self._trees: list[_Tree | None] = [None] * len(repeats.is_train)
+        self._no_tree = _no_tree(arrays.n_classes)
+        self._trees = [self._no_tree] * len(repeats.is_train)
+        self._leaves = np.zeros(repeats.test_rows.shape, dtype=np.int32)
         self._risks = np.empty(len(repeats.is_train))
 
     def differences(self, columns: np.ndarray) -> np.ndarray:
@@ -70,17 +75,16 @@ class BinnedTreeRisks:
         """Set the columns of the trees."""
         columns = np.unique(np.asarray(columns, dtype=np.int64))
         if not np.isin(columns, self._binned).all():
-            self._binned = columns
-            by_column = bin_columns(self.table, columns)
-            self._codes, self._n_bins = np.ascontiguousarray(by_column.T), by_column.max(axis=1).astype(np.int64) + 1
-            self._members = np.zeros(0, dtype=np.int64)
+            self._bin(columns)
         members = np.searchsorted(self._binned, columns)
         gone = np.setdiff1d(self._members, members)
         is_smaller = np.isin(members, self._members).all()
         self._members = members
         for b, tree in enumerate(self._trees):
-            if not is_smaller or tree is None or np.isin(tree.feature, gone).any():
-                self._refit(b)
+            if not is_smaller or tree is self._no_tree:
+                self._refit(b, self._no_tree)
+            elif np.isin(tree.feature, gone).any():
+                self._refit(b, tree)
 
     def drop(self, column: int) -> None:
         """Remove a column from the set."""
@@ -92,7 +96,7 @@ class BinnedTreeRisks:
         permuted, is_moved = self._risks.copy(), self._nothing_moved()
         is_moved[np.searchsorted(self._binned, columns_of(x))] = True
         for b, tree in enumerate(self._trees):
-            if tree is not None and is_moved[tree.feature].any():
+            if is_moved[tree.feature].any():
                 permuted[b] = self._risk(b, tree, is_moved)
         return self._risks.copy(), permuted
 
@@ -105,35 +109,42 @@ class BinnedTreeRisks:
         """Return which columns are permuted: none, nor the last place, which is that of a leaf's feature, -1."""
         return np.zeros(len(self._binned) + 1, dtype=bool)
 
-    def _refit(self, b: int) -> None:
-        self._trees[b] = tree = self._grow(b, self._codes, self._n_bins, self._members)
+    def _bin(self, columns: np.ndarray) -> None:
+        """Read columns, and count all rows in their bins."""
+        self._binned, self._by_column = columns, bin_columns(self.table, columns)
+        self._codes = np.ascontiguousarray(self._by_column.T)
+        self._n_bins = self._by_column.max(axis=1).astype(np.int64) + 1
+        classes, _, n_classes = self._target
+        self._whole = np.empty((len(columns), int(self._n_bins.max(initial=1)), n_classes or 2), dtype=np.int64)
+        rows, places = np.arange(self.table.n_rows), np.arange(len(columns), dtype=np.uint64)
+        self._growth.count_rows(self._whole, rows, self._codes, places, classes, self._fixed, n_classes)
+        self._members = np.zeros(0, dtype=np.int64)
+
+    def _refit(self, b: int, old: _Tree) -> None:
+        classes, numbers, n_classes = self._target
+        rows = self.repeats.test_rows[b]
+        *nodes, n_counted = self._growth.grow_binned_tree(
+            tuple(old), self._by_column, self._codes, self._n_bins, self._members.astype(np.uint64), self._whole,
+            self.repeats.is_train[b], rows, classes, numbers, self._fixed, n_classes, self._leaf_size,
+        )  # fmt: skip
+        self._trees[b] = tree = _Tree(*nodes)
+        self._risks_of.find_leaves(*tree[:3], self._codes, rows, self._leaves[b])
         self._risks[b] = self._risk(b, tree, self._nothing_moved())
         self.n_fits += 1
-
-    def _grow(self, b: int, codes: np.ndarray, n_bins: np.ndarray, members: np.ndarray) -> _Tree:
-        classes, numbers, n_classes = self._target
-        *nodes, n_counted = self._kernels.grow_binned_tree(
-            codes, n_bins, members, self.repeats.is_train[b], classes, numbers, self._fixed, n_classes, self._leaf_size
-        )
         self.n_counted += n_counted
-        return _Tree(*nodes)
 
     def _risk(self, b: int, tree: _Tree, is_moved: np.ndarray) -> float:
         rows, sources = self.repeats.test_rows[b], self.repeats.permuted_rows[b]
-        risk = self._kernels.binned_tree_risk(*tree, self._codes, rows, sources, is_moved, *self._target)
+        risk = self._risks_of.binned_tree_risk(
+            *tree, self._leaves[b], self._by_column, self._codes, rows, sources, is_moved, *self._target
+        )
         return risk / self._unit
 
 
-def bin_columns(table: Table, columns: np.ndarray) -> np.ndarray:
-    """Return the bins of some columns, given by their positions, uint8 of shape (d, n), by `kernels.binned_trees`."""
-    from ..kernels import binned_trees
-
-    codes = np.empty((len(columns), table.n_rows), dtype=np.uint8)
-    for at, lists in column_lists(table, columns):
-        block = np.empty((len(at), table.n_rows), dtype=np.uint8)
-        binned_trees.bin_columns(lists.starts, lists.rows, lists.values, table.n_rows, block)
-        codes[at] = block
-    return codes
+def _no_tree(n_classes: int) -> _Tree:
+    """Return a tree without nodes, of which nothing stands."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return _Tree(nothing, nothing, nothing, np.zeros((0, max(n_classes, 1))))
 
 
 def in_fixed_point(target: TargetArrays) -> np.ndarray:

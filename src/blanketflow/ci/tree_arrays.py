@@ -34,6 +34,12 @@ def column_lists(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray
     Sparse columns are not made dense. A block of dense columns lists all rows, and rows with equal values have any
     order. A block of sparse columns omits rows with zeros, and rows with equal values ascend.
     """
+    for at, block in column_blocks(table, columns):
+        yield at, block if isinstance(block, ColumnLists) else _of_dense(block)
+
+
+def column_blocks(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray | ColumnLists]]:
+    """Yield blocks as `column_lists` does, but those of dense columns as numbers of shape (columns, rows)."""
     wide = table.columns
     n_wide = len(wide.names) if isinstance(wide, MatrixColumns | SparseColumns) else 0
     at, single = np.flatnonzero(columns < n_wide), np.flatnonzero(columns >= n_wide)
@@ -43,13 +49,13 @@ def column_lists(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray
     elif isinstance(wide, MatrixColumns):
         for start in range(0, len(at), width):
             part = at[start : start + width]
-            yield part, _of_dense(wide.matrix[:, _as_slice(columns[part])].T)
+            yield part, _as_rows(wide.matrix[:, _as_slice(columns[part])].T)
     is_sparse = np.array([isinstance(table[int(columns[i])].values, SparseValues) for i in single], dtype=bool)
     for start in range(0, len(single), width):
         part, part_is_sparse = single[start : start + width], is_sparse[start : start + width]
         dense, sparse = part[~part_is_sparse], part[part_is_sparse]
         if len(dense):
-            yield dense, _of_dense(np.array([table[int(j)].numbers() for j in columns[dense]]))
+            yield dense, _as_rows(np.array([table[int(j)].numbers() for j in columns[dense]]))
         if len(sparse):
             cells = [table[int(j)].values for j in columns[sparse]]
             starts = np.cumsum([0, *(len(cell.rows) for cell in cells)])
@@ -57,9 +63,12 @@ def column_lists(table: Table, columns: np.ndarray) -> Iterator[tuple[np.ndarray
             yield from _of_sparse(starts, rows, values, np.arange(len(cells)), sparse)
 
 
+def _as_rows(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
 def _of_dense(values: np.ndarray) -> ColumnLists:
     """Return the lists of columns that are the rows of a matrix."""
-    values = np.ascontiguousarray(values, dtype=np.float64)
     order = np.argsort(values, axis=1)
     starts = np.arange(0, values.size + 1, values.shape[1])
     return ColumnLists(starts, order.astype(np.int32).ravel(), np.take_along_axis(values, order, axis=1).ravel())

@@ -88,7 +88,8 @@ class CIResults:
         return len(self.statistic)
 
     def __getitem__(self, i: int) -> CIResult:
-        return CIResult(*(array.item(i) for array in self.arrays))
+        numbers = self.statistic.item(i), self.p_value.item(i), self.log_p.item(i), self.dof.item(i)
+        return CIResult(*numbers, self.n.item(i), self.reliable.item(i))
 
     def __iter__(self) -> Iterator[CIResult]:
         return map(CIResult, *(array.tolist() for array in self.arrays))

@@ -1,7 +1,8 @@
 """Binned trees on single columns, for all repeats of the PPI test.
 
-A node of such a tree is a range of bins, so one histogram of the root is all that is counted, and no rows are moved.
-The trees are those of kernels/binned_trees.py, to the last bit.
+A node of such a tree is a range of bins, so one histogram of the root is all that is counted, and no rows are moved:
+that of all rows once, less that of a repeat's test rows. The trees are those of kernels/binned_trees.py, to the last
+bit.
 """
 
 from __future__ import annotations
@@ -9,30 +10,36 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .binned_trees import MOST_BINS, best_cut, to_losses
+from .binned_cuts import best_cut, scratch_of
+from .binned_trees import to_losses
 
 
 @njit
-def _fill_bins(sums, lowest, highest, column, rows, classes, target, fixed, n_classes):
-    """Fill the sums of some rows per bin, (bins, lanes), and the smallest and largest number of each bin."""
-    sums[:] = 0
+def _count(sums, column, rows, classes, fixed, n_classes, sign):
+    """Add the sums of some rows per bin, (bins, lanes), times one or minus one."""
+    for row in rows:
+        if n_classes > 0:
+            sums[column[row], classes[row]] += sign
+        else:
+            sums[column[row], 0] += sign
+            sums[column[row], 1] += sign * fixed[row]
+
+
+@njit
+def _find_ranges(lowest, highest, column, rows, target):
+    """Write the smallest and largest number of each bin."""
     lowest[:], highest[:] = np.inf, -np.inf
     for row in rows:
         b = column[row]
-        if n_classes > 0:
-            sums[b, classes[row]] += 1
-        else:
-            sums[b, 0] += 1
-            sums[b, 1] += fixed[row]
-            lowest[b], highest[b] = min(lowest[b], target[row]), max(highest[b], target[row])
+        lowest[b], highest[b] = min(lowest[b], target[row]), max(highest[b], target[row])
 
 
 @njit
-def _grow(sums, lowest, highest, n_classes, leaf_size, total, near, leaf_of_bin, leaf):
+def _grow(sums, column, rows, target, n_classes, leaf_size, scratch, leaf_of_bin, leaf):
     """Write each bin's leaf, (bins,), and each leaf's losses, or its rows for numbers."""
-    ranges = np.empty((MOST_BINS + 1, 2), np.int64)
+    near, scores, total, ranges, lowest, highest = scratch
     ranges[0] = 0, len(sums)
-    n_waiting, n_leaves = 1, 0
+    n_waiting, n_leaves, has_ranges = 1, 0, False
     while n_waiting:
         n_waiting -= 1
         first, last = ranges[n_waiting]
@@ -41,10 +48,15 @@ def _grow(sums, lowest, highest, n_classes, leaf_size, total, near, leaf_of_bin,
             for c in range(len(total)):
                 total[c] += sums[b, c]
         n_node = total.sum() if n_classes > 0 else total[0]
-        is_pure = total.max() == n_node if n_classes > 0 else lowest[first:last].min() == highest[first:last].max()
         score, below, above = -1.0, 0, 0
-        if n_node >= 2 * leaf_size and not is_pure:
-            score, below, above = best_cut(sums[first:last], total, n_node, n_classes, leaf_size, near)
+        if n_node >= 2 * leaf_size and (n_classes == 0 or total.max() < n_node):
+            score, below, above = best_cut(sums[first:last], n_node, n_classes, leaf_size, near, scores)
+        if score == 0.0 and n_classes == 0:  # cuts of a node of one number gain nothing
+            if not has_ranges:
+                _find_ranges(lowest, highest, column, rows, target)
+                has_ranges = True
+            if lowest[first:last].min() == highest[first:last].max():
+                score = -1.0
         if score < 0.0:
             leaf_of_bin[first:last] = n_leaves
             if n_classes > 0:
@@ -75,21 +87,24 @@ def single_column_risks(
     `codes`, (d, n), are the columns' bins; `is_train`, (B, n), `test_rows` and `permuted_rows`, (B, m), the repeats.
     The other arguments are those of `binned_trees.grow_binned_tree`.
     """
-    n_lanes = n_classes if n_classes > 0 else 2
-    sums, total, near = (
-        np.empty((MOST_BINS, n_lanes), np.int64),
-        np.empty(n_lanes, np.int64),
-        np.empty(n_lanes, np.int64),
-    )
-    lowest, highest = np.empty(MOST_BINS), np.empty(MOST_BINS)
-    leaf_of_bin, leaf = np.empty(MOST_BINS, np.int64), np.empty((MOST_BINS, n_lanes))
+    n_bins, n_lanes = np.empty(len(codes), np.int64), n_classes if n_classes > 0 else 2
+    for j in range(len(codes)):
+        n_bins[j] = codes[j].max() + 1
+    most_bins, all_rows = n_bins.max(), np.arange(codes.shape[1])
+    whole = np.zeros((len(codes), most_bins, n_lanes), np.int64)
+    for j in range(len(codes)):
+        _count(whole[j], codes[j], all_rows, classes, fixed, n_classes, 1)
+    near, scores = scratch_of(n_lanes, most_bins)
+    total, ranges = np.empty(n_lanes, np.int64), np.empty((most_bins + 1, 2), np.int64)
+    scratch = near, scores, total, ranges, np.empty(most_bins), np.empty(most_bins)
+    leaf_of_bin, leaf = np.empty(most_bins, np.int64), np.empty((most_bins, n_lanes))
     for b in range(len(is_train)):
         rows = np.flatnonzero(is_train[b])
+        own_classes, own_target = classes[test_rows[b]], target[test_rows[b]]
         for j in range(len(codes)):
-            column, n_bins = codes[j], int(codes[j].max()) + 1
-            here = sums[:n_bins]
-            _fill_bins(here, lowest[:n_bins], highest[:n_bins], column, rows, classes, target, fixed, n_classes)
-            n_leaves = _grow(here, lowest, highest, n_classes, leaf_size, total, near, leaf_of_bin, leaf)
+            column, sums = codes[j], whole[j, : n_bins[j]].copy()
+            _count(sums, column, test_rows[b], classes, fixed, n_classes, -1)
+            n_leaves = _grow(sums, column, rows, target, n_classes, leaf_size, scratch, leaf_of_bin, leaf)
             if n_classes == 0:
                 for row in rows:
                     leaf[leaf_of_bin[column[row]], 0] += target[row]
@@ -98,6 +113,6 @@ def single_column_risks(
             for p in range(2):
                 sources, loss = permuted_rows[b] if p else test_rows[b], 0.0
                 for i in range(len(sources)):
-                    row, k = test_rows[b, i], leaf_of_bin[column[sources[i]]]
-                    loss += leaf[k, classes[row]] if n_classes > 0 else (leaf[k, 0] - target[row]) ** 2
+                    k = leaf_of_bin[column[sources[i]]]
+                    loss += leaf[k, own_classes[i]] if n_classes > 0 else (leaf[k, 0] - own_target[i]) ** 2
                 risks[p, j, b] = loss / len(sources)

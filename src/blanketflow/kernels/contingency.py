@@ -270,7 +270,7 @@ def cell_tests(
         first, r = first_level[candidates[i]], n_levels[candidates[i]]
         if by_bits and first_bits[candidates[i]] >= 0:
             _count_by_bits(counts, n_cells, first_bits[candidates[i]], r, level_bits, cell_bits, telling)
-        else:
+        elif len(telling):  # else no count matters
             _count_by_lists(counts, n_cells, first, r, rows, level_start, cells)
         statistic[i], dof[i] = candidate_statistic(
             counts, totals, shared, n_y, r, n_combinations, terms, scale, pearson, dof_rule

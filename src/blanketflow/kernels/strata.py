@@ -71,12 +71,17 @@ def stratify(columns, target, rows, level_start, first_level, n_levels, n_rows):
         Product of the columns' levels.
     """
     codes = np.zeros(n_rows, dtype=np.uint32)
-    size, n_combinations = np.int64(1), 1.0
+    size, n_combinations, is_fine = np.int64(1), 1.0, False
     for column in columns:
         r = n_levels[column]
         n_combinations *= r
+        if is_fine:
+            continue
         if size * r > ROOM * n_rows and size > 1:
             size = _renumber(codes, size)
+            if size == n_rows:  # each row is a stratum, which more columns do not part
+                is_fine = True
+                continue
         if size * r > MOST_CODES:
             keys = codes.astype(np.int64)
             for code in range(1, r):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from ..ci.base import BoundTest
-from ..core.results import CIResult
+from ..core.results import CIResult, CIResults
 from ..core.ties import BITS, comparable_number
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
@@ -92,9 +93,13 @@ class WeakestTest:
         self.result, self.given = result, tuple(given)
         self._strength = strength_of(result)
 
+    def is_clearly_weaker(self, log_p: float) -> bool:
+        """Return whether it is weaker than a dependence of this p-value, however both are rounded."""
+        return log_p < self.result.log_p * CLEARLY_LESS
+
     def see(self, result: CIResult, given: Sequence[str]) -> None:
         """Take a further result into account."""
-        if result.log_p < self.result.log_p * CLEARLY_LESS:
+        if self.is_clearly_weaker(result.log_p):
             return  # as most are: no need to round
         strength = strength_of(result)
         if strength < self._strength:
@@ -103,6 +108,16 @@ class WeakestTest:
     def step(self, feature: str, role: str = PARENT_OR_CHILD) -> Step:
         """Return the admission of a feature with this test."""
         return step(feature, self.result, self.given, role=role)
+
+
+def telling_results(
+    columns: Sequence[str], results: CIResults, weakest: Mapping[str, WeakestTest], alpha: float
+) -> Iterator[tuple[str, CIResult]]:
+    """Yield the results that may change something: most are dependences clearly stronger than a column's weakest."""
+    limit = math.log(alpha)
+    for i, (column, log_p) in enumerate(zip(columns, results.log_p.tolist(), strict=True)):
+        if log_p > limit or not weakest[column].is_clearly_weaker(log_p):
+            yield column, results[i]
 
 
 def strength_of(result: CIResult) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from ..ci.base import BoundTest
-from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of
+from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of, telling_results
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
 from .tiers import NO_TIERS, Tiers
@@ -95,7 +95,8 @@ def eliminate(
         return [member for member in members if member not in including]
 
     for given, asked in askable_sets(test, target, members, standing, max_k, including, tiers):
-        for member, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
+        results = test.test_many(asked, target, given=given)
+        for member, result in telling_results(asked, results, weakest, alpha):
             if separates(test, result, alpha):
                 if member not in staying:
                     members.remove(member)
@@ -137,7 +138,8 @@ def grow_neighbours(
         earlier = list(members)
         members.append(newest)
         for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, [newest], tiers):  # noqa: B023
-            for column, result in zip(asked, test.test_many(asked, target, given=given), strict=True):
+            results = test.test_many(asked, target, given=given)
+            for column, result in telling_results(asked, results, weakest, alpha):
                 if separates(test, result, alpha):
                     if column not in staying:
                         waiting.remove(column)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -35,11 +36,15 @@ def is_dependent(test: BoundTest, result: CIResult, alpha: float) -> bool:
 
 def first_dependent(test: BoundTest, results: CIResults, alpha: float) -> int | None:
     """Return the position of the first result that admits a feature, None if none does."""
+    return next(all_dependent(test, results, alpha), None)
+
+
+def all_dependent(test: BoundTest, results: CIResults, alpha: float) -> Iterator[int]:
+    """Yield the positions of the results that admit a feature."""
     limit = math.log(alpha)
     for i, log_p in enumerate(results.log_p.tolist()):
         if log_p <= limit and counts(test, results[i]):
-            return i
-    return None
+            yield i
 
 
 def is_independent(test: BoundTest, result: CIResult, alpha: float) -> bool:

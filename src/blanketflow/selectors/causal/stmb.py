@@ -14,7 +14,7 @@ from ...core.ties import comparable_number
 from ...search.neighbours import Neighbours, find_separating_set
 from ...search.parents_and_children import level_wise_neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
-from ...search.strength import is_dependent, is_independent
+from ...search.strength import all_dependent, is_independent
 from ..base import Method, Problem
 from . import corrected_members
 from .gs import CORRECTION_GUARANTEE
@@ -161,9 +161,8 @@ class Coexistence:
         opened = []
         for given, names in outside.items():
             results = self.test.test_many(names, self.target, given=(*given, child))
-            for name, result in zip(names, results, strict=True):
-                if is_dependent(self.test, result, self.alpha):
-                    opened.append(step(name, result, (*given, child), role=SPOUSE))
+            for i in all_dependent(self.test, results, self.alpha):
+                opened.append(step(names[i], results[i], (*given, child), role=SPOUSE))
         return opened
 
     def _removed_by(self, spouse: str) -> Iterator[Step]:

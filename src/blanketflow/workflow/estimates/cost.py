@@ -37,7 +37,7 @@ DENSE = ("hsic",)
 #: tree to some columns, for the rows to the power of 1.5.
 TREE, TREE_REPEAT, TREE_GIVEN = (2e-6, 6e-8), 2e-9, 2.2e-8
 #: The same of binned trees, with a tree on some columns per row.
-BINNED_REPEAT, BINNED_GIVEN = 6e-9, 1.5e-7
+BINNED_REPEAT, BINNED_GIVEN = 3e-9, 5e-8
 #: Seconds of training a model on 20 features and of its predictions: fixed, per row, and per square of the rows.
 MODELS = {
     "forest": (0.1, 3.4e-4, 0.0),
