@@ -9,7 +9,7 @@ import pytest
 import blanketflow as bf
 from blanketflow.core.errors import ParameterError, UnknownNameError, UnsupportedError
 from blanketflow.core.registry import discover
-from blanketflow.data.simulate import NETWORKS
+from blanketflow.data.simulate import NETWORKS, read_network
 from blanketflow.selectors.causal.iamb import IAMB
 from blanketflow.selectors.references.all import All
 from random_networks import random_dag, random_discrete
@@ -118,3 +118,14 @@ def test_configured_methods_and_wrong_names():
         bf.blankets(X, targets=["nobody"])
     with pytest.raises(UnsupportedError, match="fisher-z takes"):
         bf.blankets(X.assign(text=list("abcd") * 200), ci_test="fisher-z")
+
+
+@pytest.mark.parametrize("name", ["hiton-mb", "pcmb", "mmpc", "iamb"])
+def test_processes_find_the_same_and_search_from_no_column_twice(name):
+    table = read_network("alarm").sample(500, seed=1)
+    alone, together = (bf.blankets(table, name, "g2", n_jobs=n) for n in (1, 2))
+    assert list(together) == list(alone) and together.statuses == alone.statuses
+    assert all(together[target] == alone[target] for target in alone)
+    assert all(together.found[target] == alone.found[target] for target in alone)
+    # Twice as many where each process needs nearly all columns.
+    assert name == "iamb" or together.n_tests < 1.4 * alone.n_tests

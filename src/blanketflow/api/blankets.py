@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
-from joblib import Parallel, delayed
-
 from ..ci import get_ci_test
-from ..ci.base import BoundTest, CITest
+from ..ci.base import CITest
 from ..ci.choice import AUTO, choose_test, described
-from ..ci.feature_groups import bind_groups, variables
 from ..core.convert import as_table
-from ..core.counted_warnings import say_once, with_warnings
 from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnsupportedError, shown
-from ..core.limits import LimitReached, Limits
-from ..core.prior import Known, PriorKnowledge, as_texts
-from ..core.progress_lines import SILENT, STEPS, Teller
+from ..core.limits import Limits
+from ..core.prior import PriorKnowledge, as_texts
+from ..core.progress_lines import Teller
 from ..core.registry import look_up
 from ..core.table import Table
 from ..data.frames import as_frame
 from ..search.steps import Step
-from ..selectors.base import Method, Problem
-from ..selectors.feature_groups import check_feature_groups, tiers_of_variables
+from ..selectors.base import Method
+from ..selectors.feature_groups import check_feature_groups
 from ..selectors.min_effect import check_min_effect
 from ..selectors.missing_cells import for_missing_cells
-from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed, run_problem
+from ..selectors.run_fold import check_choice, check_pair, check_resolution, fold_seed
 from ..workflow.worker_count import n_workers
 from .arguments import SHARED
+from .every_target import Search
 from .found_blankets import Blankets
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
 
@@ -112,7 +109,7 @@ def blankets(
         beyond it a sample is taken, the same for all targets, and so stratified by none of them.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on
-        it. `n_tests` does, because processes do not share answers.
+        it. `n_tests` does, because processes share searches for parents and children, but no other answers.
     verbose : int, default=0
         What is said on stderr: 0 nothing, 1 a line per target, 2 one per step too.
     **options
@@ -189,18 +186,13 @@ def blankets(
             "blankets: exclude and exclude_targets leave no column to search among. Name fewer columns or targets."
         )
     check_resolution(configured, test, n_features)
-    n = n_workers("blankets", n_jobs, len(wanted))
-    limits = Limits(time_limit, max_tests)
-    tell = Teller(verbose, "blankets")
-    search = _Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
-    parts = Parallel(n_jobs=n)(delayed(with_warnings)(search.of, wanted[part::n]) for part in range(n))
-    say_once("blankets", *(warned for _, warned in parts))
-    found = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
-    statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
+    limits, tell = Limits(time_limit, max_tests), Teller(verbose, "blankets")
+    search = Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
+    found, statuses, n_tests = search.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
     return Blankets(
         {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},
         {own.get(name, name): statuses[name] for name in wanted},
-        sum(n_tests for (_, _, n_tests), _ in parts),
+        n_tests,
         [own.get(name, name) for name in table.names],
         sample,
     )
@@ -210,60 +202,6 @@ def _renamed(step: Step, own: dict[str, Any]) -> Step:
     """Return a step whose columns have the names of the caller's frame, which may be whole numbers."""
     given = None if step.given is None else tuple(own.get(name, name) for name in step.given)
     return replace(step, feature=own.get(step.feature, step.feature), given=given)
-
-
-@dataclass(frozen=True)
-class _Search:
-    """The search for the blankets of some targets, by one bound test."""
-
-    method: Method
-    test: CITest
-    table: Table
-    seed: int
-    limits: Limits
-    tell: Teller
-    min_effect: float
-    latent: frozenset[str]
-    known: Known
-
-    def of(self, targets: list[str]) -> tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]:
-        """Return the blankets, the statuses and the number of tests."""
-        groups = self.known.feature_groups
-        bound = bind_groups(self.test, self.table, groups, self.seed)
-        bound.require(self.min_effect)
-        found: dict[str, list[Step]] = {}
-        statuses: dict[str, tuple[str, str]] = {}
-        shared: dict[Any, Any] = {}
-        for target in targets:
-            features = [name for name in self.table.names if name != target and name not in self.latent]
-            features = variables(features, groups)
-            problem = _problem(bound, features, target, fold_seed(self.seed, "0"), self.limits, shared)
-            problem.read_table, problem.feature_groups = (lambda: self.table), groups
-            problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
-            problem.tiers = tiers_of_variables(self.known.tiers, groups)
-            problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
-            try:
-                outcome = run_problem(self.method, problem)
-            except LimitReached as limit:
-                statuses[target] = ("timeout", str(limit))
-            else:
-                found[target] = outcome.members
-                statuses[target] = (outcome.status, outcome.reason)
-            self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
-        return found, statuses, bound.n_tests
-
-
-def _problem(
-    bound: BoundTest, features: list[str], target: str, seed: int, limits: Limits, shared: dict[Any, Any]
-) -> Problem:
-    bound.allowance = None  # the marginal tests do not count as part of a search
-    marginal = bound.test_many(features, target)
-    problem = Problem(features, target, marginal, seed, lambda: bound.table, lambda _: bound, limits, shared)
-    problem.min_effect = bound.min_effect
-    table = bound.table if len(features) + 1 == len(bound.table) else bound.table.select([*features, target])
-    if doubts := bound.test_config.doubts(table, target, marginal):
-        problem.say("unreliable", doubts)
-    return problem
 
 
 def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:

@@ -81,6 +81,8 @@ def variables(names: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list
     >>> variables(["age", "site_a", "dose", "site_b"], {"site": ("site_a", "site_b")})
     ['age', 'site', 'dose']
     """
+    if not groups:
+        return list(names)
     group_of = {column: group for group, members in groups.items() for column in members}
     return list(dict.fromkeys(group_of.get(name, name) for name in names))
 

@@ -50,6 +50,10 @@ def neighbourhoods(
     return problem.shared[key]
 
 
+#: By column, the result of its own search and its tests.
+Found = dict[str, tuple[Neighbours, Count]]
+
+
 @dataclass
 class ParentsAndChildren(Method):
     """Base of the methods that return parents and children: a subclass adds a card and `find`.
@@ -107,20 +111,24 @@ class Neighbourhoods:
     ) -> None:
         self.test, self.columns, self.find = test, list(columns), find
         self.alpha, self.max_k, self.symmetry, self.tiers = alpha, max_k, symmetry, tiers
-        self._found: dict[str, tuple[Neighbours, Count]] = {}
+        self.known: Found = {}
+
+    def know(self, found: Found) -> None:
+        """Take the results of columns' own searches as known."""
+        self.known = found | self.known
 
     def found(self, column: str) -> Neighbours:
         """Return the result of a column's own search; its tests count for whoever asks."""
         tally = self.test.tally
-        if column not in self._found:
+        if column not in self.known:
             others = [other for other in self.columns if other != column]
             self.test.tally = Tally()
             try:
                 found = self.find(self.test, column, others, self.alpha, self.max_k)
-                self._found[column] = found, self.test.tally.all
+                self.known[column] = found, self.test.tally.all
             finally:
                 self.test.tally = tally
-        found, count = self._found[column]
+        found, count = self.known[column]
         tally.include((self, column), count)
         return found
 

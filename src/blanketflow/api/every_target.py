@@ -1,0 +1,129 @@
+"""The search for the blankets of many columns by one test, dealt to processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from ..ci.base import BoundTest, CITest
+from ..ci.feature_groups import bind_groups, variables
+from ..core.counted_warnings import say_once, with_warnings
+from ..core.limits import NO_LIMITS, LimitReached, Limits
+from ..core.prior import Known
+from ..core.progress_lines import SILENT, STEPS, Teller
+from ..core.results import CIResults
+from ..core.table import Table
+from ..search.steps import Step
+from ..selectors.base import Method, Problem
+from ..selectors.causal.neighbours_and_spouses import Found, ParentsAndChildren
+from ..selectors.feature_groups import tiers_of_variables
+from ..selectors.run_fold import fold_seed, run_problem
+
+#: Up to this share of the columns as targets, processes search from the neighbours that they need.
+MOST_APART = 0.5
+#: The blankets, the statuses and the number of tests.
+Answers = tuple[dict[str, list[Step]], dict[str, tuple[str, str]], int]
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for the blankets of some targets, by one bound test."""
+
+    method: Method
+    test: CITest
+    table: Table
+    seed: int
+    limits: Limits
+    tell: Teller
+    min_effect: float
+    latent: frozenset[str]
+    known: Known
+
+    def dealt(self, targets: list[str], n: int) -> Answers:
+        """Return what is found with the targets dealt to n processes.
+
+        A method that divides and conquers searches from the neighbours of a target, too: each process would search from
+        nearly all columns. So these searches are dealt first, and all processes are given what they found.
+        """
+        near: Found = {}
+        marginal: dict[str, CIResults] = {}
+        n_tests = 0
+        with Parallel(n_jobs=n) as pool:
+            columns = variables(self.table.names, self.known.feature_groups)
+            if n > 1 and self._can_share() and len(targets) > MOST_APART * len(columns):
+                first = pool(delayed(with_warnings)(self.neighbours, columns[part::n]) for part in range(n))
+                say_once("blankets", *(warned for _, warned in first))
+                for (found, tests, count), _ in first:
+                    near, marginal, n_tests = near | found, marginal | tests, n_tests + count
+            dealt = [targets[part::n] for part in range(n)]
+            own = [{target: marginal[target] for target in part if target in marginal} for part in dealt]
+            parts = pool(delayed(with_warnings)(self.of, part, near, o) for part, o in zip(dealt, own, strict=True))
+        say_once("blankets", *(warned for _, warned in parts))
+        blankets = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
+        statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
+        return blankets, statuses, n_tests + sum(count for (_, _, count), _ in parts)
+
+    def of(self, targets: list[str], near: Found, marginal: dict[str, CIResults]) -> Answers:
+        """Return what is found, with searches for parents and children and marginal tests that were made before."""
+        bound, groups = self._bound(), self.known.feature_groups
+        found: dict[str, list[Step]] = {}
+        statuses: dict[str, tuple[str, str]] = {}
+        shared: dict[Any, Any] = {}
+        for target in targets:
+            problem = self._problem(bound, target, shared)
+            problem.read_table, problem.feature_groups = (lambda: self.table), groups
+            problem.tell = self.tell.of(target) if self.tell.says(STEPS) else SILENT
+            _see_marginal_tests(problem, bound, marginal.get(target))
+            if near and isinstance(self.method, ParentsAndChildren):
+                self.method.neighbourhoods(problem).know(near)
+            try:
+                outcome = run_problem(self.method, problem)
+            except LimitReached as limit:
+                statuses[target] = ("timeout", str(limit))
+            else:
+                found[target] = outcome.members
+                statuses[target] = (outcome.status, outcome.reason)
+            self.tell(f"{target}: {len(found.get(target, []))} in its blanket, {statuses[target][0]}")
+        return found, statuses, bound.n_tests
+
+    def neighbours(self, columns: list[str]) -> tuple[Found, dict[str, CIResults], int]:
+        """Return the parents and children of some columns by their own searches, marginal tests, and a count."""
+        bound, marginal, shared = self._bound(), {}, {}
+        for column in columns:
+            problem = self._problem(bound, column, shared)
+            marginal[column] = bound.test_many(problem.features, column)
+            near = self.method.neighbourhoods(problem)
+            near.found(column)
+        return near.known, marginal, bound.n_tests
+
+    def _can_share(self) -> bool:
+        """Whether a column's search is the same for all targets, and cannot end early."""
+        is_free = self.limits == NO_LIMITS and not self.latent and not self.known.included
+        return is_free and isinstance(self.method, ParentsAndChildren)
+
+    def _bound(self) -> BoundTest:
+        bound = bind_groups(self.test, self.table, self.known.feature_groups, self.seed)
+        bound.require(self.min_effect)
+        bound.allowance = None  # neither marginal tests nor searches that are shared count as part of a search
+        return bound
+
+    def _problem(self, bound: BoundTest, target: str, shared: dict[Any, Any]) -> Problem:
+        groups = self.known.feature_groups
+        features = variables([n for n in self.table.names if n != target and n not in self.latent], groups)
+        seed = fold_seed(self.seed, "0")
+        problem = Problem(features, target, None, seed, lambda: bound.table, lambda _: bound, self.limits, shared)
+        problem.min_effect = bound.min_effect
+        problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
+        problem.tiers = tiers_of_variables(self.known.tiers, groups)
+        return problem
+
+
+def _see_marginal_tests(problem: Problem, bound: BoundTest, known: CIResults | None) -> None:
+    bound.allowance = None  # the marginal tests do not count as part of a search
+    features, target = problem.features, problem.target
+    problem.marginal = bound.test_many(features, target) if known is None else known
+    table = bound.table if len(features) + 1 == len(bound.table) else bound.table.select([*features, target])
+    if doubts := bound.test_config.doubts(table, target, problem.marginal):
+        problem.say("unreliable", doubts)
