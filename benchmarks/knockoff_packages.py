@@ -175,10 +175,10 @@ METHODS: dict[str, Callable[[Design, np.ndarray, np.ndarray, int], Selected]] = 
 
 #: At most so many tables of what takes seconds for each.
 MOST_TABLES = {
-    "hidimstat knockoffs": 10,
-    "hidimstat dCRT": 10,
+    "hidimstat knockoffs": 40,
+    "hidimstat dCRT": 40,
     "hidimstat dCRT, fit_y=False": 100,
-    "stability-selection": 100,
+    "stability-selection": 200,
 }
 
 
