@@ -108,6 +108,18 @@ def test_cross_products_give_fishers_z_to_ten_digits():
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", [bf.JMI, bf.HITONMB])
+def test_refused_tests_are_named_also_where_the_search_has_a_process_of_its_own(method):
+    frame = discrete(60)
+    counted = bf.count(frame, bf.agree(frame, "t", min_cell=8))
+    options = {"n_features": 2} if method is bf.JMI else {"ci_test": "g2", "alpha": 0.3}
+    with pytest.warns(bf.core.errors.UnreliableWarning):
+        here = bf.fit_statistics(method(**options), counted)
+        apart = bf.fit_statistics(method(**options, time_limit=60), counted)
+    assert "tests were refused" in here.reason_
+    assert (apart.status_, apart.reason_) == (here.status_, here.reason_)
+
+
 def test_a_refused_table_or_product_makes_a_test_unreliable_and_is_named():
     frame = discrete(60)
     counted = bf.count(frame, bf.agree(frame, "t", min_cell=8))

@@ -19,6 +19,7 @@ from ..core.registry import is_foreign
 from ..core.results import CIResults
 from ..search.steps import Answer, Step
 from .base import Method, Problem
+from .reliable import refused_by
 
 #: Packages that take longer to load than most searches. What a stage's process loaded of them is loaded here when it
 #: has ended, so that the next process has it.
@@ -43,12 +44,14 @@ def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stage
         steps = [[_plain(step) for step in stage] for stage in work()]
         answers = [[list(answer.features), answer.count] for answer in problem.answers]
         said = {"status": problem.status, "reason": problem.reason, "answers": answers, "verdict": problem.verdict}
+        said["refused"] = [list(columns) for columns in refused_by(vars(problem).get("test"))]
         return said | {"steps": steps, "n_tests": problem.n_tests - before, "loaded": sorted(_heavy(sys.modules) - had)}
 
     found = in_child(told, problem.limits.time_limit, n_stages)
     problem.status, problem.reason = found["status"], found["reason"]
     problem.verdict = found["verdict"]
     problem.answers = [Answer(tuple(features), count) for features, count in found["answers"]]
+    problem.refused |= {tuple(columns) for columns in found["refused"]}
     problem.n_inner_tests += found["n_tests"]
     _load(found["loaded"])
     return [[_step(fields) for fields in stage] for stage in found["steps"]]

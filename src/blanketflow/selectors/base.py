@@ -80,6 +80,8 @@ class Problem:
         What a method says of its answer beside the features, as JSON has it; empty for most.
     n_inner_tests : int
         CI tests of problems made by `on_rows`: the marginal tests, and the tests that their maker adds.
+    refused : set of tuple of str
+        The columns of tests on counts that a stage in another process could not make, since a table was refused.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Problem:
     answers: list[Answer] = field(default_factory=list, init=False)
     verdict: dict[str, Any] = field(default_factory=dict, init=False)
     n_inner_tests: int = field(default=0, init=False)
+    refused: set[tuple[str, ...]] = field(default_factory=set, init=False)
     _allowance: Allowance | None = field(default=None, init=False)
     _n_before: int = field(default=0, init=False)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
+from ..ci.base import BoundTest
 from ..ci.engines import columns_of
 from ..ci.tally import Count, Tally
 from ..core.printable import listed
@@ -43,13 +43,17 @@ def say_what_was_not_tested(method: Method, problem: Problem, kept: list[Step]) 
             problem.say("unreliable", reason)
 
 
-def why_refused(engines: Iterable[Any]) -> str:
-    """Return in words that tests on counts could not be made since a place refused a table; empty if all were."""
-    refused = sorted({columns for engine in engines for columns in getattr(engine, "refused", ())})
+def refused_by(bound: BoundTest | None) -> set[tuple[str, ...]]:
+    """Return the columns of the tests on counts that a bound test could not make since a place refused a table."""
+    return getattr(bound.engine, "refused", set()) if bound is not None else set()
+
+
+def why_refused(refused: set[tuple[str, ...]]) -> str:
+    """Return in words that tests of some columns could not be made since a place refused a table; empty if all were."""
     if not refused:
         return ""
     why = "since a cell of their table is too small to be told, or it has too many cells"
-    return f"{len(refused)} tests were refused, {why}: {listed(map(', '.join, refused), between='; ')}"
+    return f"{len(refused)} tests were refused, {why}: {listed(map(', '.join, sorted(refused)), between='; ')}"
 
 
 def _reasons(problem: Problem, kept: list[Step]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from .base import Method, Problem, members, worst_status
 from .feature_groups import in_columns, in_groups
 from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
-from .reliable import say_what_was_not_tested, why_refused
+from .reliable import refused_by, say_what_was_not_tested, why_refused
 
 
 @dataclass
@@ -230,7 +230,7 @@ def run_fold(
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), not_bound
     marginal, bound = None, None
-    if test is not None and apart:
+    if test is not None and apart and not isinstance(table, SummedTable):
         marginal = test_stage(test, table, seed, target.name)[0]
         bind = partial(test.bind, seed=seed, target=target.name)
     elif test is not None:
@@ -250,9 +250,9 @@ def run_fold(
         problem.say("unreliable", doubts)
     outcome = run_problem(method, problem, apart)
     if isinstance(table, SummedTable):
-        refused = ("unreliable", why_refused([one.engine for one in (bound, vars(problem).get("test")) if one]))
-        if refused[1]:
-            outcome.status, outcome.reason = worst_status([(outcome.status, outcome.reason), refused])
+        refused = problem.refused | refused_by(bound) | refused_by(vars(problem).get("test"))
+        if why := why_refused(refused):
+            outcome.status, outcome.reason = worst_status([("unreliable", why), (outcome.status, outcome.reason)])
     outcome.n_tests += n_tests
     return outcome
 
