@@ -73,6 +73,12 @@ def try_no_second_time() -> None:
     isolation.ends_after = lambda seconds: seconds + isolation.GRACE
 
 
+def selectors_of(dataset: str, specs: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+    """Return the specs of those selectors, all or by name, that the config has for a data set."""
+    asked = {name: specs[name] for name in names or specs if dataset in specs[name].get("datasets", [dataset])}
+    return {name: {**spec, **({"datasets": [dataset]} if "datasets" in spec else {})} for name, spec in asked.items()}
+
+
 def main() -> None:
     """Run selectors on data sets, one after the other, and write the tables of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,7 +92,7 @@ def main() -> None:
     for dataset in asked.datasets or config["datasets"]:
         begin = cpu_seconds()
         some = {"datasets": {dataset: config["datasets"][dataset]}, "output": str(folder.relative_to(ROOT))}
-        some |= {"selectors": {name: config["selectors"][name] for name in asked.selectors or config["selectors"]}}
+        some["selectors"] = selectors_of(dataset, config["selectors"], asked.selectors)
         plan = make_plan({**config, **some}, (ROOT / "scripts").joinpath)
         raw = read_source(dataset, plan.config.datasets[dataset], plan.config.seed)
         run = in_process.run_plan(plan, {dataset: raw}, folder, 1, progress=False)
