@@ -9,6 +9,7 @@ script of the study's page takes it up. The tables of a data set are those of it
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from collections.abc import Callable
@@ -16,15 +17,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import psutil
 import yaml
 
 from blanketflow.core import isolation, limits
 from blanketflow.core.limits import LimitReached
 from blanketflow.data.sources import read_source
+from blanketflow.reporting.printed import compare_with_printed, read_printed
 from blanketflow.selectors import apart
-from blanketflow.workflow import in_process, jobs
+from blanketflow.workflow import collect, in_process, jobs
+from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
+from blanketflow.workflow.specs import Plan
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,6 +83,20 @@ def try_no_second_time() -> None:
     isolation.ends_after = lambda seconds: seconds + isolation.GRACE
 
 
+def selectors_of(dataset: str, specs: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+    """Return the specs of those selectors, all or by name, that the config has for a data set."""
+    asked = {name: specs[name] for name in names or specs if dataset in specs[name].get("datasets", [dataset])}
+    return {name: {**spec, **({"datasets": [dataset]} if "datasets" in spec else {})} for name, spec in asked.items()}
+
+
+def beside_printed(plan: Plan, folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables that set what was run beside the printed results that the config names."""
+    files = JobFiles(plan, folder.joinpath)
+    found = collect.both_selections(files.scores("evaluate"), files.scores("evaluate_optimistic"))
+    n_folds, printed = json.loads(plan.printed_spec())["n_folds"], plan.config.printed
+    return {f"paper_{name}": compare_with_printed(read_printed(path), found, n_folds) for name, path in printed.items()}
+
+
 def main() -> None:
     """Run selectors on data sets, one after the other, and write the tables of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -91,12 +110,12 @@ def main() -> None:
     for dataset in asked.datasets or config["datasets"]:
         begin = cpu_seconds()
         some = {"datasets": {dataset: config["datasets"][dataset]}, "output": str(folder.relative_to(ROOT))}
-        some |= {"selectors": {name: config["selectors"][name] for name in asked.selectors or config["selectors"]}}
+        some["selectors"] = selectors_of(dataset, config["selectors"], asked.selectors)
         plan = make_plan({**config, **some}, (ROOT / "scripts").joinpath)
         raw = read_source(dataset, plan.config.datasets[dataset], plan.config.seed)
         run = in_process.run_plan(plan, {dataset: raw}, folder, 1, progress=False)
         (folder / "tables" / dataset).mkdir(parents=True, exist_ok=True)
-        for name, table in run.tables.items():
+        for name, table in (run.tables | beside_printed(plan, folder)).items():
             table.to_parquet(folder / "tables" / dataset / f"{name}.parquet", index=False)
         print(f"{dataset}: {cpu_seconds() - begin:.0f} CPU s", *plan.skipped, flush=True)
 

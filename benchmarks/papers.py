@@ -1,8 +1,8 @@
 """What papers printed beside ours, on a page: `python benchmarks/papers.py`, after runs of config/papers/ or without.
 
 Renews the tables and charts of docs/printed.md. Our numbers are kept in results/printed.parquet, and taken anew from
-results/papers/*/tables/paper_*.parquet where there is such a run. The verdicts are made here from the printed numbers,
-ours and their noise (printed_noise.py).
+results/papers/*/tables/paper_*.parquet where there is such a run, or from the tables of one by in_parts.py. The
+verdicts are made here from the printed numbers, ours and their noise (printed_noise.py).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import altair as alt
 import page
 import pandas as pd
 import yaml
+from in_parts import folder_of
 from printed_noise import half_width, of_partition
 
 from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
@@ -24,7 +25,7 @@ from blanketflow.reporting.printed.tables import ALL
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "printed.md"
-RUNS = Path("results") / "papers"
+RUNS, CONFIGS = Path("results") / "papers", ROOT / "config" / "papers"
 CELLS = Path(__file__).parent / "results" / "printed.parquet"
 LOWER, HIGHER = "different, ours lower", "different, ours higher"
 #: What is said of a cell, and how the page shows it, between the printed number and ours.
@@ -43,14 +44,14 @@ def main() -> None:
     """Renew the page, with what has been run since."""
     kept = pd.read_parquet(CELLS)
     for folder in sorted(RUNS.iterdir()) if RUNS.exists() else []:
-        for path in sorted((folder / "tables").glob("paper_*.parquet")):
-            found = pd.read_parquet(path)
-            if path.stem.endswith("_claims"):
-                write(f"{folder.name} claims", claims(found))
-            elif (found["selected_on"] != "").any():
-                cells = found.loc[found["selected_on"] != "", KEPT].assign(run=folder.name)
-                kept = pd.concat([kept[kept["run"] != folder.name], cells], ignore_index=True)
+        for path in sorted((folder / "tables").glob("paper_*_claims.parquet")):
+            write(f"{folder.name} claims", claims(pd.read_parquet(path)))
+        kept = renewed(kept, folder.name, [folder / "tables"])
         draw_curves(folder)
+    for config in sorted(CONFIGS.glob("*.yaml")):
+        parts = folder_of(config.name) / "tables"
+        in_order = yaml.safe_load(config.read_text(encoding="utf-8"))["datasets"]
+        kept = renewed(kept, config.stem, [parts / dataset for dataset in in_order])
     kept.to_parquet(CELLS, index=False)
     write("noise", noises(kept))
     for run, cells in kept.groupby("run", sort=False):
@@ -59,6 +60,16 @@ def main() -> None:
         shown = of_chart(compared)
         if len(shown):
             (PAGE.parent / f"printed-{run}.svg").write_text(svg_on_white(chart(shown)), encoding="utf-8")
+
+
+def renewed(kept: pd.DataFrame, run: str, folders: list[Path]) -> pd.DataFrame:
+    """Return the cells that are kept, with those of a run from its folders of tables if there are any."""
+    paths = [path for folder in folders for path in sorted(folder.glob("paper_*.parquet"))]
+    tables = [pd.read_parquet(path) for path in paths if not path.stem.endswith("_claims")]
+    found = [table.loc[table["selected_on"] != "", KEPT].assign(run=run) for table in tables]
+    if not sum(map(len, found)):
+        return kept
+    return pd.concat([kept[kept["run"] != run], *found], ignore_index=True)
 
 
 def draw_curves(folder: Path) -> None:
@@ -74,7 +85,7 @@ def draw_curves(folder: Path) -> None:
 @cache
 def printed_tables(run: str) -> dict[tuple[str, str, str], PrintedTable]:
     """Return the printed tables of a config of config/papers/, by number, measure and model."""
-    config = yaml.safe_load((ROOT / "config" / "papers" / f"{run}.yaml").read_text(encoding="utf-8"))
+    config = yaml.safe_load((CONFIGS / f"{run}.yaml").read_text(encoding="utf-8"))
     every = (table for path in config["printed"].values() for table in read_printed(ROOT / path))
     return {(table.table, table.measure, table.model or ""): table for table in every}
 

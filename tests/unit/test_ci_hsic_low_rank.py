@@ -79,3 +79,9 @@ def test_hsmb_selects_what_it_selects_exactly():
 def test_is_below_one():
     with pytest.raises(ParameterError, match="trace_error"):
         get_ci_test("hsic", trace_error=1.0)
+
+
+@pytest.mark.parametrize("which", [slice(1), slice(2), slice(3), slice(2, 3)], ids=["one", "two", "mixed", "levels"])
+def test_a_column_of_a_kernel_is_that_of_a_call(which):
+    kernel = JointKernel(columns()[which])
+    assert (kernel.column(7) == kernel(slice(None), slice(7, 8))[:, 0]).all()

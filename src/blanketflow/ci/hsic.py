@@ -19,6 +19,7 @@ from . import hsic_null as null
 from .base import BoundTest, CITest
 from .engines import Candidate, Columns
 from .exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
+from .hsic_growing import GrowingColumns
 from .kernel_features import cross_of_joint, kernel_features, low_rank_features, residual_of
 from .kernel_without_each import cross_without_each
 from .resolution import more_permutations
@@ -27,8 +28,8 @@ from .resolution import more_permutations
 KEPT_BYTES = 2**28
 #: A variance below this share of k(x, x) = 1, or a difference below this share of a statistic, is rounding.
 CONSTANT, SAME = 1e-12, 1e-9
-#: The fewest rows of a test (for the variance over permutations), and the most rows for the variance given Z.
-FEWEST_ROWS, PAIRED_ROWS = 4, 2000
+#: The most rows for the variance given Z.
+PAIRED_ROWS = 2000
 #: With a trace error: the rows for the median distance, and for the variance given Z.
 FEW_MEDIAN_ROWS, FEW_PAIRED_ROWS = 300, 400
 
@@ -178,6 +179,11 @@ class BoundHSIC(BoundTest):
         known.update(fresh)
         return np.array([known[c] for c in candidates])
 
+    def growing(self) -> GrowingColumns:
+        """Return what gives the `statistics` of single columns that are added one by one, for less."""
+        self._check_no_strata()
+        return GrowingColumns(self)
+
     def _check_no_strata(self) -> None:
         if self.strata:
             raise UnsupportedError(
@@ -247,30 +253,31 @@ class _HSICEngine:
 
     def statistic(self, candidate: Candidate, target: int) -> float:
         """Return the HSIC of a column, or of a set of columns (without computing their features), with the target."""
-        if self.table.n_rows < FEWEST_ROWS:
+        if self.table.n_rows < null.FEWEST_ROWS:
             return 0.0
         target_side = self.side((target,))
         if isinstance(candidate, tuple):
+            if self.test.trace_error:  # few features, which are kept for the next target
+                return self.scaled(null.cross(self.side(candidate).features, target_side.features))
             columns = self._columns(candidate)
-            if self.test.trace_error:
-                return self._scaled(null.cross(self._features(columns), target_side.features))
-            return self._scaled(cross_of_joint(columns, self.test.n_landmarks, target_side.features))
+            return self.scaled(cross_of_joint(columns, self.test.n_landmarks, target_side.features))
         side = self.side((candidate,))
         are_varying = not (side.is_constant or target_side.is_constant)
-        return self._scaled(null.cross(side.features, target_side.features)) if are_varying else 0.0
+        return self.scaled(null.cross(side.features, target_side.features)) if are_varying else 0.0
 
     def statistics_without_each(self, columns: Sequence[int], target: int) -> np.ndarray:
         """Return the HSIC of all columns but one with the target, leaving out each in turn."""
-        if self.table.n_rows < FEWEST_ROWS:
+        if self.table.n_rows < null.FEWEST_ROWS:
             return np.zeros(len(columns))
         if self._members is not None:
             rests = [tuple(columns[:i]) + tuple(columns[i + 1 :]) for i in range(len(columns))]
             return np.array([self.statistic(rest, target) for rest in rests])
         crosses = cross_without_each(self._columns(columns), self.test.n_landmarks, self.side((target,)).features)
-        found = dict(zip(self._names(columns), self._scaled(crosses).tolist(), strict=True))
+        found = dict(zip(self._names(columns), self.scaled(crosses).tolist(), strict=True))
         return np.array([found[self.table.names[position]] for position in columns])
 
-    def _scaled(self, cross: float | np.ndarray) -> Any:
+    def scaled(self, cross: float | np.ndarray) -> Any:
+        """Return the HSIC of ||A' B||^2."""
         return cross / (self.table.n_rows - 1) ** 2
 
     def _columns(self, columns: Sequence[int]) -> list[Column]:
@@ -308,12 +315,12 @@ class _HSICEngine:
 
     def _answer(self, a: _Side, b: _Side, is_given: bool) -> CIResult:
         n = self.table.n_rows
-        if n < FEWEST_ROWS or a.is_constant or b.is_constant:
-            return CIResult(0.0, 1.0, 0.0, 1.0, n, n >= FEWEST_ROWS)
+        if n < null.FEWEST_ROWS or a.is_constant or b.is_constant:
+            return CIResult(0.0, 1.0, 0.0, 1.0, n, n >= null.FEWEST_ROWS)
         cross = null.cross(a.features, b.features)
         tail = self._drawn_tail if self.test.null == "permutation" else self._gamma_tail
         is_reliable = is_given or self._exchange is None or self._exchange.has_some
-        return CIResult(self._scaled(cross), *tail(a, b, cross, is_given), 1.0, n, is_reliable)
+        return CIResult(self.scaled(cross), *tail(a, b, cross, is_given), 1.0, n, is_reliable)
 
     def _gamma_tail(self, a: _Side, b: _Side, cross: float, is_given: bool) -> tuple[float, float]:
         n = self.table.n_rows

@@ -9,6 +9,8 @@ from .tails import chi2_tail
 
 #: A variance below this share of the squared mean is rounding: the order of the rows does not change the statistic.
 NO_VARIANCE = 1e-12
+#: The fewest rows of a test, for the variance over permutations.
+FEWEST_ROWS = 4
 #: The largest number of entries of a working matrix, 32 MB.
 BLOCK = 2**22
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...ci.hsic_growing import GrowingColumns
 from ...core.cards import Card
 from ...core.parameters import integer
 from ...search.steps import Step, step
@@ -78,19 +79,20 @@ class HSMB(Method):
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Screen each feature against the nearest of the remaining features before it."""
-        standing: list[str] = []
+        standing, beside = list[str](), problem.test.growing()
         for candidate in candidates:
-            blanket = self._nearest(problem, candidate.feature, standing)
+            blanket = self._nearest(candidate.feature, standing, beside)
             is_removed = bool(blanket) and _stands_for(problem, blanket, candidate)
             yield replace(candidate, given=tuple(blanket), kept=not is_removed)
             if not is_removed:
                 standing.append(candidate.feature)
+                beside.add(candidate.feature)
 
-    def _nearest(self, problem: Problem, feature: str, standing: list[str]) -> list[str]:
+    def _nearest(self, feature: str, standing: list[str], beside: GrowingColumns) -> list[str]:
         """Return the k features of largest HSIC with a feature, the first on ties."""
         if len(standing) <= self.k:
             return list(standing)
-        nearest = np.argsort(-_hsic(problem, standing, feature), kind="stable")[: self.k]
+        nearest = np.argsort(-np.round(beside.statistics(feature), DECIMALS), kind="stable")[: self.k]
         return [standing[i] for i in nearest.tolist()]
 
 
@@ -106,6 +108,6 @@ def _stands_for(problem: Problem, blanket: list[str], candidate: Step) -> bool:
     return bool(with_target > joined)
 
 
-def _hsic(problem: Problem, sets: list[str] | list[list[str]], column: str) -> np.ndarray:
+def _hsic(problem: Problem, sets: list[list[str]], column: str) -> np.ndarray:
     """Return the HSIC of each set with a column, rounded so that float noise does not decide ties."""
     return np.round(problem.test.statistics(sets, column), DECIMALS)
