@@ -59,7 +59,7 @@ def test_a_test_with_too_many_cells_finds_nothing_and_says_so():
     )
     assert bound.test("a", "t").reliable and not bound.test("a", "t", ["b"]).reliable
     assert bound.test("a", "t", ["b"]).p_value == 1.0
-    assert why_refused([bound.engine]).endswith("or it has too many cells: a, b, t")
+    assert why_refused(bound.engine.refused).endswith("or it has too many cells: a, b, t")
 
 
 def test_parquet_and_a_frame_are_packed_alike_and_a_level_that_was_not_agreed_on_is_an_error(tmp_path):
