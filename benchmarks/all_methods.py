@@ -86,9 +86,10 @@ def run_of(raw: pd.DataFrame) -> str:
     """Return what was run, and what of the config was not."""
     asked, ran = yaml.safe_load(CONFIG.read_text(encoding="utf-8")), set(raw["dataset"])
     missing = ", ".join(f"`{name}`" for name in asked["datasets"] if name not in ran)
-    spent = raw.drop_duplicates(["dataset", "selector"])["seconds"].sum() / 3600
+    timed = raw.dropna(subset="seconds").drop_duplicates(["dataset", "selector"])
     said = f"{len(ran)} of the {len(asked['datasets'])} data sets of the config were run, with "
-    return f"{said}{raw['selector'].nunique()} selectors: {spent:.1f} CPU hours of searches. Not yet: {missing}."
+    said += f"{raw['selector'].nunique()} selectors; {timed['seconds'].sum() / 3600:.1f} CPU hours of searches were "
+    return f"{said}counted on {timed['dataset'].nunique()} of them. Not yet: {missing}."
 
 
 def summary(once: pd.DataFrame) -> pd.DataFrame:
