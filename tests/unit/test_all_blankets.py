@@ -129,3 +129,11 @@ def test_processes_find_the_same_and_search_from_no_column_twice(name):
     assert all(together.found[target] == alone.found[target] for target in alone)
     # Twice as many where each process needs nearly all columns.
     assert name == "iamb" or together.n_tests < 1.4 * alone.n_tests
+
+
+def test_processes_search_from_groups_of_features_too():
+    X = sample()
+    groups = {"site": list(X.columns[1:3])}
+    alone, together = (bf.blankets(X, "hiton-mb", "g2", feature_groups=groups, n_jobs=n) for n in (1, 2))
+    assert together.found == alone.found and together.statuses == alone.statuses
+    assert any(set(groups["site"]) <= set(alone[target]) for target in alone)

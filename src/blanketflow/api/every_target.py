@@ -59,7 +59,9 @@ class Search:
                     near, marginal, n_tests = near | found, marginal | tests, n_tests + count
             dealt = [targets[part::n] for part in range(n)]
             own = [{target: marginal[target] for target in part if target in marginal} for part in dealt]
-            parts = pool(delayed(with_warnings)(self.of, part, near, o) for part, o in zip(dealt, own, strict=True))
+            parts = pool(
+                delayed(with_warnings)(self.of, part, near, tests) for part, tests in zip(dealt, own, strict=True)
+            )
         say_once("blankets", *(warned for _, warned in parts))
         blankets = {target: steps for (members, _, _), _ in parts for target, steps in members.items()}
         statuses = {target: status for (_, own, _), _ in parts for target, status in own.items()}
@@ -106,12 +108,12 @@ class Search:
     def _bound(self) -> BoundTest:
         bound = bind_groups(self.test, self.table, self.known.feature_groups, self.seed)
         bound.require(self.min_effect)
-        bound.allowance = None  # neither marginal tests nor searches that are shared count as part of a search
         return bound
 
     def _problem(self, bound: BoundTest, target: str, shared: dict[Any, Any]) -> Problem:
         groups = self.known.feature_groups
-        features = variables([n for n in self.table.names if n != target and n not in self.latent], groups)
+        columns = [name for name in self.table.names if name not in self.latent]
+        features = [name for name in variables(columns, groups) if name != target]
         seed = fold_seed(self.seed, "0")
         problem = Problem(features, target, None, seed, lambda: bound.table, lambda _: bound, self.limits, shared)
         problem.min_effect = bound.min_effect

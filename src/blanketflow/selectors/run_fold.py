@@ -230,7 +230,8 @@ def run_fold(
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), not_bound
     marginal, bound = None, None
-    if test is not None and apart and not isinstance(table, SummedTable):
+    # The bound test of sums says which tests were refused, so it is kept, unless it is a plug-in.
+    if test is not None and apart and (is_foreign(test) or not isinstance(table, SummedTable)):
         marginal = test_stage(test, table, seed, target.name)[0]
         bind = partial(test.bind, seed=seed, target=target.name)
     elif test is not None:
