@@ -110,6 +110,10 @@ def test_the_report_says(page, phrase):
     assert phrase in page.text
 
 
+def test_no_line_ends_within_the_number_of_an_interval(source):
+    assert "(95\N{NO-BREAK SPACE}% interval" in source and "(95 % interval" not in source
+
+
 def test_numbers_are_those_of_the_tables(run, page):
     score = run.tables["scores"].query("dataset == 'breast-cancer' and metric == 'accuracy'")
     for row in score.itertuples():

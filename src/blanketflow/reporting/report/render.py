@@ -48,7 +48,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
     }
     ended, not_run = overview.failures(run)
     truths = {name: dataset.truth_table(run, name) for name in run.cards}
-    return environment.get_template("page.html").render(
+    page = environment.get_template("page.html").render(
         title=title,
         policy=scripts.policy((vega, own)),
         scripts=(vega, own),
@@ -72,6 +72,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         nogueira=linked("Nogueira, Sechidis and Brown (2018), JMLR 18(174)"),
         demsar=linked("Demšar (2006), JMLR 7, 1-30"),
     )
+    return page.replace("(95 % interval", "(95\N{NO-BREAK SPACE}% interval")  # a line does not end within the number
 
 
 def _specs(charts: Mapping[str, Any]) -> dict[str, Any]:
