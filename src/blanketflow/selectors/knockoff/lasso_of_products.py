@@ -26,9 +26,7 @@ class Beside:
     def __init__(self, first: np.ndarray, second: np.ndarray, is_swapped: np.ndarray) -> None:
         self.matrices, self.is_swapped = (first, second), is_swapped
         self.n, self.m = first.shape
-        ones = np.ones((self.n, 1))
-        self.means, self.scales = np.zeros(2 * self.m), np.ones(2 * self.m)
-        self.means = self.products(ones)[:, 0] / self.n
+        self.means = self._in_pairs(*(one.mean(axis=0) for one in self.matrices))
         squares = self._in_pairs(*(np.einsum("ij,ij->j", one, one) for one in self.matrices)) / self.n
         deviations = np.sqrt(np.maximum(squares - self.means**2, 0.0))
         self.scales = 1.0 / np.where(deviations > 0, deviations, np.inf)
@@ -40,10 +38,8 @@ class Beside:
 
     def columns(self, positions: np.ndarray) -> np.ndarray:
         """Return a copy of some columns, (n, k)."""
-        found, is_second = (
-            np.empty((self.n, len(positions)), order="F"),
-            positions % 2 != self.is_swapped[positions // 2],
-        )
+        found = np.empty((self.n, len(positions)), order="F")
+        is_second = positions % 2 != self.is_swapped[positions // 2]
         for matrix, here in zip(self.matrices, (~is_second, is_second), strict=True):
             found[:, here] = matrix[:, positions[here] // 2]
         return (found - self.means[positions]) * self.scales[positions]
