@@ -77,6 +77,7 @@ def test_methods_keep_what_they_keep_when_all_is_asked(name, monkeypatch):
         outcome = run_fold(method, test, features, target, 0)
         with monkeypatch.context() as patch:
             patch.setattr("blanketflow.ci.bound.BoundTest.answerable", lambda _, xs, *__: list(xs))
+            patch.setattr("blanketflow.search.neighbours.sets_with_rows", every_set)
             wanted = run_fold(method, test, features, target, 0)
         assert (outcome.candidates, outcome.decisions) == (wanted.candidates, wanted.decisions)
         n_fewer += wanted.n_tests - outcome.n_tests
@@ -85,5 +86,10 @@ def test_methods_keep_what_they_keep_when_all_is_asked(name, monkeypatch):
 
 def everything_asked(bound):
     """Return a bound test that takes every test for answerable."""
-    bound.answerable = lambda xs, *_: list(xs)
+    bound.answerable, bound.enough_rows = lambda xs, *_: list(xs), None
     return bound
+
+
+def every_set(_, __, ___, level, size, ____):
+    """Return all subsets of a size."""
+    return itertools.combinations(level, size)

@@ -15,6 +15,7 @@ from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
+from .enough_rows import EnoughRows
 from .incomplete_rows import engine_for
 from .one_test import SAME_COLUMN, one_result
 from .result_cache import ResultCache, in_order
@@ -51,6 +52,8 @@ class BoundTest:
         The time and the tests that are left; None means no limit.
     min_effect : float
         Smaller effects are independent; see `require`.
+    enough_rows : EnoughRows or None
+        Which tests say anything; None if all do.
     tally : Tally
         How many tests given other columns were made, and how many were not for want of rows.
     engine, strata : Engine, tuple of int
@@ -80,9 +83,8 @@ class BoundTest:
         whole, self.strata = with_strata(test, table)
         prepared = engine_for(test, whole, seed, target) if engine is None else engine
         self.engine = CheckedEngine(prepared, test.card.id) if is_foreign(test) else prepared
-        # The largest table for which a test says anything, with room for rounding.
-        says_nothing = self.unreliable in ("auto", "undecided")
-        self._most_cells = getattr(prepared, "most_reliable_cells", math.inf) * (1 + 1e-9) if says_nothing else math.inf
+        is_limited = self.unreliable in ("auto", "undecided") and hasattr(prepared, "most_reliable_cells")
+        self.enough_rows = EnoughRows(prepared, whole, self.strata) if is_limited else None
         self._cache = ResultCache(test.is_symmetric)
 
     def __repr__(self) -> str:
@@ -318,14 +320,13 @@ class BoundTest:
         >>> bound.answerable(["x0"], "x1"), bound.answerable(["x0"], "x1", ["x2"])
         (['x0'], [])
         """
-        if self._most_cells == math.inf:
+        if self.enough_rows is None:
             return list(xs)
-        levels, places = self.engine.n_levels, self.table.places
-        others, asked = (*places((y, *given)), *self.strata), places(xs)
-        most = self._most_cells / math.prod(map(levels, others))
-        found = [x for x, at in zip(xs, asked, strict=True) if levels(at) <= most] if most >= 1 else []
+        room, n_levels = self.enough_rows.room((y, *given)), self.enough_rows.levels(xs)
+        found = [x for x, n in zip(xs, n_levels, strict=True) if n <= room]
         if len(found) < len(xs):
-            self.tally.count(0, [at for x, at in zip(xs, asked, strict=True) if x not in found], others)
+            too_many = [x for x, n in zip(xs, n_levels, strict=True) if n > room]
+            self.tally.count(0, self.table.places(too_many), (*self.table.places((y, *given)), *self.strata))
         if not found:
             self.spend(0)  # checks the time limit, since searching on takes time too
         return found

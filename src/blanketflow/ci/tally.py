@@ -86,6 +86,11 @@ class Tally:
         for count in (self.all, self._given_these):
             count.add(n_made, len(not_made), (not_made[0], others) if not_made else None)
 
+    def leave_out(self, n: int, candidate: Candidate, others: tuple[int, ...]) -> None:
+        """Count tests given several sets that were not made, and the columns of the first of them."""
+        if len(others) > 1:
+            self.all.add(0, n, (candidate, others))
+
     def end_round(self, n_admitted: int) -> None:
         """Note that the latest tests, given `n_admitted` columns, admitted nothing, which ends a forward search."""
         self.last_round, self.n_admitted = self._given_these if n_admitted else Count(), n_admitted

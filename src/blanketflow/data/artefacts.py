@@ -250,13 +250,14 @@ class ArtefactFile:
         return self._checked(rows.slice(begin, self.blocks[i]), i, columns)
 
     def _checked(self, rows: Any, block: int, columns: Sequence[str] | None) -> Any:
-        places = range(len(self.schema))
+        names, types = self.schema.names, self.schema.types  # each makes a list of all columns
+        places = range(len(names))
         if columns is not None:
             asked = set(columns)
-            places = [at for at, name in enumerate(self.schema.names) if name in asked]
-            rows = rows.select([self.schema.names[at] for at in places])
+            places = [at for at, name in enumerate(names) if name in asked]
+            rows = rows.select([names[at] for at in places])
         own = [self._parts[block, at] for at in places]
-        types = [self.schema.types[at] for at in places]
+        types = [types[at] for at in places]
         if part_digests(rows, types) != own or rows.num_rows != self.blocks[block]:
             raise DamagedError("its digest is not that of its content")
         return rows.replace_schema_metadata(None)

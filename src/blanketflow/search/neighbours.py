@@ -10,6 +10,7 @@ from itertools import combinations
 from ..ci.base import BoundTest
 from ..core.results import CIResult, CIResults
 from ..core.ties import BITS, comparable_number
+from .sets_with_rows import sets_with_rows
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates
 from .tiers import NO_TIERS, Tiers, may_separate
@@ -67,8 +68,9 @@ def askable_sets(
     """
     size = 0
     while max_k is None or size + len(including) <= max_k:
-        level, is_over = list(members()), True
-        for chosen in combinations(level, size):
+        level, is_over = list(members()) if size else [], True
+        sets = combinations(level, size) if tiers else sets_with_rows(test, target, asked, level, size, including)
+        for chosen in sets:
             given = (*chosen, *including)
             possible = [column for column in asked if column not in given]
             if tiers:
