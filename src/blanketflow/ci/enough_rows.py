@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
@@ -30,11 +30,11 @@ class EnoughRows:
         self._n_levels, self._table = engine.n_levels, table
         self._most_cells = engine.most_reliable_cells * SLACK / math.prod(map(engine.n_levels, strata))
 
-    def levels(self, columns: Sequence[str]) -> list[float]:
+    def levels(self, columns: Collection[str]) -> list[float]:
         """Return the number of levels of each column."""
         return [*map(self._n_levels, self._table.places(columns))]
 
-    def room(self, columns: Sequence[str]) -> float:
+    def room(self, columns: Collection[str]) -> float:
         """Return how many levels may be left to the other columns of a test of some columns."""
         return self._most_cells / math.prod(self.levels(columns))
 

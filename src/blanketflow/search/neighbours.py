@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -42,7 +42,7 @@ FindNeighbours = Callable[[BoundTest, str, Sequence[str], float, int | None], Ne
 def askable_sets(
     test: BoundTest,
     target: str,
-    asked: Sequence[str],
+    asked: Collection[str],
     members: Callable[[], Sequence[str]],
     max_k: int | None,
     including: Sequence[str] = (),

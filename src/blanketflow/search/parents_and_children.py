@@ -8,7 +8,8 @@ separate others in every search; those that are separated themselves are not amo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from ..ci.base import BoundTest
@@ -35,13 +36,13 @@ def level_wise_neighbours(
     """
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
-    members = list(weakest)
+    members = dict.fromkeys(weakest)
     eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
     found.members = _not_separated(members, weakest, found)
     return found
 
 
-def _not_separated(members: Sequence[str], weakest: Mapping[str, WeakestTest], found: Neighbours) -> list[Step]:
+def _not_separated(members: Iterable[str], weakest: Mapping[str, WeakestTest], found: Neighbours) -> list[Step]:
     return [weakest[member].step(member) for member in members if member not in found.separating_sets]
 
 
@@ -72,7 +73,7 @@ def marginally_dependent(
 def eliminate(
     test: BoundTest,
     target: str,
-    members: list[str],
+    members: dict[str, None],
     alpha: float,
     max_k: int | None,
     weakest: dict[str, WeakestTest],
@@ -87,8 +88,9 @@ def eliminate(
     matter. All remaining members are tested together given one set. Members that small sets separate are removed before
     large sets are drawn.
 
-    `members` is changed in place; tests and removals are recorded in `weakest` and `found`. The members `including` are
-    in every conditioning set, because sets without them were tried before; they are not tested themselves.
+    `members`, in order, are changed in place; tests and removals are recorded in `weakest` and `found`. The members
+    `including` are in every conditioning set, because sets without them were tried before; they are not tested
+    themselves.
     """
 
     def standing() -> list[str]:
@@ -99,7 +101,7 @@ def eliminate(
         for member, result in telling_results(asked, results, weakest, alpha):
             if separates(test, result, alpha):
                 if member not in staying:
-                    members.remove(member)
+                    del members[member]
                     found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
                 found.separating_sets.setdefault(member, given)
             elif is_dependent(test, result, alpha):
@@ -131,23 +133,28 @@ def grow_neighbours(
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     rank = {column: strength_of(tests.result) for column, tests in weakest.items()}
-    waiting, members = list(weakest), []
+    waiting, members = dict.fromkeys(weakest), dict[str, None]()
+    by_rank: deque[str] = deque()
     while waiting:
-        newest = max(waiting, key=rank.__getitem__)  # the first one on ties
-        waiting.remove(newest)
-        earlier = list(members)
-        members.append(newest)
-        for given, asked in askable_sets(test, target, waiting, lambda: earlier, max_k, [newest], tiers):  # noqa: B023
+        if not by_rank:
+            by_rank = deque(sorted(waiting, key=rank.__getitem__, reverse=True))  # the first one first on ties
+        newest = by_rank.popleft()
+        if newest not in waiting:
+            continue
+        del waiting[newest]
+        members[newest] = None
+        for given, asked in askable_sets(test, target, waiting, lambda: list(members)[:-1], max_k, [newest], tiers):
             results = test.test_many(asked, target, given=given)
             for column, result in telling_results(asked, results, weakest, alpha):
                 if separates(test, result, alpha):
                     if column not in staying:
-                        waiting.remove(column)
+                        del waiting[column]
                     found.separating_sets.setdefault(column, given)
                 elif is_dependent(test, result, alpha):
                     weakest[column].see(result, given)
                     if by_weakest:
                         rank[column] = strength_of(weakest[column].result)
+                        by_rank.clear()
         if interleave:
             eliminate(test, target, members, alpha, max_k, weakest, found, [newest], staying, tiers)
     if not interleave:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..ci.base import BoundTest
 
 
 def sets_with_rows(
-    test: BoundTest, target: str, asked: Sequence[str], level: Sequence[str], size: int, including: Sequence[str]
+    test: BoundTest, target: str, asked: Collection[str], level: Sequence[str], size: int, including: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
     """Yield the subsets of some columns of a size, in order, given which a test of a column may be answerable.
 
@@ -25,7 +25,7 @@ def sets_with_rows(
         The test.
     target : str
         The other column of each test.
-    asked : sequence of str
+    asked : collection of str
         The columns that are tested. Some may be removed between two sets; columns of a set are not tested given it.
     level : sequence of str
         The columns of which the subsets are made.
@@ -89,7 +89,7 @@ def _leave_out(test: BoundTest, n: int, first: Sequence[str]) -> None:
 
 
 def _first_not_made(
-    before: np.ndarray, asked: Sequence[str], level: Sequence[str], including: Sequence[str]
+    before: np.ndarray, asked: Collection[str], level: Sequence[str], including: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return the first column that would be tested given a set after `before`, and that set."""
     chosen, size = before.tolist(), len(before)
