@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +60,37 @@ class Model(Configurable):
         have no certificate.
         """
         return None
+
+    def predict_by_beginnings(
+        self,
+        task: str,
+        seed: int,
+        train: tuple[np.ndarray, np.ndarray],
+        X: np.ndarray,
+        ends: Sequence[int],
+        check_time: Callable[[], None],
+    ) -> Iterator[np.ndarray]:
+        """Yield what models of the first columns, of a few more, and so on predict for some rows.
+
+        Parameters
+        ----------
+        task : {"classification", "regression"}
+            What is predicted.
+        seed : int
+            Seed of every model, below 2**32.
+        train : tuple of numpy.ndarray
+            The matrix, shape (n, d), and the target, (n,), that the models learn.
+        X : numpy.ndarray
+            The rows to predict, (m, d).
+        ends : sequence of int
+            How many columns each model reads, ascending.
+        check_time : callable
+            Raises an error if the time is over; called before each model at least.
+        """
+        for end in ends:
+            check_time()
+            rows, asked = (np.ascontiguousarray(matrix[:, :end]) for matrix in (train[0], X))
+            yield self.build(task, seed).fit(rows, train[1]).predict(asked)
 
     @abstractmethod
     def assemble(self, task: str, seed: int, n_jobs: int) -> Any:

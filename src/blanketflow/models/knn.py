@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -51,6 +51,19 @@ class KNN(Model):
         """Return the estimator; nothing in it is random."""
         return LazyEstimator(partial(_neighbours, task, self.n_neighbors, n_jobs), task)
 
+    def predict_by_beginnings(
+        self,
+        task: str,
+        seed: int,
+        train: tuple[np.ndarray, np.ndarray],
+        X: np.ndarray,
+        ends: Sequence[int],
+        check_time: Callable[[], None],
+    ) -> Iterator[np.ndarray]:
+        """Yield the predictions of each model; distances by more columns go on from those by fewer."""
+        known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
+        yield from known.predict_by_beginnings(X, ends, check_time)
+
 
 class Neighbours:
     """Predicts the mean of the nearest training rows' targets, or their shares of each class.
@@ -64,8 +77,15 @@ class Neighbours:
         self.n_jobs = n_jobs
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Neighbours:
-        """Standardise the columns and keep the training rows."""
+        """Keep the training rows and prepare the search among them."""
         from sklearn.neighbors import NearestNeighbors
+
+        self.keep(X, y)
+        self.search_ = NearestNeighbors(n_jobs=self.n_jobs).fit(self.rows_)
+        return self
+
+    def keep(self, X: np.ndarray, y: np.ndarray) -> Neighbours:
+        """Standardise the columns and keep the training rows."""
         from sklearn.preprocessing import StandardScaler
 
         if self.task == CLASSIFICATION:
@@ -75,17 +95,34 @@ class Neighbours:
             self.values_ = np.asarray(y, dtype=float)[:, None]
         self.scaler_ = StandardScaler().fit(X)
         self.rows_ = self.scaler_.transform(X)
-        self.search_ = NearestNeighbors(n_jobs=self.n_jobs).fit(self.rows_)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return for each row the class with the most votes (the first on ties), or the mean."""
-        found = self._means(X)
-        return self.classes_[found.argmax(axis=1)] if self.task == CLASSIFICATION else found[:, 0]
+        return self._predicted(self._means(X))
+
+    def predict_by_beginnings(
+        self, X: np.ndarray, ends: Sequence[int], check_time: Callable[[], None]
+    ) -> Iterator[np.ndarray]:
+        """Return an iterator over what is predicted by so many of the first columns."""
+        from ..kernels.nearest_rows import nearest_means
+
+        columns, values = np.ascontiguousarray(self.rows_.T), np.ascontiguousarray(self.values_)
+        X = self.scaler_.transform(X)
+        found = np.empty((len(ends), len(X), self.values_.shape[1]))
+        for block in _blocks(len(X), max(1, MOST_DISTANCES // (len(self.rows_) * len(ends)))):
+            check_time()
+            means = np.empty((len(ends), *X[block].shape[:1], found.shape[2]))
+            nearest_means(columns, X[block], np.array(ends), values, self.n_neighbors, 1 + TIE, means)
+            found[:, block] = means
+        return map(self._predicted, found)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the shares of votes, with columns in the order of `classes_`."""
         return self._means(X)
+
+    def _predicted(self, means: np.ndarray) -> np.ndarray:
+        return self.classes_[means.argmax(axis=1)] if self.task == CLASSIFICATION else means[:, 0]
 
     def _means(self, X: np.ndarray) -> np.ndarray:
         X, k = self.scaler_.transform(X), self.n_neighbors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..core.cards import CLASSIFICATION
 from ..core.errors import DataError
 from ..core.seeds import derive_seed, seed_32
 from .base import Problem
-from .learning import estimator_for, matrix_of, task_of
+from .learning import task_of
 
 if TYPE_CHECKING:
     from .ranking import RankingMethod
@@ -60,12 +61,29 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
         problem.n_inner_tests += inner.n_tests
     target = problem.table[problem.target]
     y, losses = target.numbers(), np.empty((most, len(held_out)))
-    for n in range(1, max(len(ranked), 1) + 1):
-        problem.check_time()
-        X = matrix_of(problem.table, problem.columns(ranked[:n]))
-        estimator = estimator_for(method.model, target, seed_32(problem.seed, "psi", part), X, train)
-        predicted = estimator.fit(X[train], y[train]).predict(X[held_out])
-        is_class = task_of(target) == CLASSIFICATION
+    is_class = task_of(target) == CLASSIFICATION
+    for n, predicted in enumerate(_predictions(method, problem, ranked, (train, held_out), part)):
         # A ranking may end early: models of more features then use all of them.
-        losses[n - 1 :] = predicted != y[held_out] if is_class else (predicted - y[held_out]) ** 2
+        losses[n:] = predicted != y[held_out] if is_class else (predicted - y[held_out]) ** 2
     return losses
+
+
+def _predictions(
+    method: RankingMethod, problem: Problem, ranked: list[str], rows: tuple[np.ndarray, np.ndarray], part: int
+) -> Iterator[np.ndarray]:
+    """Yield what a model of the first 1, 2, ... features predicts for the rows held out."""
+    from ..models import build_prior, get_model
+    from ..models.encode import design, moderate
+
+    target, (train, held_out) = problem.table[problem.target], rows
+    y, seed = target.numbers()[train], seed_32(problem.seed, "psi", part)
+    task = task_of(target)
+    if not ranked or (task == CLASSIFICATION and not np.ptp(y)):
+        problem.check_time()
+        yield build_prior(task).fit(np.empty((len(train), 0)), y).predict(np.empty((len(held_out), 0)))
+        return
+    encoded = design(moderate(problem.table.select(problem.columns(ranked))))
+    known, asked = (encoded.matrix[some] for some in rows)
+    ends = [block.stop for block in encoded.joined([len(problem.columns([name])) for name in ranked]).blocks]
+    model = get_model(method.model)
+    yield from model.predict_by_beginnings(task, seed, (known, y), asked, ends, problem.check_time)

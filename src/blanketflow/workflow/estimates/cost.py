@@ -49,6 +49,8 @@ MODELS = {
     "tree": (2e-3, 2.2e-5, 0.0),
 }
 OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
+#: Seconds of predicting a fifth of the rows by the nearest of the others, per square of the rows and set of features.
+NEAREST = 7e-10
 #: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
 SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
@@ -136,7 +138,9 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
     if unit == "panel":
         seconds = once
     if is_auto:  # ranks on all rows and on each part of them, and fits a model for each number of features
-        seconds += N_PARTS * (seconds + sum(_fit_seconds(model, n, k) for k in range(1, min(MOST_FEATURES, d) + 1)))
+        numbers = range(1, min(MOST_FEATURES, d) + 1)
+        models = NEAREST * n**2 * len(numbers) if model == "knn" else sum(_fit_seconds(model, n, k) for k in numbers)
+        seconds += N_PARTS * (seconds + models)
     if unit == "test" and test and per_feature + per_pair:
         seconds += _binning_seconds(test.options(), facts)
     return facts.n_cells * READING + (seconds if time_limit is None else min(seconds, 2 * time_limit))
