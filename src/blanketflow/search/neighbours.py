@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 from ..ci.base import BoundTest
@@ -29,10 +30,10 @@ class Neighbours:
     separating_sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     removals: list[Step] = field(default_factory=list)
 
-    @property
-    def names(self) -> list[str]:
-        """The members' names."""
-        return [member.feature for member in self.members]
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The members' names, when the search has ended."""
+        return frozenset(member.feature for member in self.members)
 
 
 #: A search takes (test, target, other columns in table order, alpha, max_k).

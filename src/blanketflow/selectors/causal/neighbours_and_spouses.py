@@ -179,11 +179,11 @@ class Neighbourhoods:
         Y from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X.
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
-        spouses: dict[str, Step] = {}
+        near, spouses = frozenset(neighbours), dict[str, Step]()
         for child in (x for x in neighbours if may_be_child(x, column, self.tiers)):
             for member in self.parents_and_children(child):
                 other = member.feature
-                if other == column or other in neighbours or other in spouses:
+                if other == column or other in near or other in spouses:
                     continue
                 given = self.separating_set(column, other)
                 if given is None or child in given or not may_be_child(child, other, self.tiers):
