@@ -73,3 +73,12 @@ def test_a_million_sets_are_left_out_without_a_look():
     assert found == [(), ("x1",), ("x2",)]
     assert test.tally.all.n_not_made == 1500 + 1502 * 1501 // 2
     assert test.tally.all.first == (3, (0, 4))
+
+
+def test_only_columns_that_are_asked_about_are_read():
+    rows = np.random.default_rng(0).integers(0, 3, (50, 40))
+    test, read = get_ci_test("g2").bind(rows), set()
+    n_levels = test.enough_rows._n_levels
+    test.enough_rows._n_levels = lambda column: (read.add(column), n_levels(column))[1]
+    assert [*askable_sets(test, "x0", ["x1", "x2"], lambda: ["x4"], None, ["x3"])] == []
+    assert read == {0, 1, 2, 3}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from functools import cached_property
 from typing import Any
 
 from ..core.table import Table
@@ -28,6 +27,7 @@ class EnoughRows:
 
     def __init__(self, engine: Any, table: Table, strata: tuple[int, ...]) -> None:
         self._n_levels, self._table = engine.n_levels, table
+        self._seen, self._fewest = set[str](), math.inf
         self._most_cells = engine.most_reliable_cells * SLACK / math.prod(map(engine.n_levels, strata))
 
     def levels(self, columns: Collection[str]) -> list[float]:
@@ -38,7 +38,13 @@ class EnoughRows:
         """Return how many levels may be left to the other columns of a test of some columns."""
         return self._most_cells / math.prod(self.levels(columns))
 
-    @cached_property
-    def fewest(self) -> float:
-        """The levels of the column that has fewest."""
-        return min(map(self._n_levels, range(len(self._table))))
+    def fewest(self, columns: Collection[str]) -> float:
+        """Return at most as many levels as each of some columns has: the fewest of all columns asked about so far.
+
+        So the columns that a search asks about again and again, always fewer of them, are read once, and no others.
+        """
+        if not self._seen.issuperset(columns):
+            fresh = [column for column in columns if column not in self._seen]
+            self._seen.update(fresh)
+            self._fewest = min(self._fewest, *self.levels(fresh))
+        return self._fewest

@@ -51,7 +51,7 @@ def sets_with_rows(
         yield from combinations(level, size)
         return
     room = rows.room((target, *including))
-    if size == 0 and room < rows.fewest:
+    if size == 0 and room < rows.fewest(asked):
         n_free = len(asked) - sum(column in asked for column in including)
         if n_free:
             first = next(column for column in asked if column not in including)
