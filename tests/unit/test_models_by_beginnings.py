@@ -32,6 +32,13 @@ def test_they_are_those_of_one_model_after_the_other(seed, n, task, k, has_ties)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
+def test_a_tree_search_of_many_rows_by_few_columns_gives_the_same(monkeypatch):
+    wanted = both(1, 60, "classification", 5, True)[1]
+    monkeypatch.setattr("blanketflow.models.knn.MANY_ROWS", 10)
+    monkeypatch.setattr("blanketflow.models.knn.FEW_COLUMNS", 2)
+    np.testing.assert_array_equal(both(1, 60, "classification", 5, True)[0], wanted)
+
+
 def test_the_time_is_looked_at():
     asked = []
     rows = np.arange(20.0).reshape(10, 2)

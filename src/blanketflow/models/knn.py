@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,9 @@ from .lazy_estimator import LazyEstimator
 TIE = 1e-12
 #: The largest number of distances in memory at a time.
 MOST_DISTANCES = 10_000_000
+#: From so many rows on, a tree search is faster up to so many columns: at 48,000 rows it takes a third of the time with
+#: five, and five times the time with fifteen.
+MANY_ROWS, FEW_COLUMNS = 20_000, 7
 
 
 @dataclass
@@ -60,9 +64,15 @@ class KNN(Model):
         ends: Sequence[int],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield the predictions of each model; distances by more columns go on from those by fewer."""
-        known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
-        yield from known.predict_by_beginnings(X, ends, check_time)
+        """Yield the predictions of each model; distances by more columns go on from those by fewer.
+
+        Of many rows a tree search finds the nearest by few columns sooner than one looks at all.
+        """
+        n_few = bisect_right(ends, FEW_COLUMNS) if len(train[0]) > MANY_ROWS else 0
+        yield from super().predict_by_beginnings(task, seed, train, X, ends[:n_few], check_time)
+        if n_few < len(ends):
+            known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
+            yield from known.predict_by_beginnings(X, ends[n_few:], check_time)
 
 
 class Neighbours:
