@@ -23,6 +23,7 @@ from blanketflow.core.limits import NO_LIMITS, Limits
 from blanketflow.core.parts import balanced_parts
 from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
+from blanketflow.models import get_model
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.run_fold import fold_seed, run_fold, run_shrink
@@ -217,6 +218,35 @@ def test_the_loop_written_out_for_classes(scoring, seed=0):
     made, members = literal(X, y, GaussianNB(), DummyClassifier(), named, 0.01, seed=seed)
     assert moves(fitted, "grow") == made
     assert fitted.get_support(indices=True).tolist() == members
+
+
+@pytest.mark.parametrize("kind", ["numbers", "ties", "classes"])
+def test_the_loop_written_out_for_neighbours(kind, seed=3):
+    X, y = suppressed(seed)
+    X = np.round(X) if kind == "ties" else X
+    y = np.digitize(y, [-0.8, 0.8]) if kind == "classes" else y
+    fitted = stepwise(tolerance=0.0, random_state=seed).fit(X, y)
+    task, prior, scoring = "regression", DummyRegressor(), "r2"
+    if kind == "classes":
+        task, prior, scoring = "classification", DummyClassifier(), "accuracy"
+    made, members = literal(X, y, get_model("knn").build(task, 0), prior, scoring, 0.0, seed=seed)
+    assert moves(fitted, "grow") == made and len(made) > 1
+    assert fitted.get_support(indices=True).tolist() == members
+
+
+def test_features_in_several_heaps_are_the_same(monkeypatch):
+    X, y = suppressed(4)
+    whole = stepwise(random_state=4).fit(X, y)
+    monkeypatch.setattr("blanketflow.selectors.wrappers.worth.CELLS", 300)  # two sets of features
+    assert moves(stepwise(random_state=4).fit(X, y), "grow") == moves(whole, "grow") != []
+
+
+def test_constant_numbers_have_the_score_of_scikit_learn():
+    X, y = suppressed(0, n=20)
+    y = np.where(np.arange(20) < 17, 1.0, y)  # parts of one value are foretold or not
+    fitted = stepwise(model=LINEAR, tolerance=0.0).fit(X, y)
+    made, members = literal(X, y, LinearRegression(), DummyRegressor(), "r2", 0.0)
+    assert moves(fitted, "grow") == made and fitted.get_support(indices=True).tolist() == members
 
 
 @pytest.mark.parametrize(("seed", "max_features"), [(0, 1), (1, 2), (2, 3)])

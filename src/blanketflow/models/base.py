@@ -61,16 +61,16 @@ class Model(Configurable):
         """
         return None
 
-    def predict_by_beginnings(
+    def predict_by_sets(
         self,
         task: str,
         seed: int,
         train: tuple[np.ndarray, np.ndarray],
         X: np.ndarray,
-        ends: Sequence[int],
+        sets: Sequence[Sequence[int]],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield what models of the first columns, of a few more, and so on predict for some rows.
+        """Yield what models of some columns, of some others, and so on predict for some rows.
 
         Parameters
         ----------
@@ -82,14 +82,14 @@ class Model(Configurable):
             The matrix, shape (n, d), and the target, (n,), that the models learn.
         X : numpy.ndarray
             The rows to predict, (m, d).
-        ends : sequence of int
-            How many columns each model reads, ascending.
+        sets : sequence of sequences of int
+            The columns that each model reads.
         check_time : callable
-            Raises an error if the time is over; called before each model at least.
+            Raises an error if the time is over; called often.
         """
-        for end in ends:
+        for columns in sets:
             check_time()
-            rows, asked = (np.ascontiguousarray(matrix[:, :end]) for matrix in (train[0], X))
+            rows, asked = (np.ascontiguousarray(matrix[:, columns]) for matrix in (train[0], X))
             yield self.build(task, seed).fit(rows, train[1]).predict(asked)
 
     @abstractmethod

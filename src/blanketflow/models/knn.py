@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,24 +55,26 @@ class KNN(Model):
         """Return the estimator; nothing in it is random."""
         return LazyEstimator(partial(_neighbours, task, self.n_neighbors, n_jobs), task)
 
-    def predict_by_beginnings(
+    def predict_by_sets(
         self,
         task: str,
         seed: int,
         train: tuple[np.ndarray, np.ndarray],
         X: np.ndarray,
-        ends: Sequence[int],
+        sets: Sequence[Sequence[int]],
         check_time: Callable[[], None],
     ) -> Iterator[np.ndarray]:
-        """Yield the predictions of each model; distances by more columns go on from those by fewer.
+        """Yield the predictions of each model; distances by columns that sets have in common are computed once.
 
         Of many rows a tree search finds the nearest by few columns sooner than one looks at all.
         """
-        n_few = bisect_right(ends, FEW_COLUMNS) if len(train[0]) > MANY_ROWS else 0
-        yield from super().predict_by_beginnings(task, seed, train, X, ends[:n_few], check_time)
-        if n_few < len(ends):
-            known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
-            yield from known.predict_by_beginnings(X, ends[n_few:], check_time)
+        known = Neighbours(task, min(self.n_neighbors, len(train[0])), n_jobs=1).keep(*train)
+        are_many = len(train[0]) > MANY_ROWS
+        for are_few, group in groupby(sets, lambda columns: are_many and len(columns) <= FEW_COLUMNS):
+            if are_few:
+                yield from super().predict_by_sets(task, seed, train, X, list(group), check_time)
+            else:
+                yield from known.predict_by_sets(X, list(group), check_time)
 
 
 class Neighbours:
@@ -111,21 +113,23 @@ class Neighbours:
         """Return for each row the class with the most votes (the first on ties), or the mean."""
         return self._predicted(self._means(X))
 
-    def predict_by_beginnings(
-        self, X: np.ndarray, ends: Sequence[int], check_time: Callable[[], None]
+    def predict_by_sets(
+        self, X: np.ndarray, sets: Sequence[Sequence[int]], check_time: Callable[[], None]
     ) -> Iterator[np.ndarray]:
-        """Return an iterator over what is predicted by so many of the first columns."""
+        """Yield what is predicted by each set of columns."""
         from ..kernels.nearest_rows import nearest_means
 
         columns, values = np.ascontiguousarray(self.rows_.T), np.ascontiguousarray(self.values_)
-        X = self.scaler_.transform(X)
-        found = np.empty((len(ends), len(X), self.values_.shape[1]))
-        for block in _blocks(len(X), max(1, MOST_DISTANCES // (len(self.rows_) * len(ends)))):
-            check_time()
-            means = np.empty((len(ends), *X[block].shape[:1], found.shape[2]))
-            nearest_means(columns, X[block], np.array(ends), values, self.n_neighbors, 1 + TIE, means)
-            found[:, block] = means
-        return map(self._predicted, found)
+        X, n_values = self.scaler_.transform(X), self.values_.shape[1]
+        for some in _blocks(len(sets), max(1, MOST_DISTANCES // max(1, len(X) * n_values))):
+            steps = steps_between(sets[some])
+            found = np.empty((len(sets[some]), len(X), n_values))
+            for block in _blocks(len(X), max(1, MOST_DISTANCES // (len(self.rows_) * len(found)))):
+                check_time()
+                means = np.empty((len(found), len(X[block]), n_values))
+                nearest_means(columns, X[block], *steps, values, self.n_neighbors, 1 + TIE, means)
+                found[:, block] = means
+            yield from map(self._predicted, found)
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the shares of votes, with columns in the order of `classes_`."""
@@ -158,6 +162,26 @@ class Neighbours:
             counts = squared <= last * (1 + TIE)
             means[block] = counts @ self.values_ / counts.sum(axis=1, keepdims=True)
         found[tied] = means[same.reshape(-1)]
+
+
+def steps_between(sets: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return how to add up the columns of each set: those of all sets, what each adds, where that ends, and to what.
+
+    A set adds its columns to those of the set before, where that is part of it, or else to those of all sets.
+
+    Examples
+    --------
+    >>> [array.tolist() for array in steps_between([[5, 1], [5, 2], [5, 2, 3]])]
+    [[5], [1, 2, 3], [1, 2, 3], [False, False, True]]
+    """
+    each = [frozenset(columns) for columns in sets]
+    common = frozenset.intersection(*each)
+    goes_on = [False, *(before <= columns for before, columns in pairwise(each))]
+    known = [before if on else common for before, on in zip([common, *each], goes_on, strict=False)]
+    added = [sorted(columns - before) for columns, before in zip(each, known, strict=True)]
+    stops = np.cumsum([len(columns) for columns in added])
+    flat = np.array([column for columns in added for column in columns], dtype=np.int64)
+    return np.array(sorted(common), dtype=np.int64), flat, stops, np.array(goes_on)
 
 
 def _squared(differences: np.ndarray) -> np.ndarray:

@@ -84,6 +84,6 @@ def _predictions(
         return
     encoded = design(moderate(problem.table.select(problem.columns(ranked))))
     known, asked = (encoded.matrix[some] for some in rows)
-    ends = [block.stop for block in encoded.joined([len(problem.columns([name])) for name in ranked]).blocks]
-    model = get_model(method.model)
-    yield from model.predict_by_beginnings(task, seed, (known, y), asked, ends, problem.check_time)
+    blocks = encoded.joined([len(problem.columns([name])) for name in ranked]).blocks
+    beginnings, model = [range(block.stop) for block in blocks], get_model(method.model)
+    yield from model.predict_by_sets(task, seed, (known, y), asked, beginnings, problem.check_time)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from ...core.cards import CLASSIFICATION, Card
-from ...core.errors import DataError, ParameterError, did_you_mean
+from ...core.cards import Card
+from ...core.errors import ParameterError, did_you_mean
 from ...core.parameters import anything, integer, number
-from ...core.seeds import seed_32
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..learning import estimator_for, matrix_of, task_of
+from .worth import Worth
 
 
 @dataclass
@@ -33,7 +30,7 @@ class Stepwise(Method):
     the feature. All scores come from the same parts of the rows, and the best of many is taken, so they flatter the
     chosen features.
 
-    scikit-learn's SequentialFeatureSelector goes forward or backward, never both; its `cross_val_score` is used here.
+    scikit-learn's SequentialFeatureSelector goes forward or backward, never both.
 
     Examples
     --------
@@ -94,10 +91,11 @@ class Stepwise(Method):
 
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Admit and remove until no admission pays."""
-        worth, members = Worth(self, problem), list(problem.included)
+        worth, members = self._worth(problem), list(problem.included)
         yield from problem.admit_included()
         while self.max_features is None or len(members) < self.max_features:
             rest = [name for name in problem.features if name not in members]
+            worth.find([[*members, name] for name in rest])
             best = max(rest, key=lambda name: worth.of([*members, name]), default=None)
             if best is None or worth.of([*members, best]) <= worth.of(members):
                 return
@@ -107,80 +105,24 @@ class Stepwise(Method):
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Remove while that pays, and report what the remaining features are worth."""
-        worth, members = Worth(self, problem), [candidate.feature for candidate in candidates]
+        worth, members = self._worth(problem), [candidate.feature for candidate in candidates]
         yield from _removals(worth, members, problem.included)
         for name in members:
             others = [other for other in members if other != name]
             was_asked_for = name in problem.included and worth.of(others) >= worth.of(members)
             yield replace(worth.step(name, others), role=INCLUDED if was_asked_for else MEMBER)
 
+    def _worth(self, problem: Problem) -> Worth:
+        return Worth(problem, self.model, self.scoring, self.n_splits, self.tolerance)
+
 
 def _removals(worth: Worth, members: list[str], staying: Collection[str]) -> Iterator[Step]:
     """Remove members, in place, while that pays; those that stay are never removed."""
     while leaving := [name for name in members if name not in staying]:
         rests = {name: [other for other in members if other != name] for name in leaving}
+        worth.find(list(rests.values()))
         least = max(leaving, key=lambda name: worth.of(rests[name]))
         if worth.of(rests[least]) < worth.of(members):
             return
         yield worth.step(least, rests[least], kept=False)
         members.remove(least)
-
-
-@dataclass
-class Worth:
-    """What sets of features are worth: their model's cross-validated score, less `tolerance` for each feature."""
-
-    method: Stepwise
-    problem: Problem
-    _scores: dict[frozenset[str], float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        target, n_rows = self.problem.table[self.problem.target], self.problem.table.n_rows
-        # r2 and its like have no value on a single row.
-        n_parts = min(self.method.n_splits, n_rows // 2)
-        if n_parts < 2:
-            raise DataError(f"stepwise needs at least 4 rows to hold some out, but there are {n_rows}.")
-        parts = self.problem.parts(target.numbers(), n_parts, "stepwise")
-        self._splits = [
-            (np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in range(parts.max() + 1)
-        ]
-
-    def of(self, names: list[str]) -> float:
-        """Return what a set is worth; rounded, so that float noise does not decide ties."""
-        return round(self.score(names) - self.method.tolerance * len(names), 12)
-
-    def score(self, names: list[str]) -> float:
-        """Return the mean score of a model of some features over the parts."""
-        key = frozenset(names)
-        if key not in self._scores:
-            self.problem.check_time()
-            self._scores[key] = self._cross_validate([name for name in self.problem.features if name in key])
-        return self._scores[key]
-
-    def step(self, feature: str, others: list[str], kept: bool = True) -> Step:
-        """Return the step that admits a feature to some others, or removes it; the statistic is the score reached."""
-        score, without = self.score([*others, feature]), self.score(others)
-        return Step(feature, score if kept else without, importance=score - without, given=tuple(others), kept=kept)
-
-    def _cross_validate(self, names: list[str]) -> float:
-        from sklearn.model_selection import cross_val_score
-
-        from ...models.encode import moderated
-
-        table, method = self.problem.table, self.method
-        X, target = matrix_of(table, self.problem.columns(names)), table[self.problem.target]
-        seed = seed_32(self.problem.seed, "stepwise")
-        estimator = estimator_for(method.model, target, seed, X, *(train for train, _ in self._splits))
-        default = "accuracy" if task_of(target) == CLASSIFICATION else "r2"
-        scoring = default if method.scoring == "auto" else method.scoring
-        # A model without columns still gets a matrix: scikit-learn refuses one without.
-        X = X if names else np.zeros((table.n_rows, 1))
-        y, how = moderated(target), {"scoring": scoring, "cv": self._splits, "error_score": "raise"}
-        what = f"stepwise: {scoring} of a model of {names}"
-        try:
-            scores = cross_val_score(estimator, X, y, **how)
-        except (ValueError, AttributeError) as error:
-            raise DataError(f"{what} failed: {error}. Choose another scoring or model.") from error
-        if not np.isfinite(scores).all():
-            raise DataError(f"{what} is not finite on some parts. Choose another scoring or model.")
-        return float(scores.mean())

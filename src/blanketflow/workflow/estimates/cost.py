@@ -49,14 +49,16 @@ MODELS = {
     "tree": (2e-3, 2.2e-5, 0.0),
 }
 OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
-#: Seconds of predicting a fifth of the rows by the nearest of the others, per square of the rows and set of features.
-NEAREST = 7e-10
+#: Seconds of predicting a fifth of the rows by the nearest of the others, per square of the rows, and for each set of
+#: features.
+NEAREST, NEAREST_SET = 7e-10, 2e-5
 #: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
 SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
 SCORES = 0.01
 #: How a method's work grows, named by `work` on its card: what it does, how often for each feature, and for each pair.
-#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features.
+#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features, or of
+#: some.
 WORK = {
     "nothing": ("test", 0.0, 0.0),
     "marginal": ("test", 0.0, 0.0),  # the ci_test stage has found all; the table is not even read
@@ -74,7 +76,7 @@ WORK = {
     "fits": ("fit", 0.0, 0.0),
     "knockoffs": ("cell", 3.0, 0.04),
     "halves": ("cell", 0.3, 0.0),
-    "fits-of-each": ("fit", 20.0, 0.0),
+    "fits-of-each": ("fit of some", 20.0, 0.0),
     "panel": ("panel", 0.0, 0.0),
 }
 #: The option by which work is repeated, and how often each time.
@@ -128,6 +130,7 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         "code": CODE + CODE_ROW * n,
         "test": _test_seconds(test, n) if test else 0.0,
         "fit": _fit_seconds(model, n, d),
+        "fit of some": NEAREST_SET + NEAREST * n**2 if _by_distances(options) else _fit_seconds(model, n, d),
         "panel": PANEL_FITS * sum(_fit_seconds(name, min(n, PANEL_ROWS), d) for name in PANEL),
     }[unit]
     option, each_time = REPEATED.get(work_of(method), ("", 1))
@@ -197,6 +200,11 @@ def _is_permuted(options: Mapping[str, Any]) -> bool:
     """Return whether a method asks its model for predictions with each column permuted."""
     source = options.get("importance")
     return source == "permutation" or (source == "auto" and _name(options.get("model")) in SILENT_MODELS)
+
+
+def _by_distances(options: Mapping[str, Any]) -> bool:
+    """Return whether sets of features are compared by distances, of which those of the features in common are known."""
+    return _name(options.get("model")) == "knn" and options.get("scoring") == "auto"
 
 
 def _name(model: Any) -> str:
