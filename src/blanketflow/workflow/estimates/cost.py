@@ -57,8 +57,8 @@ SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
 SCORES = 0.01
 #: How a method's work grows, named by `work` on its card: what it does, how often for each feature, and for each pair.
-#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features, or of
-#: some.
+#: ``code`` is a test of two coded columns, ``rows`` the distances between all rows, ``fit`` a fit to all features or
+#: to some.
 WORK = {
     "nothing": ("test", 0.0, 0.0),
     "marginal": ("test", 0.0, 0.0),  # the ci_test stage has found all; the table is not even read
