@@ -71,6 +71,19 @@ def test_equals_backward_elimination(seed, share):
     assert [step.statistic for step in found] == pytest.approx([value for _, value in wanted], abs=1e-9)
 
 
+def test_parts_of_the_rows_are_not_tested_marginally(monkeypatch):
+    features, target = random_table(3, (40, 41), (6, 7))
+    found = run(features, target, n_features="auto", share=0.5)
+    assert found.n_tests == 6 + (6 + 3) * 6  # the marginal tests, and rounds of all rows and of five parts
+    monkeypatch.setattr(BAHSIC, "reads_marginal", True)
+    tested = run(features, target, n_features="auto", share=0.5)
+    assert tested.n_tests == found.n_tests + 5 * 6 and signed(tested) == signed(found)
+
+
+def signed(outcome):
+    return [(step.feature, step.kept) for step in outcome.decisions]
+
+
 def test_one_ranking_serves_every_number():
     features, target = random_table(11, (30, 31), (7, 8))
     whole = ranking(run(features, target, n_features=7))

@@ -171,10 +171,13 @@ class Problem:
         if self._allowance is not None:
             self._allowance.spend(0)
 
-    def on_rows(self, rows: np.ndarray, seed: int, test: CITest | None = None) -> Problem:
+    def on_rows(
+        self, rows: np.ndarray, seed: int, test: CITest | None = None, tests_marginally: bool = True
+    ) -> Problem:
         """Return the same question on some of the rows, as if there were no others; for validation inside a stage.
 
-        Its CI test is `test`, or else this problem's; marginal tests included, it spends this problem's allowance.
+        Its CI test is `test`, or else this problem's; marginal tests included, it spends this problem's allowance. A
+        method that reads no marginal results need not wait for them.
         """
         table = self.table.take(rows)
         inner = Problem(self.features, self.target, None, seed, lambda: table, self.bind)
@@ -188,7 +191,8 @@ class Problem:
             bound = bind_groups(test, table, self.feature_groups, seed, self.target)
             bound.allowance = self._allowance
             bound.require(self.min_effect)
-            inner.marginal = bound.test_many(bound.table.positions(self.features), self.target)
+            if tests_marginally:
+                inner.marginal = bound.test_many(bound.table.positions(self.features), self.target)
             inner.bind = lambda _: bound
             self.n_inner_tests += bound.n_tests
         return inner

@@ -54,7 +54,8 @@ def held_out_losses(method: RankingMethod, problem: Problem, most: int) -> np.nd
 def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: int, most: int) -> np.ndarray:
     """Return the loss of each row of a part with the first 1 .. most features, shape (most, rows of the part)."""
     train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-    inner = problem.on_rows(train, derive_seed(problem.seed, "psi", part))
+    seed = derive_seed(problem.seed, "psi", part)
+    inner = problem.on_rows(train, seed, tests_marginally=method.reads_marginal)
     try:
         ranked = [step.feature for step in method.rank(inner, most)]
     finally:

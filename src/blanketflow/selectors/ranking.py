@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class RankingMethod(Method):
         "auto takes the number that predicts held-out rows best.",
     )
     model: Any = anything("knn", "Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.")
+
+    #: Whether `rank` reads the problem's marginal results.
+    reads_marginal: ClassVar[bool] = True
 
     def check(self, where: str | None = None) -> None:
         """Raise an error of ours if a value is out of its range, or there is no such model."""

@@ -58,6 +58,7 @@ class BAHSIC(RankingMethod):
     )
     default_test: ClassVar[str | None] = "hsic"
     takes_feature_groups: ClassVar[bool] = True
+    reads_marginal: ClassVar[bool] = False
     needs: ClassVar[str] = "hsic"
 
     share: float = number(0.1, "Share of the remaining features that is removed in each round.", above=0, below=1)
