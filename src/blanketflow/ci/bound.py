@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..core.limits import Allowance
 from ..core.registry import is_foreign
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
+from .candidates import are_positions, candidate_of, candidates_of, in_range
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
 from .enough_rows import EnoughRows
@@ -124,7 +126,11 @@ class BoundTest:
         >>> bool(bound.test("x0", "x1", given=["x2"]).p_value < 0.05)
         True
         """
-        candidate, target, conditions = self._candidate(x), self.table.position(y), self._conditions(given)
+        candidate, target, conditions = (
+            candidate_of(self.table, x, self.card),
+            self.table.position(y),
+            self._conditions(given),
+        )
         place = self._cache.place(candidate, target, conditions)
         if place is None:
             result = one_result(self, candidate, target, conditions)
@@ -150,7 +156,7 @@ class BoundTest:
         -------
         CIResults
             Arrays of shape (m,) in the order of `xs`. They are read-only, because the cache shares them. Costs one test
-            per candidate that is not cached.
+            per candidate that is not cached; results for sets alone are not.
 
         Raises
         ------
@@ -165,15 +171,17 @@ class BoundTest:
         >>> bound.test_many([0, 1], 2).p_value.shape
         (2,)
         """
-        if _are_positions(xs) and self._cache.is_empty:
+        if are_positions(xs) and self._cache.is_empty:
             return self._test_all(xs, self.table.position(y), self._conditions(given))
-        candidates = self._candidates(xs)
+        candidates = candidates_of(self.table, xs, self.card)
         target, conditions = self.table.position(y), self._conditions(given)
         results = self._known_or_computed(candidates, target, conditions)
         self.tally.see(candidates, results.reliable.tolist(), (target, *conditions))
         return results
 
     def _known_or_computed(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
+        if set(map(type, candidates)) == {tuple}:  # searches test millions of sets, each once
+            return self._compute(candidates, target, conditions).locked()
         places = self._cache.places(candidates, target, conditions)
         if None not in places:
             return self._cache.results(places)
@@ -202,7 +210,7 @@ class BoundTest:
 
         They do not count as tests, nor against the allowance.
         """
-        candidates = self._in_range(xs) if _are_positions(xs) else self._candidates(xs)
+        candidates = in_range(self.table, xs) if are_positions(xs) else candidates_of(self.table, xs, self.card)
         self._cache.add(candidates, self.table.position(y), self.strata, results.locked())
 
     def mutual_information(self, xs: np.ndarray, y: str | int, given: Iterable[str | int] = ()) -> np.ndarray:
@@ -243,7 +251,7 @@ class BoundTest:
         if compute is None or "mutual-information" not in self.card.measures:
             return self.test_config.mutual_information(self.test_many(xs, y, given))
         target, conditions = self.table.position(y), self._conditions(given)
-        self._spend_on(self._in_range(xs), (target, *conditions))
+        self._spend_on(in_range(self.table, xs), (target, *conditions))
         return compute(xs, target, conditions)
 
     def entropy(self, xs: np.ndarray, given: Iterable[str | int] = ()) -> np.ndarray:
@@ -256,7 +264,7 @@ class BoundTest:
         if self.strata:
             raise UnsupportedError("entropies are not measured within strata. Remove within, or choose another method.")
         conditions = self._conditions(given)
-        self._spend_on(self._in_range(xs), conditions)
+        self._spend_on(in_range(self.table, xs), conditions)
         return self.engine.entropy(xs, conditions)
 
     def _spend_on(self, xs: np.ndarray, others: tuple[int, ...]) -> None:
@@ -341,12 +349,8 @@ class BoundTest:
 
     def _evaluate(self, candidates: list[Candidate], target: int, conditions: tuple[int, ...]) -> CIResults:
         sets = [c for c in candidates if isinstance(c, tuple)] if tuple in set(map(type, candidates)) else []
-        taken = {target, *conditions}
-        if (
-            len(taken) == len(conditions)
-            or not taken.isdisjoint(candidates)
-            or any(not taken.isdisjoint(c) for c in sets)
-        ):
+        taken, members = {target, *conditions}, chain(candidates, *sets)
+        if len(taken) == len(conditions) or not taken.isdisjoint(members):
             raise ParameterError(SAME_COLUMN)
         if not sets:
             return self._singles(candidates, target, conditions)
@@ -354,6 +358,8 @@ class BoundTest:
         if self.min_effect:
             effects = self.test_config.effects_of_sets(of_sets, len(conditions))
             of_sets = without_small(of_sets, effects, self.min_effect)
+        if len(sets) == len(candidates):  # the usual case: candidates are different
+            return of_sets
         found = dict(zip(sets, of_sets, strict=True))
         singles = [c for c in candidates if not isinstance(c, tuple)]
         if singles:
@@ -366,35 +372,5 @@ class BoundTest:
             return results
         return without_small(results, self.test_config.effects(results), self.min_effect)
 
-    def _candidates(self, xs: Iterable[str | int | Columns]) -> list[Candidate]:
-        if _are_positions(xs):
-            return self._in_range(xs).tolist()
-        xs = list(xs)
-        if set(map(type, xs)) <= {int, str}:  # the usual case, and the fast one
-            return self.table.places(xs)
-        return [self._candidate(x) for x in xs]
-
-    def _candidate(self, x: str | int | Columns) -> Candidate:
-        if type(x) is int or type(x) is str or not isinstance(x, list | tuple | set | frozenset):
-            return self.table.position(x)
-        positions = tuple(sorted({self.table.position(column) for column in x}))
-        if not positions:
-            raise ParameterError("a test needs at least one column as X, but the set is empty.")
-        if len(positions) > 1 and not self.card.column_sets:
-            raise UnsupportedError(
-                f"{self.card.id} tests one column at a time, not a set. Tests for sets have column_sets in "
-                "blanketflow.list_ci_tests()."
-            )
-        return positions if len(positions) > 1 else positions[0]
-
-    def _in_range(self, positions: np.ndarray) -> np.ndarray:
-        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.table):
-            self.table.position(int(positions.min() if positions.min() < 0 else positions.max()))  # which raises
-        return positions
-
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
         return tuple(sorted({*self.table.places([*given])})) + self.strata
-
-
-def _are_positions(xs: object) -> bool:
-    return isinstance(xs, np.ndarray) and xs.dtype.kind == "i"

@@ -17,6 +17,7 @@ from ..core.seeds import derive_rng
 from ..core.table import Column, Table
 from . import hsic_null as null
 from .base import BoundTest, CITest
+from .candidates import candidates_of
 from .engines import Candidate, Columns
 from .exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
 from .hsic_growing import GrowingColumns
@@ -166,7 +167,7 @@ class BoundHSIC(BoundTest):
 
         Each candidate that is not cached counts as a test. Raises like `test_many`.
         """
-        candidates, target = self._candidates(list(xs)), self.table.position(y)
+        candidates, target = candidates_of(self.table, xs, self.card), self.table.position(y)
         _check_differ(candidates, target)
         self._check_no_strata()
         places = zip(candidates, self._cache.places(candidates, target, ()), strict=True)
