@@ -76,7 +76,10 @@ def folders() -> Iterator[tuple[Path, Path]]:
 
 
 def scores_of(tables: Path, run: Path) -> pd.DataFrame:
-    """Return one row per data set, selector and model: score, features kept, CPU seconds, stability and status."""
+    """Return one row per data set, selector and model: score, features kept, CPU seconds, stability and status.
+
+    The seconds are those of a search, of which there are `n_searches`.
+    """
     named = ("scores", "runtime", "stability", "statuses")
     scores, runtime, stability, statuses = (pd.read_parquet(tables / f"{name}.parquet") for name in named)
     pair = ["dataset", "selector"]
@@ -84,7 +87,8 @@ def scores_of(tables: Path, run: Path) -> pd.DataFrame:
     found = scores.loc[scores["metric"].isin(KINDS), [*pair, "metric", "model", "mean", "n_features"]]
     for other in (runtime[[*pair, "selection_seconds"]], stability[[*pair, "stability"]], ended):
         found = found.merge(other, how="left")
-    found = found.rename(columns={"selection_seconds": "seconds"})
+    found["n_searches"] = found["dataset"].map(statuses.groupby("dataset")["split"].nunique())
+    found["seconds"] = found.pop("selection_seconds") / found["n_searches"]
     d = found[found["selector"] == "all"].groupby("dataset")["n_features"].first()
     n = {name: pq.read_metadata(run / "data" / name / "table.parquet").num_rows for name in set(found["dataset"])}
     return found.assign(status=found["status"].fillna("ok"), d=found["dataset"].map(d), n=found["dataset"].map(n))
@@ -97,7 +101,8 @@ def run_of(raw: pd.DataFrame) -> str:
     timed = raw.dropna(subset="seconds").drop_duplicates(["dataset", "selector"])
     timed = timed[timed.groupby("dataset")["selector"].transform("size") > raw["selector"].nunique() / 2]
     said = f"{len(ran)} of the {len(asked['datasets'])} data sets of the config were run, with "
-    said += f"{raw['selector'].nunique()} selectors; {timed['seconds'].sum() / 3600:.1f} CPU hours of searches were "
+    hours = (timed["seconds"] * timed["n_searches"]).sum() / 3600
+    said += f"{raw['selector'].nunique()} selectors; {hours:.1f} CPU hours of searches were "
     return f"{said}counted on {timed['dataset'].nunique()} of them. Not yet: {missing}."
 
 
@@ -121,7 +126,7 @@ def methods(found: pd.DataFrame, title: str) -> str:
     """Return the table of all selectors."""
     models = list(found.columns[: found.columns.get_loc("rank")])
     heads = ("method", "mean rank", *(f"by {model}" for model in models), f"mean {title}", "features kept")
-    heads += ("stability", "seconds, median", "data sets without an answer")
+    heads += ("stability", "seconds a search, median", "data sets without an answer")
     lines = [row(*heads), row(*["---"] * len(heads))]
     for name, one in found.iterrows():
         ranks = (f"{one[column]:.1f}" for column in ("rank", *models))
@@ -149,8 +154,8 @@ def sizes(found: pd.DataFrame, title: str) -> alt.LayerChart:
 
 
 def seconds(found: pd.DataFrame, title: str) -> alt.LayerChart:
-    """Draw the score over the seconds of a data set's selections."""
-    x = alt.X("seconds:Q", title="seconds, median", axis=alt.Axis(format="~g"), scale=alt.Scale(type="log"))
+    """Draw the score over the seconds of a search."""
+    x = alt.X("seconds:Q", title="seconds a search, median", axis=alt.Axis(format="~g"), scale=alt.Scale(type="log"))
     return points(found, x, np.log(found["seconds"]), title)
 
 

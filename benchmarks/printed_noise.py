@@ -46,8 +46,9 @@ def half_width(cell: pd.Series, table: PrintedTable, rounding: float) -> float:
 def of_partition(cell: pd.Series, table: PrintedTable) -> float | None:
     """Return the half-width by partitions of this data set and model; None if there are none.
 
-    It is that of the cell's own selector if it was measured, and of the selectors together otherwise. Their partitions
-    are the same, so that they have no more degrees of freedom than one.
+    It is that of the cell's own selector if it was measured, and of the selectors together otherwise, if there are two:
+    one may be far more or less at home on a data set than others. Their partitions are the same, so that they have no
+    more degrees of freedom than one.
     """
     measure = MEASURES[cell["measure"]]
     if measure.metric is None:
@@ -55,7 +56,7 @@ def of_partition(cell: pd.Series, table: PrintedTable) -> float | None:
     rows = of_partitions(cell["run"], cell["dataset"], cell["model"], measure.metric)
     own = rows[rows["selector"].isin(table.candidates(cell["dataset"], cell["method"]))]
     rows = own if len(own) else rows[rows["selector"] != ALL]
-    if rows.empty:
+    if own.empty and rows["selector"].nunique() < 2:
         return None
     values = rows["value"].map(measure.of_mean)
     variances = values.groupby(rows["selector"]).var(ddof=1)
