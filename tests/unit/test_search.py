@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
+from blanketflow.ci import get_ci_test
 from blanketflow.core.graph import DAG
 from blanketflow.core.limits import NO_LIMITS
 from blanketflow.core.results import CIResult, CIResults
@@ -15,10 +16,10 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.search.backward import remove_by_subsets, remove_in_one_pass, remove_until_stable
 from blanketflow.search.forward import admit_strongest, scan_until_stable, strongest_dependent
-from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set, strength_of
+from blanketflow.search.neighbours import Neighbours, WeakestTest, askable_sets, find_separating_set
 from blanketflow.search.parents_and_children import eliminate
 from blanketflow.search.steps import Step, standing, step
-from blanketflow.search.strength import strongest_first
+from blanketflow.search.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal.fast_iamb import FastIAMB
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
@@ -406,3 +407,19 @@ def test_the_edges_do_not_depend_on_the_order_of_columns():
             for names in (NAMES, NAMES[::-1], list("cybad"))
         }
         assert len(edges) == 1
+
+
+@pytest.mark.parametrize("unreliable", ["auto", "undecided", "independent"])
+def test_many_results_are_decided_as_each_is(unreliable):
+    rng = np.random.default_rng(0)
+    bound = get_ci_test("g2", unreliable=unreliable).bind(rng.integers(0, 2, (50, 3)))
+    p = rng.choice([0.0, 1e-300, 0.01, 0.05, 0.2, 1.0], 200)
+    with np.errstate(divide="ignore"):
+        results = CIResults(
+            rng.normal(size=200), p, np.log(p), rng.integers(0, 3, 200).astype(float), np.full(200, 50),
+            rng.random(200) < 0.5,
+        )  # fmt: skip
+    dependent, separated = decisions(bound, results, 0.05)
+    assert dependent.tolist() == [is_dependent(bound, result, 0.05) for result in results]
+    assert separated.tolist() == [separates(bound, result, 0.05) for result in results]
+    assert strengths_of(results) == [strength_of(result) for result in results]

@@ -1,6 +1,7 @@
 """Conditioning sets given which no test has enough rows are left out together, and counted as if each was looked at."""
 
 import itertools
+from unittest import mock
 
 import numpy as np
 from hypothesis import given as examples
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from blanketflow.ci import get_ci_test
 from blanketflow.search.neighbours import askable_sets
+from blanketflow.search.parents_and_children import grow_neighbours
+from blanketflow.search.sets_with_rows import RoomGivenOne
 
 
 def literal_sets(test, target, asked, members, max_k, including):
@@ -61,6 +64,31 @@ def test_the_sets_and_the_counts_are_those_of_looking_at_every_set(
     rows = rng.integers(0, rng.choice(levels, 10), (n, 10)).astype(float)
     asked = (rows, needed, n_others, are_members, min(n_including, n_others), max_k, seed)
     assert looked_at(askable_sets, *asked) == looked_at(literal_sets, *asked)
+
+
+def searched(seed, n, needed, max_k, by_weakest, interleave):
+    """Return what a forward search finds, and its counts."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, rng.choice([2, 2, 3, 5], 12), (n, 12)).astype(float)
+    rows[:, 1:] = np.where(rng.random((n, 11)) < 0.4, rows[:, :1] % rng.choice([2, 3], 11), rows[:, 1:])
+    test = get_ci_test("g2", min_samples_per_cell=needed).bind(rows)
+    names = test.table.names
+    found = grow_neighbours(test, names[0], names[1:], 0.2, max_k, by_weakest=by_weakest, interleave=interleave)
+    return found.members, found.separating_sets, found.removals, test.n_tests, test.tally.all
+
+
+@settings(deadline=None)
+@examples(
+    st.integers(0, 10_000), st.integers(20, 200), st.sampled_from([1, 2, 5, 9]), st.sampled_from([None, 0, 1, 3]),
+    st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_a_search_counts_what_has_no_rows_given_one_column_as_if_each_set_was_looked_at(
+    seed, n, needed, max_k, by_weakest, interleave
+):
+    asked = seed, n, needed, max_k, by_weakest, interleave
+    found = searched(*asked)
+    with mock.patch.object(RoomGivenOne, "leaves_out_all", lambda self, asked, given: False):
+        assert searched(*asked) == found
 
 
 def test_a_million_sets_are_left_out_without_a_look():

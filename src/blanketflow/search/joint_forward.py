@@ -12,9 +12,8 @@ from ..ci.base import BoundTest
 from ..ci.multiple_testing import BONFERRONI, NONE
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult
-from .neighbours import strength_of
 from .steps import Step, step
-from .strength import is_dependent, strongest_first
+from .strength import is_dependent, strength_of, strongest_first
 
 #: The number of sets tested at once; limits are checked between two blocks.
 BLOCK = 4_096

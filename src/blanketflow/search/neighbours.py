@@ -10,10 +10,10 @@ from itertools import combinations
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult, CIResults
-from ..core.ties import BITS, comparable_number
+from ..core.ties import BITS
 from .sets_with_rows import sets_with_rows
 from .steps import PARENT_OR_CHILD, Step, step
-from .strength import is_dependent, separates
+from .strength import is_dependent, separates, strength_of
 from .tiers import NO_TIERS, Tiers, may_separate
 
 
@@ -21,19 +21,19 @@ from .tiers import NO_TIERS, Tiers, may_separate
 class Neighbours:
     """The parents and children of one column according to its own search, and the sets that separate the others.
 
-    `members` are in order of admission, each with its weakest test; before a symmetry correction they may include
+    `weakest` has each member's weakest test, in order of admission; before a symmetry correction they may include
     descendants. `separating_sets` has for each other column a set given which it was independent, and `removals` the
     removals of admitted columns, in order.
     """
 
-    members: list[Step] = field(default_factory=list)
+    weakest: dict[str, WeakestTest] = field(default_factory=dict)
     separating_sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     removals: list[Step] = field(default_factory=list)
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """The members' names, when the search has ended."""
-        return frozenset(member.feature for member in self.members)
+    def members(self) -> list[Step]:
+        """The admissions of the members, when the search has ended."""
+        return [tests.step(member) for member, tests in self.weakest.items()]
 
 
 #: A search takes (test, target, other columns in table order, alpha, max_k).
@@ -92,9 +92,11 @@ CLEARLY_LESS = 1.0 + 2.0 ** (2 - BITS)
 class WeakestTest:
     """The weakest dependence among one feature's tests, and its conditioning set."""
 
-    def __init__(self, result: CIResult, given: Sequence[str] = ()) -> None:
+    def __init__(
+        self, result: CIResult, given: Sequence[str] = (), strength: tuple[float, float] | None = None
+    ) -> None:
         self.result, self.given = result, tuple(given)
-        self._strength = strength_of(result)
+        self.strength = strength_of(result) if strength is None else strength
 
     def is_clearly_weaker(self, log_p: float) -> bool:
         """Return whether it is weaker than a dependence of this p-value, however both are rounded."""
@@ -105,8 +107,8 @@ class WeakestTest:
         if self.is_clearly_weaker(result.log_p):
             return  # as most are: no need to round
         strength = strength_of(result)
-        if strength < self._strength:
-            self.result, self.given, self._strength = result, tuple(given), strength
+        if strength < self.strength:
+            self.result, self.given, self.strength = result, tuple(given), strength
 
     def step(self, feature: str, role: str = PARENT_OR_CHILD) -> Step:
         """Return the admission of a feature with this test."""
@@ -121,15 +123,6 @@ def telling_results(
     for i, (column, log_p) in enumerate(zip(columns, results.log_p.tolist(), strict=True)):
         if log_p > limit or not weakest[column].is_clearly_weaker(log_p):
             yield column, results[i]
-
-
-def strength_of(result: CIResult) -> tuple[float, float]:
-    """Return the key by which dependences are compared: -log p, then statistic per degree of freedom.
-
-    Larger is stronger. Both are rounded in their last bits, so that float noise does not decide.
-    """
-    per_dof = abs(result.statistic) / max(result.dof, 1.0)
-    return -comparable_number(result.log_p), comparable_number(per_dof)
 
 
 def find_separating_set(

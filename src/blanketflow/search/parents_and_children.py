@@ -11,11 +11,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import compress, repeat
+
+import numpy as np
 
 from ..ci.base import BoundTest
-from .neighbours import Neighbours, WeakestTest, askable_sets, strength_of, telling_results
-from .steps import PARENT_OR_CHILD, Step, step
-from .strength import is_dependent, separates
+from .neighbours import Neighbours, WeakestTest, askable_sets, telling_results
+from .sets_with_rows import RoomGivenOne
+from .steps import PARENT_OR_CHILD, step
+from .strength import decisions, is_dependent, separates, strengths_of
 from .tiers import NO_TIERS, Tiers
 
 
@@ -38,12 +42,14 @@ def level_wise_neighbours(
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     members = dict.fromkeys(weakest)
     eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
-    found.members = _not_separated(members, weakest, found)
+    found.weakest = _not_separated(members, weakest, found)
     return found
 
 
-def _not_separated(members: Iterable[str], weakest: Mapping[str, WeakestTest], found: Neighbours) -> list[Step]:
-    return [weakest[member].step(member) for member in members if member not in found.separating_sets]
+def _not_separated(
+    members: Iterable[str], weakest: Mapping[str, WeakestTest], found: Neighbours
+) -> dict[str, WeakestTest]:
+    return {member: weakest[member] for member in members if member not in found.separating_sets}
 
 
 def marginally_dependent(
@@ -58,16 +64,14 @@ def marginally_dependent(
 
     The independent columns are recorded in `found` as separated by the empty set. Costs one test per column.
     """
-    weakest: dict[str, WeakestTest] = {}
-    for column, result in zip(columns, test.test_many(columns, target), strict=True):
-        if is_dependent(test, result, alpha):
-            weakest[column] = WeakestTest(result)
-            continue
-        if separates(test, result, alpha):
-            found.separating_sets[column] = ()
-        if column in staying:
-            weakest[column] = WeakestTest(result)
-    return weakest
+    results = test.test_many(columns, target)
+    is_kept, is_separated = decisions(test, results, alpha)
+    found.separating_sets.update(dict.fromkeys(compress(columns, is_separated.tolist()), ()))
+    if staying:
+        is_kept = is_kept | np.array([column in staying for column in columns], dtype=bool)
+    kept, names = results.take(is_kept), compress(columns, is_kept.tolist())
+    tests = map(WeakestTest, kept, repeat(()), strengths_of(kept))
+    return dict(zip(names, tests, strict=True))
 
 
 def eliminate(
@@ -132,8 +136,9 @@ def grow_neighbours(
     """
     found = Neighbours()
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
-    rank = {column: strength_of(tests.result) for column, tests in weakest.items()}
+    rank = {column: tests.strength for column, tests in weakest.items()}
     waiting, members = dict.fromkeys(weakest), dict[str, None]()
+    room = RoomGivenOne(test, target, [] if tiers or max_k == 0 else list(weakest))
     by_rank: deque[str] = deque()
     while waiting:
         if not by_rank:
@@ -143,7 +148,8 @@ def grow_neighbours(
             continue
         del waiting[newest]
         members[newest] = None
-        for given, asked in askable_sets(test, target, waiting, lambda: list(members)[:-1], max_k, [newest], tiers):
+        sets = askable_sets(test, target, waiting, lambda: list(members)[:-1], max_k, [newest], tiers)
+        for given, asked in () if room.leaves_out_all(waiting, newest) else sets:
             results = test.test_many(asked, target, given=given)
             for column, result in telling_results(asked, results, weakest, alpha):
                 if separates(test, result, alpha):
@@ -153,13 +159,13 @@ def grow_neighbours(
                 elif is_dependent(test, result, alpha):
                     weakest[column].see(result, given)
                     if by_weakest:
-                        rank[column] = strength_of(weakest[column].result)
+                        rank[column] = weakest[column].strength
                         by_rank.clear()
-        if interleave:
+        if interleave and not room.leaves_out_all(members, newest):
             eliminate(test, target, members, alpha, max_k, weakest, found, [newest], staying, tiers)
     if not interleave:
         eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
-    found.members = _not_separated(members, weakest, found)
+    found.weakest = _not_separated(members, weakest, found)
     return found
 
 

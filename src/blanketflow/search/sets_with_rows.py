@@ -81,6 +81,36 @@ def sets_with_rows(
         yield tuple(level[at] for at in chosen)
 
 
+class RoomGivenOne:
+    """Whether there are enough rows for any test of some columns given one of them, by their levels.
+
+    Of thousands of columns and few rows, a search finds at each of many admissions that there are not.
+
+    Parameters
+    ----------
+    test : BoundTest
+        The test.
+    target : str
+        The other column of each test.
+    columns : sequence of str
+        The columns that are tested given each other; none if nothing is to be left out.
+    """
+
+    def __init__(self, test: BoundTest, target: str, columns: Sequence[str]) -> None:
+        self._test, self._target, rows = test, target, test.enough_rows
+        self._widths = dict(zip(columns, rows.levels(columns), strict=True)) if rows is not None else {}
+        self._room = math.inf if rows is None or not columns else rows.room((target,)) / min(self._widths.values())
+
+    def leaves_out_all(self, asked: Collection[str], given: str) -> bool:
+        """Return whether no test given a column has enough rows; these are counted as not made."""
+        if self._widths.get(given, 0.0) <= self._room:
+            return False
+        n = len(asked) - (given in asked)
+        if n:
+            _leave_out(self._test, n, (next(column for column in asked if column != given), self._target, given))
+        return True
+
+
 def _leave_out(test: BoundTest, n: int, first: Sequence[str]) -> None:
     """Count tests as not made, of which the first is of these columns."""
     tested, *others = test.table.places(first)

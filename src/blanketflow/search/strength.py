@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult, CIResults
-from ..core.ties import comparable
+from ..core.ties import comparable, comparable_number
 
 
 def strongest_first(results: CIResults) -> np.ndarray:
@@ -60,6 +60,28 @@ def separates(test: BoundTest, result: CIResult, alpha: float) -> bool:
     would be removed.
     """
     return is_independent(test, result, alpha) and (result.reliable or test.unreliable != "auto")
+
+
+def decisions(test: BoundTest, results: CIResults, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return for many results what `is_dependent` and `separates` say of each, shape (m,)."""
+    is_small = results.log_p <= math.log(alpha)
+    is_dependent = is_small & results.reliable if test.unreliable == "undecided" else is_small
+    return is_dependent, ~is_small & results.reliable if test.unreliable in ("auto", "undecided") else ~is_small
+
+
+def strengths_of(results: CIResults) -> list[tuple[float, float]]:
+    """Return the strength of each of many results, as `strength_of` of one."""
+    per_dof = comparable(np.abs(results.statistic) / np.maximum(results.dof, 1.0))
+    return [*zip((-comparable(results.log_p)).tolist(), per_dof.tolist(), strict=True)]
+
+
+def strength_of(result: CIResult) -> tuple[float, float]:
+    """Return the key by which dependences are compared: -log p, then statistic per degree of freedom.
+
+    Larger is stronger. Both are rounded in their last bits, so that float noise does not decide.
+    """
+    per_dof = abs(result.statistic) / max(result.dof, 1.0)
+    return -comparable_number(result.log_p), comparable_number(per_dof)
 
 
 def counts(test: BoundTest, result: CIResult) -> bool:

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...ci.multiple_testing import rejected
 from ...core.results import CIResult
-from ...search.neighbours import strength_of
 from ...search.steps import INCLUDED, MEMBER, Step, step
-from ...search.strength import counts, is_dependent
+from ...search.strength import counts, is_dependent, strength_of
 from ..base import Problem
 
 

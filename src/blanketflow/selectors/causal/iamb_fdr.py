@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...ci.multiple_testing import rejected
 from ...ci.resolution import why_a_correction_admits_none
-from ...search.neighbours import strength_of
 from ...search.steps import Step, step
+from ...search.strength import strength_of
 from ..base import Problem
 from .corrected_members import log_p_of, tests_of_members, weakest_to_leave, without
 from .inter_iamb import say_cycle

@@ -138,7 +138,7 @@ class Neighbourhoods:
         if self.symmetry == "none":
             return members
         if self.symmetry == "and":
-            return [member for member in members if column in self.found(member.feature).names]
+            return [member for member in members if column in self.found(member.feature).weakest]
         held = {member.feature for member in members}
         others = (other for other in self.columns if other != column and other not in held)
         return members + [member for other in others for member in self._seen_from(other, column)]
@@ -206,8 +206,5 @@ class Neighbourhoods:
 
     def _seen_from(self, other: str, column: str) -> list[Step]:
         """Return the other column's admission of this one as this one's admission of the other."""
-        own = [member for member in self.found(other).members if member.feature == column]
-        return [
-            Step(other, member.statistic, member.p_value, member.importance, member.given, PARENT_OR_CHILD)
-            for member in own
-        ]
+        tests = self.found(other).weakest.get(column)
+        return [] if tests is None else [tests.step(other)]
