@@ -100,6 +100,8 @@ def make(name: str, recipe: dict[str, Any], source: Path, to: Path) -> None:
         frame = frame.dropna().reset_index(drop=True)
     if recipe.get("one_hot"):
         frame = pd.get_dummies(frame.drop(columns="target"), dtype=int).assign(target=frame["target"])
+    if "sample" in recipe:
+        frame = frame.sample(recipe["sample"], random_state=0).reset_index(drop=True)
     if "cut" in recipe:
         for column in frame.columns.drop("target"):
             frame[column] = cut(frame[column], recipe["cut"])
