@@ -32,6 +32,8 @@ LOWER, HIGHER = "different, ours lower", "different, ours higher"
 MARKS = {"reproduced": "=", LOWER: ">", HIGHER: "<", "undecided": "~", "vacuous": "?", NOT_COMPARABLE: "·"}
 #: What is kept of a cell of a run.
 KEPT = ["table", "measure", "model", "selected_on", "dataset", "method", "ours", "noise", "n_partitions", "reason"]
+#: What a cell is.
+CELL = ["run", "table", "measure", "model", "selected_on", "dataset", "method"]
 #: Selectors that rank a number of features, by the name that configs give them.
 RANKING = r"^(mrmr|cmim|jmi)-(\d+)$"
 COLOURS = {"reproduced": BLUE, "different": VERMILLION, "undecided": ORANGE, "vacuous": PURPLE}
@@ -63,13 +65,16 @@ def main() -> None:
 
 
 def renewed(kept: pd.DataFrame, run: str, folders: list[Path]) -> pd.DataFrame:
-    """Return the cells that are kept, with those of a run from its folders of tables if there are any."""
+    """Return the cells that are kept, with those of a run from its folders of tables in the place of the same cells."""
     paths = [path for folder in folders for path in sorted(folder.glob("paper_*.parquet"))]
     tables = [pd.read_parquet(path) for path in paths if not path.stem.endswith("_claims")]
     found = [table.loc[table["selected_on"] != "", KEPT].assign(run=run) for table in tables]
     if not sum(map(len, found)):
         return kept
-    return pd.concat([kept[kept["run"] != run], *found], ignore_index=True)
+    every = pd.concat([kept, *found], ignore_index=True)
+    in_order = pd.MultiIndex.from_frame(every[CELL].drop_duplicates())
+    latest = every.drop_duplicates(CELL, keep="last").set_index(CELL)
+    return latest.loc[in_order].reset_index()[list(every.columns)]
 
 
 def draw_curves(folder: Path) -> None:

@@ -31,12 +31,12 @@ def test_the_page_takes_up_a_run_in_parts(tmp_path):
         (tmp_path / name).mkdir()
         found.to_parquet(tmp_path / name / "paper_p.parquet")
         cells("claims").to_parquet(tmp_path / name / "paper_p_claims.parquet")
-    kept = pd.concat([cells("one").assign(run="other"), cells("one", "old").assign(run="mine")])
+    kept = pd.concat([cells("one").assign(run="other"), cells("one", "old").assign(run="mine")]).assign(ours="before")
     found = renewed(kept, "mine", [tmp_path / name for name in ("two", "one", "none", "absent")])
-    of = list(zip(found["run"], found["dataset"], strict=True))
-    assert of == [
-        ("other", "one"),
-        ("mine", "two"),
-        ("mine", "one"),
+    assert found[["run", "dataset", "ours"]].to_numpy().tolist() == [
+        ["other", "one", "before"],
+        ["mine", "one", ""],
+        ["mine", "old", "before"],
+        ["mine", "two", ""],
     ]
     assert renewed(kept, "mine", [tmp_path / "none"]) is kept
