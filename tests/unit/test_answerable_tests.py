@@ -62,7 +62,8 @@ def test_searches_find_what_they_find_when_all_is_asked(seed, n, levels, rule):
     for search, max_k in itertools.product(SEARCHES, (None, 2)):
         asked, all_asked = test.bind(table), everything_asked(test.bind(table))
         found, wanted = (search(one, "x5", one.table.names[:-1], 0.2, max_k) for one in (asked, all_asked))
-        assert found == wanted
+        assert (found.members, found.separating_sets) == (wanted.members, wanted.separating_sets)
+        assert found.removals == wanted.removals
         assert asked.n_tests <= all_asked.n_tests
     found, wanted = (find_skeleton(one, one.table.names, 0.2, None) for one in (asked, all_asked))
     assert found.separating_sets == wanted.separating_sets and found.adjacent == wanted.adjacent
@@ -78,6 +79,7 @@ def test_methods_keep_what_they_keep_when_all_is_asked(name, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("blanketflow.ci.bound.BoundTest.answerable", lambda _, xs, *__: list(xs))
             patch.setattr("blanketflow.search.neighbours.sets_with_rows", every_set)
+            patch.setattr("blanketflow.search.sets_with_rows.RoomGivenOne.leaves_out_all", lambda *_: False)
             wanted = run_fold(method, test, features, target, 0)
         assert (outcome.candidates, outcome.decisions) == (wanted.candidates, wanted.decisions)
         n_fewer += wanted.n_tests - outcome.n_tests
