@@ -12,7 +12,7 @@ import resource
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -94,12 +94,12 @@ def _child(sender: Connection, work: Callable[[], Any]) -> None:
     sender.send((said, time.process_time() - begin, found))
 
 
-def measure(record: Record, name: str, shape: Any) -> None:
-    """Measure all cases of a table."""
+def measure(record: Record, name: str, shape: Any, methods: Sequence[str] | None = None) -> None:
+    """Measure all cases of a table, or those of some methods."""
     features, target = shape.draw()
     table = features.with_column(target)
     known: dict[tuple[str, str], CIResults | None] = {}
-    for case in cases(name):
+    for case in (case for case in cases(name) if methods is None or case.get("method") in methods):
         method, test = case.get("method", ""), case.get("ci_test", "")
         if "model" in case:
             said, seconds, found = in_a_process(lambda: evaluate(features, target, case["model"]))  # noqa: B023
@@ -136,12 +136,16 @@ def load() -> None:
 
 def main() -> None:
     """Measure, and write costs.json."""
-    chosen = options(__doc__).parse_args()
-    record = Record("costs", folder=chosen.results)
+    parser = options(__doc__)
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="renew the seconds of some methods alone")
+    chosen = parser.parse_args()
+    record = Record("costs", folder=chosen.results, renews=chosen.methods is not None)
     load()
     with threadpool_limits(1):
         for name, shape in (TINY if chosen.tiny else SHAPES).items():
-            measure(record, name, shape)
+            measure(record, name, shape, chosen.methods)
+    if chosen.methods:
+        return
     for name, (shape, ending) in (TINY_FILES if chosen.tiny else FILES).items():
         with tempfile.TemporaryDirectory() as folder:
             spec = write(shape, Path(folder) / f"table.{ending}")

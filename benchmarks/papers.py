@@ -48,7 +48,7 @@ def main() -> None:
     for folder in sorted(RUNS.iterdir()) if RUNS.exists() else []:
         for path in sorted((folder / "tables").glob("paper_*_claims.parquet")):
             write(f"{folder.name} claims", claims(pd.read_parquet(path)))
-        kept = renewed(kept, folder.name, [folder / "tables"])
+        kept = renewed(kept, folder.name, [folder / "tables"], is_whole=True)
         draw_curves(folder)
     for config in sorted(CONFIGS.glob("*.yaml")):
         parts = folder_of(config.name) / "tables"
@@ -64,14 +64,17 @@ def main() -> None:
             (PAGE.parent / f"printed-{run}.svg").write_text(svg_on_white(chart(shown)), encoding="utf-8")
 
 
-def renewed(kept: pd.DataFrame, run: str, folders: list[Path]) -> pd.DataFrame:
-    """Return the cells that are kept, with those of a run from its folders of tables in the place of the same cells."""
+def renewed(kept: pd.DataFrame, run: str, folders: list[Path], is_whole: bool = False) -> pd.DataFrame:
+    """Return the cells that are kept, with those of a run from its folders of tables in the place of the same cells.
+
+    A whole run takes the place of all its cells, since its config may have lost some.
+    """
     paths = [path for folder in folders for path in sorted(folder.glob("paper_*.parquet"))]
     tables = [pd.read_parquet(path) for path in paths if not path.stem.endswith("_claims")]
     found = [table.loc[table["selected_on"] != "", KEPT].assign(run=run) for table in tables]
     if not sum(map(len, found)):
         return kept
-    every = pd.concat([kept, *found], ignore_index=True)
+    every = pd.concat([kept[kept["run"] != run] if is_whole else kept, *found], ignore_index=True)
     in_order = pd.MultiIndex.from_frame(every[CELL].drop_duplicates())
     latest = every.drop_duplicates(CELL, keep="last").set_index(CELL)
     return latest.loc[in_order].reset_index()[list(every.columns)]

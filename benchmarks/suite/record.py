@@ -66,9 +66,11 @@ class Record:
         Distributions whose versions belong to the result.
     folder : Path
         Where the file is written.
+    renews : bool
+        Whether the file that is there is kept but for what is measured, which gets a fact with the date.
     """
 
-    def __init__(self, name: str, peers: Iterable[str] = (), folder: Path = RESULTS) -> None:
+    def __init__(self, name: str, peers: Iterable[str] = (), folder: Path = RESULTS, renews: bool = False) -> None:
         self.path = folder / f"{name}.json"
         self._begin = time.perf_counter()
         script, *arguments = (Path(word).name if "/" in word else word for word in sys.argv)
@@ -82,23 +84,21 @@ class Record:
             "measurements": [],
             "ratios": [],
         }
+        self._renewed = self._content["date"] if renews else ""
+        if renews:
+            self._content = json.loads(self.path.read_text(encoding="utf-8"))
 
     def add(self, table: str, package: str, runs: Sequence[float], unit: str = "CPU s", **case: Any) -> None:
         """Add repetitions of one measurement; `facts=` of the case says what else was seen, `case` identifies it."""
         facts = case.pop("facts", {})
         shown = [rounded(run) for run in runs]
         median = rounded(statistics.median(shown))
-        self._content["measurements"].append(
-            {
-                "table": table,
-                "case": case,
-                "package": package,
-                "unit": unit,
-                "runs": shown,
-                "median": median,
-                "facts": facts,
-            }
-        )
+        measured = {"table": table, "case": case, "package": package, "unit": unit, "runs": shown, "median": median}
+        kept = self._content["measurements"]
+        if self._renewed:
+            facts = {**facts, "renewed": self._renewed}
+            kept[:] = [one for one in kept if (one["table"], one["case"], one["package"]) != (table, case, package)]
+        kept.append({**measured, "facts": facts})
         told = " ".join(f"{key}={value}" for key, value in case.items())
         print(f"{table}: {told} {package}: {median:.4g} {unit} of {len(shown)} {facts or ''}", flush=True)
         self.write()
@@ -110,7 +110,8 @@ class Record:
 
     def write(self) -> None:
         """Write what there is by now."""
-        self._content["seconds"] = round(time.perf_counter() - self._begin, 1)
+        if not self._renewed:
+            self._content["seconds"] = round(time.perf_counter() - self._begin, 1)
         self._content["ratios"] = ratios(self._content["measurements"])
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(_text(self._content), encoding="utf-8")

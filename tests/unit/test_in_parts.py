@@ -40,3 +40,4 @@ def test_the_page_takes_up_a_run_in_parts(tmp_path):
         ["mine", "two", ""],
     ]
     assert renewed(kept, "mine", [tmp_path / "none"]) is kept
+    assert renewed(kept, "mine", [tmp_path / "two"], is_whole=True)["dataset"].tolist() == ["one", "two"]
