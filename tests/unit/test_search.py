@@ -409,7 +409,7 @@ def test_the_edges_do_not_depend_on_the_order_of_columns():
         assert len(edges) == 1
 
 
-@pytest.mark.parametrize("unreliable", ["auto", "undecided", "independent"])
+@pytest.mark.parametrize("unreliable", ["auto", "undecided", "independent", "use"])
 def test_many_results_are_decided_as_each_is(unreliable):
     rng = np.random.default_rng(0)
     bound = get_ci_test("g2", unreliable=unreliable).bind(rng.integers(0, 2, (50, 3)))

@@ -28,6 +28,7 @@ from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.run_fold import fold_seed, run_fold, run_shrink
 from blanketflow.selectors.wrappers.stepwise import Stepwise
+from blanketflow.selectors.wrappers.worth import Worth
 
 LINEAR = "sklearn.linear_model:LinearRegression"
 BAYES = "sklearn.naive_bayes:GaussianNB"
@@ -234,11 +235,26 @@ def test_the_loop_written_out_for_neighbours(kind, seed=3):
     assert fitted.get_support(indices=True).tolist() == members
 
 
-def test_features_in_several_heaps_are_the_same(monkeypatch):
+def test_a_few_features_at_a_time_are_the_same(monkeypatch):
     X, y = suppressed(4)
     whole = stepwise(random_state=4).fit(X, y)
     monkeypatch.setattr("blanketflow.selectors.wrappers.worth.CELLS", 300)  # two sets of features
     assert moves(stepwise(random_state=4).fit(X, y), "grow") == moves(whole, "grow") != []
+
+
+def test_features_of_many_levels_fill_no_larger_matrix(monkeypatch):
+    rng, columns, cells = np.random.default_rng(0), Worth._columns, []
+    X = pd.DataFrame({f"c{j}": [f"l{level}" for level in rng.integers(0, 10, 60)] for j in range(8)})
+
+    def measured(worth, sets):
+        found = columns(worth, sets)
+        cells.append(found[0].size)
+        return found
+
+    monkeypatch.setattr("blanketflow.selectors.wrappers.worth.CELLS", 60 * 10 * 3)  # three features of ten levels
+    monkeypatch.setattr(Worth, "_columns", measured)
+    stepwise(max_features=1).fit(X, rng.integers(0, 2, 60))
+    assert len(cells) >= 3 and max(cells) == 60 * 10 * 3
 
 
 def test_constant_numbers_have_the_score_of_scikit_learn():

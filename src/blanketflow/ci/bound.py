@@ -126,11 +126,8 @@ class BoundTest:
         >>> bool(bound.test("x0", "x1", given=["x2"]).p_value < 0.05)
         True
         """
-        candidate, target, conditions = (
-            candidate_of(self.table, x, self.card),
-            self.table.position(y),
-            self._conditions(given),
-        )
+        candidate = candidate_of(self.table, x, self.card)
+        target, conditions = self.table.position(y), self._conditions(given)
         place = self._cache.place(candidate, target, conditions)
         if place is None:
             result = one_result(self, candidate, target, conditions)

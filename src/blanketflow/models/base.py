@@ -85,7 +85,7 @@ class Model(Configurable):
         sets : sequence of sequences of int
             The columns that each model reads.
         check_time : callable
-            Raises an error if the time is over; called often.
+            Raises an error if the time is over; called before each model or block of rows.
         """
         for columns in sets:
             check_time()

@@ -84,16 +84,8 @@ def sets_with_rows(
 class RoomGivenOne:
     """Whether there are enough rows for any test of some columns given one of them, by their levels.
 
-    Of thousands of columns and few rows, a search finds at each of many admissions that there are not.
-
-    Parameters
-    ----------
-    test : BoundTest
-        The test.
-    target : str
-        The other column of each test.
-    columns : sequence of str
-        The columns that are tested given each other; none if nothing is to be left out.
+    Of thousands of columns and few rows, a search finds at each of many admissions that there are not. The `columns`
+    are those that are tested with the target given each other; none if nothing is to be left out.
     """
 
     def __init__(self, test: BoundTest, target: str, columns: Sequence[str]) -> None:

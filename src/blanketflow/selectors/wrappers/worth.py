@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...search.steps import Step
 from ..base import Problem
 from ..learning import estimator_for, matrix_of, task_of
 
-#: The largest number of cells of a matrix of many features, 32 MB.
+#: The largest number of cells of a matrix of the features that are looked at together, 32 MB.
 CELLS = 2**22
 
 
@@ -66,11 +67,17 @@ class Worth:
     def find(self, sets: Sequence[list[str]]) -> None:
         """Score sets that have no score yet; what they have in common, a model may do once for all."""
         unknown = [names for names in sets if frozenset(names) not in self._scores]
-        most = max(1, CELLS // self.problem.table.n_rows)
+        most = max(1, CELLS // (self.problem.table.n_rows * self._widest))
         for some in (unknown[start : start + most] for start in range(0, len(unknown), most)):
             together = self._by_predictions and all(some)
             scores = self._from_predictions(some) if together else map(self._cross_validated, some)
             self._scores.update(zip(map(frozenset, some), scores, strict=True))
+
+    @cached_property
+    def _widest(self) -> int:
+        """The most columns of a matrix that a feature may become."""
+        n_levels = max((len(column.levels) for column in self.problem.table.one_of_each()), default=0)
+        return max(1, n_levels) * max(self.problem.column_counts)
 
     def _from_predictions(self, sets: list[list[str]]) -> list[float]:
         """Return the accuracy or R2 of models of each set."""

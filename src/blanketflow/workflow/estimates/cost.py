@@ -51,7 +51,7 @@ MODELS = {
 OTHER_MODEL, MODEL_FEATURES = (0.1, 1e-4, 0.0), 20
 #: Seconds of predicting a fifth of the rows by the nearest of the others, per square of the rows, and for each set of
 #: features.
-NEAREST, NEAREST_SET = 2e-10, 2e-5
+NEAREST, NEAREST_SET = 1.5e-10, 2e-5
 #: Models whose importances need predictions with each column permuted; a prediction takes this share of a fit.
 SILENT_MODELS, PREDICTION = ("knn", "naive-bayes", "svm"), 0.1
 #: Seconds of scoring one model on one split.
