@@ -130,7 +130,7 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         "code": CODE + CODE_ROW * n,
         "test": _test_seconds(test, n) if test else 0.0,
         "fit": _fit_seconds(model, n, d),
-        "fit of some": NEAREST_SET + NEAREST * n**2 if _by_distances(options) else _fit_seconds(model, n, d),
+        "fit of some": _nearest_seconds(n) if _by_distances(options) else _fit_seconds(model, n, d),
         "panel": PANEL_FITS * sum(_fit_seconds(name, min(n, PANEL_ROWS), d) for name in PANEL),
     }[unit]
     option, each_time = REPEATED.get(work_of(method), ("", 1))
@@ -142,7 +142,9 @@ def grow_shrink_seconds(method: Method, test: CITest | None, facts: Facts, time_
         seconds = once
     if is_auto:  # ranks on all rows and on each part of them, and fits a model for each number of features
         numbers = range(1, min(MOST_FEATURES, d) + 1)
-        models = NEAREST * n**2 * len(numbers) if model == "knn" else sum(_fit_seconds(model, n, k) for k in numbers)
+        models = (
+            len(numbers) * _nearest_seconds(n) if model == "knn" else sum(_fit_seconds(model, n, k) for k in numbers)
+        )
         seconds += N_PARTS * (seconds + models)
     if unit == "test" and test and per_feature + per_pair:
         seconds += _binning_seconds(test.options(), facts)
@@ -200,6 +202,11 @@ def _is_permuted(options: Mapping[str, Any]) -> bool:
     """Return whether a method asks its model for predictions with each column permuted."""
     source = options.get("importance")
     return source == "permutation" or (source == "auto" and _name(options.get("model")) in SILENT_MODELS)
+
+
+def _nearest_seconds(n: int) -> float:
+    """Return the seconds of predicting a part of n rows by the nearest of the others, for one of many sets."""
+    return NEAREST_SET + NEAREST * n**2
 
 
 def _by_distances(options: Mapping[str, Any]) -> bool:
