@@ -92,9 +92,16 @@ def names(folder):
 
 
 def accounted(folder):
-    """What Slurm's accounts say of the jobs of this folder, in the order of their submission."""
+    """What Slurm's accounts say of the jobs of this folder, in the order of their submission; these have all ended."""
+    # The accounts hear of the end of a job, and only then of its comment, a moment after the queue does.
+    return wait_for(lambda: ended_jobs(folder), "Slurm's accounts know no job, or one that does not end")
+
+
+def ended_jobs(folder):
+    """What the accounts say, or None while a job has not ended there."""
     lines = slurm("sacct", "-X", "--noheader", "--parsable2", f"--name={','.join(names(folder))}", f"--format={FIELDS}")
-    return [dict(zip(FIELDS.split(","), line.split("|"), strict=True)) for line in lines.splitlines()]
+    jobs = [dict(zip(FIELDS.split(","), line.split("|"), strict=True)) for line in lines.splitlines()]
+    return jobs if all(job["State"] not in ("PENDING", "RUNNING") for job in jobs) else None
 
 
 def states(folder, comment):
