@@ -6,6 +6,7 @@ import pytest
 
 from blanketflow.cli import main
 from blanketflow.cli import run as command
+from blanketflow.cli.config_here import check_is_no_config
 from blanketflow.cli.dry_run import _rows
 from blanketflow.cli.live import _Lines
 from blanketflow.cli.profiles import with_profiles
@@ -59,6 +60,18 @@ def test_without_a_config_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.yaml").touch()
     assert main(["run", "--configfile", "mien.yaml"]) == 1
     assert "there is no config mien.yaml. Did you mean 'mine.yaml'?" in capsys.readouterr().err
+
+
+def test_a_config_or_its_folder_in_place_of_an_output_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text("datasets:\n  a: {path: a.csv}\n", encoding="utf-8")
+    for word, option in (("mine.yaml", "--configfile"), (".", "--directory"), (str(tmp_path), "--directory")):
+        assert main(["run", word, "--cores", "1"]) == 1
+        assert f"'{word}' is not an output of the workflow. Write {option} before it." in capsys.readouterr().err
+    (tmp_path / "results/figures").mkdir(parents=True)
+    (tmp_path / "other.yaml").touch()
+    for word in ("results/figures", "results/report.html", "other.yaml", "--until", ""):
+        check_is_no_config(word)
 
 
 @pytest.mark.parametrize("word", ["-n", "-np", "--dry-run", "--quiet", "--lint", "--report", "--unlock", "--logger"])

@@ -33,6 +33,17 @@ def config_here(folder: Path = Path()) -> Path:
     return found[0]
 
 
+def check_is_no_config(word: str) -> None:
+    """Raise `ConfigError` if a word that Snakemake takes for an output to make names a config, or a folder of one."""
+    if word.endswith((".yaml", ".yml")) and _is_config(Path(word)):
+        option = "--configfile"
+    elif word and any(map(_is_config, Path(word).glob("*.yaml"))):
+        option = "--directory"
+    else:
+        return
+    raise ConfigError(f"{shown(word)} is not an output of the workflow. Write {option} before it.")
+
+
 def _is_config(path: Path) -> bool:
     """Whether a file looks like a config; reading it will say what is wrong with it."""
     try:

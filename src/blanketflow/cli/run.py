@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..workflow.packaged_files import workflow_file
-from .config_here import config_here
+from .config_here import check_is_no_config, config_here
 from .profiles import with_profiles
 from .terminal import complain
 
@@ -78,6 +78,7 @@ def _run(arguments: Sequence[str], plain: bool) -> int:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
         complain(f"{told}; otherwise wait for it.")
         return 1
+    check_is_no_config(next(iter(arguments), ""))
     arguments = [*_workflow(arguments), *with_profiles(arguments)]
     _check_configs(arguments)
     folder = Path(_named(arguments).directory)
