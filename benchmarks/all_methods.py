@@ -7,6 +7,7 @@ grow a few data sets at a time. With --page, docs/all-methods.md is renewed from
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,7 +104,8 @@ def run_of(raw: pd.DataFrame) -> str:
     said = f"{len(ran)} of the {len(asked['datasets'])} data sets of the config were run, with "
     hours = (timed["seconds"] * timed["n_searches"]).sum() / 3600
     said += f"{raw['selector'].nunique()} selectors; {hours:.1f} CPU hours of searches were "
-    return f"{said}counted on {timed['dataset'].nunique()} of them. Not yet: {missing}."
+    said += f"counted on {timed['dataset'].nunique()} of them."
+    return textwrap.fill(f"{said} Not yet: {missing}." if missing else said, 120, break_on_hyphens=False)
 
 
 def summary(once: pd.DataFrame) -> pd.DataFrame:
