@@ -139,10 +139,13 @@ def grow_neighbours(
     rank = {column: tests.strength for column, tests in weakest.items()}
     waiting, members = dict.fromkeys(weakest), dict[str, None]()
     room = RoomGivenOne(test, target, [] if tiers or max_k == 0 else list(weakest))
-    by_rank: deque[str] = deque()
+    in_order = partial(sorted, key=rank.__getitem__, reverse=True)  # the first one first on ties
+    by_rank = deque(in_order(waiting))
+    if room.leaves_out_each(by_rank, n_rounds=1 + interleave):
+        waiting, members = {}, dict.fromkeys(by_rank)
     while waiting:
         if not by_rank:
-            by_rank = deque(sorted(waiting, key=rank.__getitem__, reverse=True))  # the first one first on ties
+            by_rank = deque(in_order(waiting))
         newest = by_rank.popleft()
         if newest not in waiting:
             continue

@@ -102,6 +102,19 @@ class RoomGivenOne:
             _leave_out(self._test, n, (next(column for column in asked if column != given), self._target, given))
         return True
 
+    def leaves_out_each(self, order: Sequence[str], *, n_rounds: int) -> bool:
+        """Return whether no test given any one of the columns has enough rows, so that all are admitted in this order.
+
+        Then the tests of these admissions are counted as not made: a round has one of each two columns.
+        """
+        if min(self._widths.values(), default=0) <= self._room:
+            return False
+        n = n_rounds * math.comb(len(order), 2)
+        if n:
+            tested = next(column for column in self._widths if column != order[0])
+            _leave_out(self._test, n, (tested, self._target, order[0]))
+        return True
+
 
 def _leave_out(test: BoundTest, n: int, first: Sequence[str]) -> None:
     """Count tests as not made, of which the first is of these columns."""
