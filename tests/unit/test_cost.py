@@ -161,6 +161,12 @@ def test_a_chunk_holds_less_and_a_sparse_table_less_than_the_same_dense():
     assert memory_mb("ci_test", sparse) < memory_mb("ci_test", dense)
 
 
+def test_all_pairs_are_held_by_what_keeps_them():
+    d = EXPRESSION.n_features
+    held = memory_mb("grow_shrink", EXPRESSION, work="pairs") - memory_mb("grow_shrink", EXPRESSION)
+    assert held == pytest.approx(8 * d * d / 1e6, abs=1)
+
+
 def test_reading_text_holds_more_than_reading_arrays_and_all_features_more_than_some():
     assert memory_mb("table", EXPRESSION, is_text=False) < memory_mb("table", EXPRESSION)
     some, everything = (memory_mb("evaluate", EXPRESSION, n_chosen=n) for n in (100, 12_000))

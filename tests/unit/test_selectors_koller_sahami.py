@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blanketflow as bf
+from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import Limits
 from blanketflow.core.table import Column, Table
+from blanketflow.selectors.causal import koller_sahami
 from blanketflow.selectors.causal.koller_sahami import KollerSahami
 from blanketflow.selectors.run_fold import run_fold
 
@@ -151,3 +153,11 @@ def test_all_stay_when_there_are_no_more_than_wanted(by):
     X = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1]})
     assert removals_and_rest(run(X, [0, 1, 1, 0], n_features=2, by=by)) == ([], ["a", "b"])
     assert removals_and_rest(run(X[["a"]], [0, 1, 1, 0], by=by)) == ([], ["a"])
+
+
+def test_more_features_than_pairs_can_be_kept_of_are_refused():
+    X = np.zeros((4, koller_sahami.MOST_IN_PAIRS + 1), dtype=np.int8)
+    X[:2] = 1
+    with pytest.raises(UnsupportedError, match=r"of at most 32,000 features; there are 32,001. Choose some of them"):
+        bf.KollerSahami().fit(X, [0, 0, 1, 1])
+    assert bf.KollerSahami(k=0).fit(X[:, :50], [0, 0, 1, 1]).get_support().sum() == 10

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...core.cards import Card
+from ...core.errors import UnsupportedError
 from ...core.parameters import choice, integer
 from ...core.results import CIResult, CIResults
 from ...core.ties import comparable
@@ -17,6 +18,8 @@ from ..base import Method, Problem
 
 #: Mutual informations are compared to this many decimals.
 DECIMALS = 12
+#: Most features of which all pairs are kept, in 8 GB.
+MOST_IN_PAIRS = 32_000
 
 
 @dataclass
@@ -75,19 +78,21 @@ class KollerSahami(Method):
         """Remove the feature of least information, and renew what depended on it, until `n_features` are left."""
         names, left = list(problem.features), np.ones(len(problem.features), dtype=bool)
         nearness = self._nearness(problem)
-        nearest: dict[int, list[int]] = {}
+        nearest = np.full((len(names), self.k), -1)
         found: dict[int, CIResult] = {}
         lost = np.full(len(names), np.inf)
         stale = list(range(len(names)))
 
         def decision(i: int, kept: bool) -> Step:
-            given = [names[j] for j in nearest[i]]
-            return step(names[i], found[i], given, importance=float(lost[i]), kept=kept)
+            return step(names[i], found[i], given(i), importance=float(lost[i]), kept=kept)
+
+        def given(i: int) -> list[str]:
+            return [names[j] for j in nearest[i] if j >= 0]
 
         while True:
             for i in stale:
                 nearest[i] = self._nearest(nearness[i], left)
-                found[i] = problem.test.test(names[i], problem.target, given=[names[j] for j in nearest[i]])
+                found[i] = problem.test.test(names[i], problem.target, given=given(i))
                 lost[i] = _information(problem, [found[i]])[0]
             if left.sum() <= self.n_features:
                 break
@@ -95,31 +100,42 @@ class KollerSahami(Method):
             least = int(np.flatnonzero(lost == lost.min())[-1])
             yield decision(least, kept=False)
             left[least], lost[least] = False, np.inf
-            stale = [int(i) for i in np.flatnonzero(left) if least in nearest[i]]
+            stale = np.flatnonzero(left & (nearest == least).any(axis=1)).tolist()
         for i in map(int, np.flatnonzero(left)):
             yield decision(i, kept=True)
 
     def _nearness(self, problem: Problem) -> np.ndarray:
         """Return how near each feature is to each, shape (d, d), by pairs; larger is nearer."""
         names = list(problem.features)
-        nearness = np.zeros((len(names), len(names)))
         if self.k == 0:
-            return nearness
+            return np.broadcast_to(0.0, (len(names), len(names)))
+        if len(names) > MOST_IN_PAIRS:
+            raise UnsupportedError(
+                f"{self.card.id} keeps how near each feature is to each other, of at most {MOST_IN_PAIRS:,} features; "
+                f"there are {len(names):,}. Choose some of them first, such as by mim, or take another method."
+            )
+        nearness = np.zeros((len(names), len(names)))
         for j, name in enumerate(names):
             if self.by == "gamma":
                 others = [i for i in range(len(names)) if i != j]
                 results = problem.test.test_many([names[i] for i in others], problem.target, given=[name])
-                nearness[others, j] = -_information(problem, results)
+                nearness[others, j] = comparable(-_information(problem, results))
             elif j + 1 < len(names):
-                nearness[j, j + 1 :] = _information(problem, problem.test.test_many(names[j + 1 :], name))
+                results = problem.test.test_many(names[j + 1 :], name)
+                nearness[j, j + 1 :] = comparable(_information(problem, results))
                 nearness[j + 1 :, j] = nearness[j, j + 1 :]
         np.fill_diagonal(nearness, -np.inf)
         return nearness
 
-    def _nearest(self, nearness: np.ndarray, left: np.ndarray) -> list[int]:
-        """Return the k nearest features of those left, ties by table order."""
-        others = np.flatnonzero(left & np.isfinite(nearness))
-        return others[np.argsort(-comparable(nearness[others]), kind="stable")[: self.k]].tolist()
+    def _nearest(self, nearness: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """Return the k nearest features of those left, the first on ties; -1 for each that there is not."""
+        values, found = np.where(left & np.isfinite(nearness), nearness, -np.inf), np.full(self.k, -1)
+        for at in range(self.k):  # a few times over all, where sorting would look at them many times
+            best = int(values.argmax())
+            if values[best] == -np.inf:
+                break
+            found[at], values[best] = best, -np.inf
+        return found
 
 
 def _information(problem: Problem, results: Iterable[CIResult] | CIResults) -> np.ndarray:

@@ -12,6 +12,7 @@ from ...config.identifiers import TestOnRows
 from ...config.typed import Config
 from ...data.raw import max_memory
 from ...data.storage import MOST_CELLS, MOST_CELLS_SPARSE
+from ...selectors.causal.koller_sahami import MOST_IN_PAIRS
 from ..grain import Grains
 from ..peek import Facts
 from .cost import (
@@ -48,6 +49,8 @@ OTHER_MEMORY = (320, 40, 30, 700)
 ARRAY_CELL, MATRIX_CELL, ROW = 24, 10, 500
 #: Work that makes a sparse table one dense matrix.
 MATRICES = ("near-rows", "fits", "fits-of-each")
+#: Bytes per pair of features, of the work that keeps all pairs.
+PAIR = 8
 #: Most features of a set that models are trained on, as a rule.
 CHOSEN = 1_000
 #: Members of a blanket, as a rule.
@@ -205,6 +208,8 @@ def memory_mb(
         held = read / 8 if is_sparse else 0.0
     elif is_sparse and work in MATRICES:
         held = MATRIX_CELL * facts.n_rows * facts.n_features
+    elif work == "pairs":
+        held = PAIR * min(facts.n_features, MOST_IN_PAIRS) ** 2
     if stage == "table" and not is_text:
         dense = ARRAY_CELL
     held += (stored if is_sparse else dense) * cells + feature * n_features + ROW * facts.n_rows
