@@ -6,6 +6,7 @@ grow a few data sets at a time. With --page, docs/all-methods.md is renewed from
 
 from __future__ import annotations
 
+import json
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import yaml
 from in_parts import folder_of
 from over_data_sets import apart, beside, facts, foretold, one_of_each, with_earlier
@@ -91,8 +91,9 @@ def scores_of(tables: Path, run: Path) -> pd.DataFrame:
     found["n_searches"] = found["dataset"].map(statuses.groupby("dataset")["split"].nunique())
     found["seconds"] = found.pop("selection_seconds") / found["n_searches"]
     d = found[found["selector"] == "all"].groupby("dataset")["n_features"].first()
-    n = {name: pq.read_metadata(run / "data" / name / "table.parquet").num_rows for name in set(found["dataset"])}
-    return found.assign(status=found["status"].fillna("ok"), d=found["dataset"].map(d), n=found["dataset"].map(n))
+    cards = {name: (run / "data" / name / "card.json").read_text(encoding="utf-8") for name in set(found["dataset"])}
+    n = found["dataset"].map({name: json.loads(card)["n_rows"] for name, card in cards.items()})
+    return found.assign(status=found["status"].fillna("ok"), d=found["dataset"].map(d), n=n)
 
 
 def run_of(raw: pd.DataFrame) -> str:
