@@ -78,7 +78,7 @@ class KollerSahami(Method):
         """Remove the feature of least information, and renew what depended on it, until `n_features` are left."""
         names, left = list(problem.features), np.ones(len(problem.features), dtype=bool)
         nearness = self._nearness(problem)
-        nearest = np.full((len(names), self.k), -1)
+        nearest = np.full((len(names), min(self.k, len(names))), -1)
         found: dict[int, CIResult] = {}
         lost = np.full(len(names), np.inf)
         stale = list(range(len(names)))
@@ -91,7 +91,7 @@ class KollerSahami(Method):
 
         while True:
             for i in stale:
-                nearest[i] = self._nearest(nearness[i], left)
+                nearest[i] = _nearest(nearness[i], left, nearest.shape[1])
                 found[i] = problem.test.test(names[i], problem.target, given=given(i))
                 lost[i] = _information(problem, [found[i]])[0]
             if left.sum() <= self.n_features:
@@ -127,15 +127,16 @@ class KollerSahami(Method):
         np.fill_diagonal(nearness, -np.inf)
         return nearness
 
-    def _nearest(self, nearness: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Return the k nearest features of those left, the first on ties; -1 for each that there is not."""
-        values, found = np.where(left & np.isfinite(nearness), nearness, -np.inf), np.full(self.k, -1)
-        for at in range(self.k):  # a few times over all, where sorting would look at them many times
-            best = int(values.argmax())
-            if values[best] == -np.inf:
-                break
-            found[at], values[best] = best, -np.inf
-        return found
+
+def _nearest(nearness: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
+    """Return the k nearest features of those left, the first on ties; -1 for each that there is not."""
+    values, found = np.where(left & np.isfinite(nearness), nearness, -np.inf), np.full(k, -1)
+    for at in range(k):  # a few times over all, where sorting would look at them many times
+        best = int(values.argmax())
+        if values[best] == -np.inf:
+            break
+        found[at], values[best] = best, -np.inf
+    return found
 
 
 def _information(problem: Problem, results: Iterable[CIResult] | CIResults) -> np.ndarray:
