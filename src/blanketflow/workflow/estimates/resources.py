@@ -47,6 +47,8 @@ MEMORY = {
 OTHER_MEMORY = (320, 40, 30, 700)
 #: Bytes per cell of reading an array, of a dense matrix made of a sparse table, and per row: its splits and repeats.
 ARRAY_CELL, MATRIX_CELL, ROW = 24, 10, 500
+#: The stages that do the work of a method, as its card names it.
+SEARCHES = ("grow", "shrink", "grow_shrink")
 #: Work that makes a sparse table one dense matrix.
 MATRICES = ("near-rows", "fits", "fits-of-each")
 #: Bytes per pair of features, of the work that keeps all pairs.
@@ -206,9 +208,9 @@ def memory_mb(
         read = min(places, MOST_CELLS_SPARSE if is_sparse else MOST_CELLS)
         cells *= read / places
         held = read / 8 if is_sparse else 0.0
-    elif is_sparse and work in MATRICES:
+    elif stage in SEARCHES and is_sparse and work in MATRICES:
         held = MATRIX_CELL * facts.n_rows * facts.n_features
-    elif work == "pairs":
+    elif stage in SEARCHES and work == "pairs":
         held = PAIR * min(facts.n_features, MOST_IN_PAIRS) ** 2
     if stage == "table" and not is_text:
         dense = ARRAY_CELL
