@@ -1,4 +1,4 @@
-"""Which config a command takes when none is named: config.yaml, or the only config in the folder."""
+"""Which config a command takes when none is named, and a config that is named without its option."""
 
 from __future__ import annotations
 
