@@ -1,5 +1,7 @@
 """dCRT against a literal conditional randomisation test, and against one lasso for each feature."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,8 +128,17 @@ def test_the_linear_law_is_that_of_the_shrunken_correlations(n):
         own, others = np.flatnonzero(owners == owner), np.flatnonzero(owners != owner)
         weights = np.linalg.solve(correlations[np.ix_(others, others)], correlations[np.ix_(others, own)])
         assert left[:, own] == pytest.approx(X[:, own] - X[:, others] @ weights)
-        block = covariances[np.ix_(own, own)]
-        assert block == pytest.approx(left[:, own].T @ left[:, own] / n)
+        assert covariances[owner] == pytest.approx(left[:, own].T @ left[:, own] / n)
+
+
+def test_no_memory_of_all_pairs_of_columns_is_taken():
+    X = np.random.default_rng(3).normal(size=(10, 2000))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    tracemalloc.start()
+    left_of_features(X, np.arange(2000))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * 2000**2 / 4
 
 
 def test_p_values_are_uniform_under_the_known_law_whatever_the_target_is():

@@ -28,7 +28,7 @@ SMALLEST_SHARE = 1e-8
 
 def left_of_features(
     columns: np.ndarray, owners: np.ndarray, correlations: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """Return what the linear law of all other features leaves of each column, (n, m), and its covariances.
 
     Parameters
@@ -43,18 +43,17 @@ def left_of_features(
     Returns
     -------
     left : ndarray of shape (n, m)
-    covariances : ndarray of shape (m, m)
-        Blocks of one feature's columns given all others, 0 elsewhere: those of the law if it is known, else those of
-        the rows.
+    covariances : dict
+        By feature, those of its k columns given all others, (k, k): of the law if it is known, else of the rows.
     """
     precision, products = _precision(columns, correlations)
-    left, covariances = np.empty_like(columns), np.zeros((len(owners), len(owners)))
-    for owner in np.unique(owners):
+    left, covariances = np.empty_like(columns), {}
+    for owner in np.unique(owners).tolist():
         own = np.flatnonzero(owners == owner)
         inverse = np.linalg.inv(precision(own))
         left[:, own] = products[:, own] @ inverse
         rows = left[:, own]
-        covariances[np.ix_(own, own)] = rows.T @ rows / len(rows) if correlations is None else inverse
+        covariances[owner] = rows.T @ rows / len(rows) if correlations is None else inverse
     return left, covariances
 
 
@@ -157,7 +156,7 @@ def dcrt_p_values(
                 waiting.remove(feature)
                 continue
             least[feature] = error
-            covariance, of_target = covariances[np.ix_(own, own)], r.T @ r
+            covariance, of_target = covariances[feature], r.T @ r
             if np.diag(covariance).min() < SMALLEST_SHARE or np.diag(of_target).min() <= SMALLEST_SHARE * n:
                 continue
             products = left[:, own].T @ r
