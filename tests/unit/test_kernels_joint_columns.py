@@ -1,5 +1,8 @@
 """Sets of columns coded at once, against columns of tuples made one row at a time."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -58,3 +61,15 @@ def test_tests_of_sets_equal_tests_of_joint_columns(monkeypatch, kind, codes_at_
         for i, result in enumerate(found):
             wanted = joint.test(3 + i, 0, given)
             np.testing.assert_allclose(result, wanted, rtol=1e-12)
+
+
+def test_codes_of_sets_are_gone_when_nobody_has_them():
+    X = levels_of(np.random.default_rng(4), 20)
+    joint = JointColumns(CodedColumns(20, X.shape[1], lambda i: (X[:, i], LEVELS[i])), SETS)
+    found = weakref.ref(joint)
+    gc.disable()  # a cycle would keep them
+    try:
+        del joint
+        assert found() is None
+    finally:
+        gc.enable()

@@ -97,7 +97,8 @@ class JointColumns(CodedColumns):
     def __init__(self, columns: CodedColumns, sets: Sequence[tuple[int, ...]]) -> None:
         from ..kernels.joint_columns import join_columns
 
-        super().__init__(columns.n_rows, len(sets), lambda i: (self.codes(i), int(self.n_levels[i])))
+        # A closure over self would be a cycle: searches that test millions of sets would wait for its collection.
+        super().__init__(columns.n_rows, len(sets), _is_coded)
         members = np.fromiter(chain.from_iterable(sets), dtype=np.int32)
         set_start = np.zeros(len(sets) + 1, dtype=np.int64)
         np.cumsum([len(one) for one in sets], out=set_start[1:])
@@ -106,6 +107,10 @@ class JointColumns(CodedColumns):
             members, set_start, columns.rows, columns.level_start, columns.first_level, columns.n_levels, self.n_rows
         )
         self._coded.update(range(len(sets)))
+
+
+def _is_coded(position: int) -> tuple[np.ndarray, int]:
+    raise IndexError(f"there is no set at {position}: all sets are coded")
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:
