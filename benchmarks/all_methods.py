@@ -129,7 +129,7 @@ def methods(found: pd.DataFrame, title: str) -> str:
     """Return the table of all selectors."""
     models = list(found.columns[: found.columns.get_loc("rank")])
     heads = ("method", "mean rank", *(f"by {model}" for model in models), f"mean {title}", "features kept")
-    heads += ("stability", "seconds a search, median", "data sets without an answer")
+    heads += ("stability", "seconds a search, median", "data sets not searched to the end")
     lines = [row(*heads), row(*["---"] * len(heads))]
     for name, one in found.iterrows():
         ranks = (f"{one[column]:.1f}" for column in ("rank", *models))
