@@ -61,11 +61,11 @@ def renew(raw: pd.DataFrame) -> None:
 
 
 def guessed(once: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores with that of `none` where a selector has no answer, since models can only guess then."""
+    """Return the scores with that of `none` for the splits on which a selector has no answer: models can only guess."""
     keys = ["dataset", "model"]
     none = once[once["selector"] == "none"].set_index(keys)["mean"]
     guesses = pd.Series(none.reindex(pd.MultiIndex.from_frame(once[keys])).to_numpy(), once.index)
-    return once.assign(mean=once["mean"].fillna(guesses))
+    return once.assign(mean=once["mean"].fillna(0.0) * once["answered"] + guesses * (1.0 - once["answered"]))
 
 
 def folders() -> Iterator[tuple[Path, Path]]:
@@ -79,16 +79,19 @@ def folders() -> Iterator[tuple[Path, Path]]:
 def scores_of(tables: Path, run: Path) -> pd.DataFrame:
     """Return one row per data set, selector and model: score, features kept, CPU seconds, stability and status.
 
-    The seconds are those of a search, of which there are `n_searches`.
+    `answered` is the share of the splits with an answer. The seconds are those of a search that has one, of which there
+    are `n_searches`, on all rows, too, where that was asked for.
     """
     named = ("scores", "runtime", "stability", "statuses")
     scores, runtime, stability, statuses = (pd.read_parquet(tables / f"{name}.parquet") for name in named)
     pair = ["dataset", "selector"]
     ended = statuses[~statuses["status"].isin(("ok", "unreliable"))].drop_duplicates(pair)[[*pair, "status"]]
-    found = scores.loc[scores["metric"].isin(KINDS), [*pair, "metric", "model", "mean", "n_features"]]
+    found = scores.loc[scores["metric"].isin(KINDS), [*pair, "metric", "model", "mean", "n_features", "n_splits"]]
     for other in (runtime[[*pair, "selection_seconds"]], stability[[*pair, "stability"]], ended):
         found = found.merge(other, how="left")
-    found["n_searches"] = found["dataset"].map(statuses.groupby("dataset")["split"].nunique())
+    n_splits, n_answers = found["n_splits"].max(), found.pop("n_splits")
+    found["answered"] = n_answers / n_splits
+    found["n_searches"] = found["dataset"].map(statuses.groupby("dataset")["split"].nunique()) - n_splits + n_answers
     found["seconds"] = found.pop("selection_seconds") / found["n_searches"]
     d = found[found["selector"] == "all"].groupby("dataset")["n_features"].first()
     cards = {name: (run / "data" / name / "card.json").read_text(encoding="utf-8") for name in set(found["dataset"])}

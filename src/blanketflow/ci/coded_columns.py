@@ -98,7 +98,7 @@ class JointColumns(CodedColumns):
         from ..kernels.joint_columns import join_columns
 
         # A closure over self would be a cycle: searches that test millions of sets would wait for its collection.
-        super().__init__(columns.n_rows, len(sets), _is_coded)
+        super().__init__(columns.n_rows, len(sets), _nothing_to_code)
         members = np.fromiter(chain.from_iterable(sets), dtype=np.int32)
         set_start = np.zeros(len(sets) + 1, dtype=np.int64)
         np.cumsum([len(one) for one in sets], out=set_start[1:])
@@ -109,7 +109,7 @@ class JointColumns(CodedColumns):
         self._coded.update(range(len(sets)))
 
 
-def _is_coded(position: int) -> tuple[np.ndarray, int]:
+def _nothing_to_code(position: int) -> tuple[np.ndarray, int]:
     raise IndexError(f"there is no set at {position}: all sets are coded")
 
 
