@@ -83,9 +83,9 @@ def beginning(names: Sequence[str], n: int, included: Sequence[str]) -> list[str
     >>> beginning(["a", "b", "c", "d"], 2, ["d"]), beginning(["a", "b"], 2, ["z"])
     (['a', 'd'], ['a'])
     """
-    n_others = max(0, n - len(included))
-    others = [name for name in names if name not in included][:n_others]
-    return [name for name in names if name in included or name in others]
+    kept, n_others = set(included), max(0, n - len(included))
+    kept.update([name for name in names if name not in kept][:n_others])
+    return [name for name in names if name in kept]
 
 
 def heaviest_first(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ...core.cards import Card
-from ...search.greedy_ranking import Known
-from .information import InformationFilter
+from ...search.greedy_ranking import DECIMALS, Pick
+from ..base import Problem
+from .information import InformationRanking, included_first, relevance_of
 
 
 @dataclass
-class MIM(InformationFilter):
+class MIM(InformationRanking):
     """Rank features by I(X;T), each by itself.
 
     Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by column order. Mutual
@@ -41,6 +43,9 @@ class MIM(InformationFilter):
         cost="d mutual informations",
     )
 
-    def criterion(self, known: Known) -> np.ndarray:
-        """Return I(X;T)."""
-        return known.relevance
+    def picks(self, problem: Problem, n_features: int) -> Iterator[Pick]:
+        """Give the features in the order of I(X;T), which no ranked feature changes: they are sorted once."""
+        relevance, first = np.round(relevance_of(problem), DECIMALS), included_first(problem)
+        in_order = np.argsort(-relevance, kind="stable")
+        for index in [*first, *in_order[~np.isin(in_order, first)].tolist()][:n_features]:
+            yield Pick(index, float(relevance[index]))
