@@ -129,13 +129,14 @@ class Judge:
         train, held_out = this.train, this.held_out
         blocks = [self.whole.design.blocks[j] for j in chosen]
         columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
-        X, y = self.whole.design.matrix[:, columns], self.whole.y
+        X, y = self.whole.design.matrix, self.whole.y
+        X = X if len(columns) == X.shape[1] else X[:, columns]  # of a wide table, a copy takes long
+        taught, asked = (X[rows] if len(columns) else np.zeros((len(rows), 1)) for rows in (train, held_out))
         found = []
         for name, model in self.panel.items():
             self.whole.check_time()
             estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
-            estimator.fit(X[train] if len(columns) else np.zeros((len(train), 1)), y[train])
-            asked = X[held_out] if len(columns) else np.zeros((len(held_out), 1))
+            estimator.fit(taught, y[train])
             found.append(self._loss(estimator, asked, y[train], y[held_out]))
             if not len(columns):
                 return np.stack(found * len(self.panel))

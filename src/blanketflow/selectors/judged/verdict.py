@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.spread import standardised
 from ...core.table import Table
 from ...search.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
@@ -16,6 +17,8 @@ from .judged_round import ALL, NONE
 MOST_NAMED, MOST_STAND_INS = 12, 3
 #: Correlation from which a feature can stand in for another.
 STANDS_IN = 0.9
+#: Columns that are correlated at once.
+BLOCK = 1000
 
 
 def verdict(
@@ -144,23 +147,14 @@ def stand_ins(features: Table, kept: Sequence[str]) -> dict[str, str]:
 
     The absolute correlation of the two columns is at least `STANDS_IN`; labels of more than two levels have none.
     """
-    numbers = [c for c in features.columns if len(c.levels) <= 2]
-    names = [c.name for c in numbers]
-    others = [name for name in names if name not in set(kept)]
-    found: dict[str, str] = {}
-    if not others:
-        return found
-    X = _standardised(np.column_stack([features[name].numbers() for name in others]))
-    for name in [name for name in kept if name in set(names)][:MOST_NAMED]:
-        r = np.abs(X.T @ _standardised(features[name].numbers()[:, np.newaxis]))[:, 0] / features.n_rows
-        best = int(np.argmax(np.round(r, 9)))
-        if r[best] >= STANDS_IN:
-            found[name] = others[best]
-    return found
-
-
-def _standardised(X: np.ndarray) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        centred = X - X.mean(axis=0)
-        deviation = centred.std(axis=0)
-    return np.where(np.isfinite(centred) & (deviation > 0), centred / np.where(deviation > 0, deviation, 1.0), 0.0)
+    numbers = [c.name for c in features.columns if len(c.levels) <= 2]
+    names, chosen = set(numbers), set(kept)
+    own = [name for name in kept if name in names][:MOST_NAMED]
+    others = [name for name in numbers if name not in chosen]
+    if not (own and others):
+        return {}
+    wanted, blocks = standardised(features.matrix(own).T), range(0, len(others), BLOCK)
+    found = [wanted @ standardised(features.matrix(others[start : start + BLOCK]).T).T for start in blocks]
+    r = np.abs(np.concatenate(found, axis=1))
+    best = np.round(r, 9).argmax(axis=1).tolist()
+    return {name: others[j] for name, j, of in zip(own, best, r, strict=True) if of[j] >= STANDS_IN}
