@@ -214,7 +214,9 @@ def test_fewer_features_that_may_do_as_well_are_said():
     assert "cannot be decided with these 60 rows, so more were kept." in said
 
 
-def test_what_can_stand_in_is_said():
+@pytest.mark.parametrize("block", [1, 2, 1000])
+def test_what_can_stand_in_is_said(monkeypatch, block):
+    monkeypatch.setattr("blanketflow.selectors.judged.verdict.BLOCK", block)
     X, _ = planted()
     X["copy"], X["label"] = -3 * X["strong"] + 1e-3 * X["noise0"], np.where(X["other"] > 0, "up", "down")
     assert stand_ins(as_table(X), ["strong", "label", "noise1"]) == {"strong": "copy"}
