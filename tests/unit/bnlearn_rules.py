@@ -49,7 +49,8 @@ RULES = {
     ),
     "all candidates": (
         "at the end, tests members given subsets of all candidates, including those that have just left",
-        "tests them given subsets of the remaining ones, small subsets first",
+        "tests them given subsets of the remaining ones, small subsets first; of columns that separate each other, one "
+        "stays",
     ),
 }
 
@@ -184,10 +185,18 @@ def eliminate(target, candidates, theirs):
     """Take out candidates that a subset of others separates from the target."""
     if "all candidates" in theirs:
         return [x for x in candidates if not target.is_separable(x, subsets(without(candidates, x)))]
-    staying = list(candidates)
+    staying, removed = list(candidates), {}
+
+    def leans(x, on):
+        """Whether a column left thanks to another, or thanks to one that did."""
+        return any(z == on or leans(z, on) for z in removed.get(x, ()))
+
     for size in range(len(candidates)):
-        level = list(staying)
-        staying = [x for x in level if not target.is_separable(x, combinations(without(level, x), size))]
+        for given in list(combinations(staying, size)):
+            for x in list(staying):
+                if x not in given and not target.depends(x, given) and not any(leans(z, x) for z in given):
+                    staying.remove(x)
+                    removed[x] = given
     return staying
 
 

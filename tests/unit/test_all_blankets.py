@@ -127,8 +127,8 @@ def test_processes_find_the_same_and_search_from_no_column_twice(name):
     assert list(together) == list(alone) and together.statuses == alone.statuses
     assert all(together[target] == alone[target] for target in alone)
     assert all(together.found[target] == alone.found[target] for target in alone)
-    # Twice as many where each process needs nearly all columns.
-    assert name == "iamb" or together.n_tests < 1.4 * alone.n_tests
+    # Twice as many where each process needs nearly all columns. Searches without stand-ins are not shared.
+    assert name == "iamb" or together.n_tests < 1.8 * alone.n_tests
 
 
 def test_processes_search_from_groups_of_features_too():

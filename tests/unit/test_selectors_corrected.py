@@ -92,14 +92,21 @@ def test_by_hand_the_largest_p_value_of_each_member_is_corrected(method, correct
         assert p_values["c"] == 0.045
 
 
+def is_separated_by_stand_ins(pairs, answer, asked, alpha=0.2):
+    """Whether a set separates neighbours all the same: by columns that were removed thanks to one of them."""
+    return any(answer(*q) > alpha for x, y in pairs for q in asked if {q[0], q[1]} == {x, y})
+
+
 @pytest.mark.parametrize("correction", ["bh", "by", "bonferroni"])
 @pytest.mark.parametrize("method", BY_LARGEST)
 def test_members_are_those_whose_largest_p_value_of_all_tests_made_is_rejected(method, correction):
     left = 0
-    for seed in range(12):
-        problem, _ = question(drawn(seed))
-        plain = kept(run_problem(METHODS[method](alpha=0.2), problem))
+    for seed in range(100):
         problem, asked = question(answer := drawn(seed))
+        plain = kept(run_problem(METHODS[method](alpha=0.2), problem))
+        if is_separated_by_stand_ins([(x, "y") for x in plain], answer, asked):
+            continue
+        problem, asked = question(answer)
         found = kept(run_problem(METHODS[method](alpha=0.2, correction=correction), problem))
         largest = {x: max(answer(*q) for q in asked if {q[0], q[1]} == {x, "y"}) for x in plain}
         assert found == literally_rejected(largest, 4, 0.2, correction)
@@ -117,9 +124,13 @@ BY_LINKS = ["hiton-mb", "mmmb", "pcmb", "ipc-mb"]
 @pytest.mark.parametrize("method", BY_LINKS)
 def test_a_spouse_is_as_sure_as_the_weakest_of_its_test_the_childs_link_and_its_own(method, correction):
     n_spouses, left = 0, 0
-    for seed in range(25):
+    for seed in range(100):
         problem, asked = question(answer := drawn(seed, share_small=0.8), "abcde")
         plain = [decision for decision in run_problem(METHODS[method](alpha=0.2), problem).decisions if decision.kept]
+        spouses = [(member.feature, member.given[-1]) for member in plain if member.role == "spouse"]
+        near = [(member.feature, "y") for member in plain if member.role != "spouse"]
+        if is_separated_by_stand_ins([*near, *spouses], answer, asked):
+            continue
 
         def largest(x, y, answer=answer, asked=asked):
             return max(answer(*q) for q in asked if {q[0], q[1]} == {x, y})

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from types import MappingProxyType
 
 from ..ci.base import BoundTest
 from ..core.results import CIResult, CIResults
 from ..core.ties import BITS
+from .equivalent_information import leans_on
 from .sets_with_rows import sets_with_rows
 from .steps import PARENT_OR_CHILD, Step, step
 from .strength import is_dependent, separates, strength_of
@@ -23,12 +25,13 @@ class Neighbours:
 
     `weakest` has each member's weakest test, in order of admission; before a symmetry correction they may include
     descendants. `separating_sets` has for each other column a set given which it was independent, and `removals` the
-    removals of admitted columns, in order.
+    removals of admitted columns, in order. Columns that are `staying` are separated, too, but never removed.
     """
 
     weakest: dict[str, WeakestTest] = field(default_factory=dict)
     separating_sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     removals: list[Step] = field(default_factory=list)
+    staying: Collection[str] = ()
 
     @cached_property
     def members(self) -> list[Step]:
@@ -134,16 +137,20 @@ def find_separating_set(
     max_k: int | None,
     including: Sequence[str] = (),
     weakest: WeakestTest | None = None,
+    separating_sets: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> tuple[CIResult, tuple[str, ...]] | None:
     """Return the first set given which a feature is independent of the target, with that test; None if there is none.
 
     Sets are drawn from `others`; the columns `including` are in every set too. `weakest` is updated by every test that
-    finds dependence.
+    finds dependence. Sets with a column that was removed thanks to the feature, by its set among the `separating_sets`,
+    do not count.
     """
     for given, _ in askable_sets(test, target, [feature], lambda: others, max_k, including):
         result = test.test(feature, target, given=given)
         if separates(test, result, alpha):
-            return result, given
+            if not leans_on(given, feature, separating_sets):
+                return result, given
+            continue
         if weakest is not None and is_dependent(test, result, alpha):
             weakest.see(result, given)
     return None

@@ -16,6 +16,7 @@ from itertools import compress, repeat
 import numpy as np
 
 from ..ci.base import BoundTest
+from .equivalent_information import leans_on
 from .neighbours import Neighbours, WeakestTest, askable_sets, telling_results
 from .sets_with_rows import RoomGivenOne
 from .steps import PARENT_OR_CHILD, step
@@ -38,7 +39,7 @@ def level_wise_neighbours(
     The members are a superset of the parents and children, with exact tests, faithful data and no limit on conditioning
     sets.
     """
-    found = Neighbours()
+    found = Neighbours(staying=staying)
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     members = dict.fromkeys(weakest)
     eliminate(test, target, members, alpha, max_k, weakest, found, staying=staying, tiers=tiers)
@@ -89,8 +90,9 @@ def eliminate(
     """Remove members that others separate from the target, level by level of the size of the conditioning set.
 
     The sets of a level are drawn from the members at the start of the level, so that the order of the members does not
-    matter. All remaining members are tested together given one set. Members that small sets separate are removed before
-    large sets are drawn.
+    matter, but for columns with the same information: one that was removed within the level does not remove those that
+    it leans on. All remaining members are tested together given one set. Members that small sets separate are removed
+    before large sets are drawn.
 
     `members`, in order, are changed in place; tests and removals are recorded in `weakest` and `found`. The members
     `including` are in every conditioning set, because sets without them were tried before; they are not tested
@@ -104,6 +106,8 @@ def eliminate(
         results = test.test_many(asked, target, given=given)
         for member, result in telling_results(asked, results, weakest, alpha):
             if separates(test, result, alpha):
+                if leans_on(given, member, found.separating_sets, staying):
+                    continue
                 if member not in staying:
                     del members[member]
                     found.removals.append(step(member, result, given, kept=False, role=PARENT_OR_CHILD))
@@ -134,7 +138,7 @@ def grow_neighbours(
     admission, else only at the end. The members are a superset of the parents and children, with exact tests, faithful
     data and no limit on conditioning sets.
     """
-    found = Neighbours()
+    found = Neighbours(staying=staying)
     weakest = marginally_dependent(test, target, columns, alpha, found, staying)
     rank = {column: tests.strength for column, tests in weakest.items()}
     waiting, members = dict.fromkeys(weakest), dict[str, None]()

@@ -20,7 +20,8 @@ PC_GUARANTEE = (
     'superset of them without the symmetry correction; with correction and symmetry "and", false discovery rate at '
     "most alpha in one search (by; bh if p-values are independent or positively dependent), if p-values are valid and "
     "a tested set separates every feature that is no parent or child, as on faithful data if no parent or child is "
-    "missed and max_k does not bind; nothing is proved for finite samples, where some are missed"
+    "missed, none is taken to say the same as another, and max_k does not bind; nothing is proved for finite samples, "
+    "where some are missed"
 )
 CORRECTION_REFERENCE = (
     "Correction: Tsamardinos, Brown (2008) Bounding the false discovery rate in local Bayesian network learning, "

@@ -11,6 +11,7 @@ from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_by_subsets
+from ...search.equivalent_information import leans_on, stand_ins
 from ...search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import separates
 from ..base import Method, Problem
@@ -80,7 +81,7 @@ class IAMBnPC(Method):
         skeleton = find_skeleton(test, [*names, target], self.alpha, self.max_k)
         opened = skeleton.opened_by_colliders(target)
         for feature in names:
-            given = skeleton.separating_sets.get(frozenset((target, feature)), ())
+            given = skeleton.separating_sets[target].get(feature, ())
             role = PARENT_OR_CHILD
             if feature in opened:
                 given, role = (*(z for z in given if z != opened[feature]), opened[feature]), SPOUSE
@@ -90,17 +91,17 @@ class IAMBnPC(Method):
 
 
 class Skeleton:
-    """An undirected graph of columns (`adjacent`) and, for each pair without an edge, the set that separated it."""
+    """An undirected graph of columns: `adjacent`, and by column the sets that separated others from it."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.adjacent = {column: [other for other in columns if other != column] for column in columns}
-        self.separating_sets: dict[frozenset[str], tuple[str, ...]] = {}
+        self.separating_sets: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in columns}
 
     def separate(self, x: str, y: str, given: tuple[str, ...]) -> None:
         """Remove the edge between two columns."""
-        self.adjacent[x].remove(y)
-        self.adjacent[y].remove(x)
-        self.separating_sets[frozenset((x, y))] = given
+        for one, other in ((x, y), (y, x)):
+            self.adjacent[one].remove(other)
+            self.separating_sets[one][other] = given
 
     def opened_by_colliders(self, column: str) -> dict[str, str]:
         """Return each column two edges away that the middle column did not separate, with that middle, a collider."""
@@ -109,7 +110,7 @@ class Skeleton:
             for other in self.adjacent[middle]:
                 if other == column or other in self.adjacent[column] or other in opened:
                     continue
-                if middle not in self.separating_sets[frozenset((column, other))]:
+                if middle not in self.separating_sets[column][other]:
                     opened[other] = middle
         return opened
 
@@ -118,7 +119,7 @@ def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: 
     """Find the skeleton level by level, as the PC algorithm does.
 
     A level's conditioning sets are drawn from a column's neighbours at the start of the level, so that the order of the
-    columns does not matter.
+    columns does not matter. Of columns with the same information about another, one stays its neighbour.
 
     References
     ----------
@@ -133,7 +134,16 @@ def find_skeleton(test: BoundTest, columns: Sequence[str], alpha: float, max_k: 
             for given in combinations(level[x], size):
                 asked = test.answerable([y for y in skeleton.adjacent[x] if y not in given], x, given)
                 for y, result in zip(asked, test.test_many(asked, x, given=given) if asked else (), strict=True):
-                    if separates(test, result, alpha):
+                    if separates(test, result, alpha) and not _is_circular(test, skeleton, x, y, given, alpha):
                         skeleton.separate(x, y, given)
         size += 1
     return skeleton
+
+
+def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tuple[str, ...], alpha: float) -> bool:
+    """Return whether a set of neighbours of X separates it from Y by columns that left X or Y thanks to the other.
+
+    From X they left in the same level. From Y they may have left rightly: it is tested whether they say the same as X.
+    """
+    removed = skeleton.separating_sets
+    return leans_on(given, y, removed[x]) or bool(stand_ins(test, x, y, given, removed[y], alpha))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from ...ci.base import BoundTest
 from ...ci.tally import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
+from ...search.equivalent_information import stand_ins
 from ...search.neighbours import FindNeighbours, Neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent
@@ -50,6 +51,7 @@ def neighbourhoods(
     return problem.shared[key]
 
 
+K, V = TypeVar("K", bound=Hashable), TypeVar("V")
 #: By column, the result of its own search and its tests.
 Found = dict[str, tuple[Neighbours, Count]]
 
@@ -97,6 +99,9 @@ class Neighbourhoods:
     `columns` are all columns, including the target, in table order. `max_k` is the largest conditioning set of the
     search; the test for a spouse adds one. With the symmetry ``and`` X and T are neighbours if each one's search finds
     the other, with ``or`` if either does (then every column is searched), and with ``none`` if T's own search finds X.
+
+    Of columns with the same information about T, T's search keeps one, X, and removes the others given X. X's own
+    search would lose T by them in turn. It is then repeated without them: see `around`.
     """
 
     def __init__(
@@ -112,6 +117,8 @@ class Neighbourhoods:
         self.test, self.columns, self.find = test, list(columns), find
         self.alpha, self.max_k, self.symmetry, self.tiers = alpha, max_k, symmetry, tiers
         self.known: Found = {}
+        self._separated: dict[tuple[str, str, frozenset[str]], tuple[frozenset[str], Count]] = {}
+        self._without: dict[frozenset[str], Neighbourhoods] = {}
 
     def know(self, found: Found) -> None:
         """Take the results of columns' own searches as known."""
@@ -119,17 +126,20 @@ class Neighbourhoods:
 
     def found(self, column: str) -> Neighbours:
         """Return the result of a column's own search; its tests count for whoever asks."""
+        others = [other for other in self.columns if other != column]
+        return self._once(self.known, column, lambda: self.find(self.test, column, others, self.alpha, self.max_k))
+
+    def _once(self, known: dict[K, tuple[V, Count]], key: K, search: Callable[[], V]) -> V:
+        """Return what a search found, which is made once; its tests count for whoever asks."""
         tally = self.test.tally
-        if column not in self.known:
-            others = [other for other in self.columns if other != column]
+        if key not in known:
             self.test.tally = Tally()
             try:
-                found = self.find(self.test, column, others, self.alpha, self.max_k)
-                self.known[column] = found, self.test.tally.all
+                known[key] = search(), self.test.tally.all
             finally:
                 self.test.tally = tally
-        found, count = self.known[column]
-        tally.include((self, column), count)
+        found, count = known[key]
+        tally.include((self, key), count)
         return found
 
     def parents_and_children(self, column: str) -> list[Step]:
@@ -138,7 +148,7 @@ class Neighbourhoods:
         if self.symmetry == "none":
             return members
         if self.symmetry == "and":
-            return [member for member in members if column in self.found(member.feature).weakest]
+            return [member for member in members if self._seen_from(member.feature, column)]
         held = {member.feature for member in members}
         others = (other for other in self.columns if other != column and other not in held)
         return members + [member for other in others for member in self._seen_from(other, column)]
@@ -162,10 +172,38 @@ class Neighbourhoods:
         removals = []
         for member in self.found(column).members:
             if member.feature not in kept:
-                given = self.found(member.feature).separating_sets.get(column, ())
+                near = self.around(member.feature, column)
+                given = near.found(member.feature).separating_sets.get(column, ())
                 result = self.test.test(column, member.feature, given=given)  # the direction that decided
                 removals.append(step(member.feature, result, given, kept=False, role=PARENT_OR_CHILD))
         return removals
+
+    def around(self, member: str, column: str) -> Neighbourhoods:
+        """Return the neighbourhoods in which a member of a column's neighbours is looked at from its own side.
+
+        They are these, unless the member's own search separates the column by a set that leans on the member: by
+        columns that the column's own search removed thanks to the member. While that is so, stand-ins of the member
+        are left out of the table.
+        """
+        near, left_out, found = self, frozenset[str](), self.found(column)
+        while (given := near.found(member).separating_sets.get(column)) is not None:
+            search = partial(
+                stand_ins, self.test, member, column, given, found.separating_sets, self.alpha, found.staying, left_out
+            )
+            same = self._once(self._separated, (member, column, left_out), search)
+            if not same:
+                break
+            left_out |= same
+            near = self._without_columns(left_out)
+        return near
+
+    def _without_columns(self, left_out: frozenset[str]) -> Neighbourhoods:
+        if left_out not in self._without:
+            columns = [name for name in self.columns if name not in left_out]
+            self._without[left_out] = Neighbourhoods(
+                self.test, columns, self.find, self.alpha, self.max_k, self.symmetry, self.tiers
+            )
+        return self._without[left_out]
 
     def separating_set(self, column: str, other: str) -> tuple[str, ...] | None:
         """Return the set that separated two columns in the first one's search, else in the other's; else None."""
@@ -181,7 +219,7 @@ class Neighbourhoods:
         neighbours = [member.feature for member in self.parents_and_children(column)]
         near, spouses = frozenset(neighbours), dict[str, Step]()
         for child in (x for x in neighbours if may_be_child(x, column, self.tiers)):
-            for member in self.parents_and_children(child):
+            for member in self.around(child, column).parents_and_children(child):
                 other = member.feature
                 if other == column or other in near or other in spouses:
                     continue
@@ -198,7 +236,8 @@ class Neighbourhoods:
         near, weakest = {member.feature: member for member in self.with_weakest_tests(column)}, []
         for spouse in self.spouses(column):
             child = spouse.given[-1]
-            (link,) = (member for member in self.with_weakest_tests(child) if member.feature == spouse.feature)
+            links = self.around(child, column).with_weakest_tests(child)
+            (link,) = (member for member in links if member.feature == spouse.feature)
             tests = (spouse, near[child], link)
             found = min(tests, key=lambda s: comparable_number(s.importance))
             weakest.append(replace(found, feature=spouse.feature, role=SPOUSE))
@@ -206,5 +245,5 @@ class Neighbourhoods:
 
     def _seen_from(self, other: str, column: str) -> list[Step]:
         """Return the other column's admission of this one as this one's admission of the other."""
-        tests = self.found(other).weakest.get(column)
+        tests = self.around(other, column).found(other).weakest.get(column)
         return [] if tests is None else [tests.step(other)]

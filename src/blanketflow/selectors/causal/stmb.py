@@ -177,7 +177,16 @@ class Coexistence:
             if name == spouse:
                 continue
             others = [other for other in self.neighbours if other not in (name, spouse)]
-            separated = find_separating_set(self.test, self.target, name, others, self.alpha, self.max_k, [spouse])
+            separated = find_separating_set(
+                self.test,
+                self.target,
+                name,
+                others,
+                self.alpha,
+                self.max_k,
+                [spouse],
+                separating_sets=self.separating_sets,
+            )
             if separated:
                 result, given = separated
                 del self.neighbours[name]

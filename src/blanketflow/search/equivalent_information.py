@@ -1,0 +1,130 @@
+"""Columns with the same information about a target: separations that must not all count, and how they are told.
+
+Of two such columns each separates the other from the target. If both separations counted, both would be removed, and
+the information lost. Searches assume that this does not happen: where a distribution is faithful to a graph, or where
+it is positive everywhere, it does not.
+
+References
+----------
+Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, JMLR 14, 499-566.
+Lemeire, Meganck, Cartella, Liu (2012) Conservative independence-based causal structure learning in absence of adjacency
+faithfulness, International Journal of Approximate Reasoning 53(9), 1305-1325, doi:10.1016/j.ijar.2012.06.004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ..ci.base import BoundTest
+from .strength import is_dependent, separates
+
+
+def leans_on(
+    given: Iterable[str],
+    feature: str,
+    separating_sets: Mapping[str, Iterable[str]],
+    staying: Collection[str] = (),
+) -> bool:
+    """Return whether a set has a column that was removed thanks to a feature, directly or through others.
+
+    Such a set cannot remove the feature in turn.
+
+    Parameters
+    ----------
+    given : iterable of str
+        The columns of the set.
+    feature : str
+        The feature that may be removed.
+    separating_sets : mapping of str to iterable of str
+        For each column that was separated from the target the set that did it.
+    staying : collection of str
+        Columns that were separated and stay all the same. They lean on nothing.
+
+    Examples
+    --------
+    >>> removed = {"fahrenheit": ["celsius"], "rounded": ["fahrenheit"], "noise": []}
+    >>> leans_on(["rounded", "noise"], "celsius", removed), leans_on(["noise"], "celsius", removed)
+    (True, False)
+    """
+    waiting, seen = [column for column in given if column in separating_sets], set(staying)
+    while waiting:
+        column = waiting.pop()
+        if column in seen:
+            continue
+        seen.add(column)
+        for other in separating_sets[column]:
+            if other == feature:
+                return True
+            if other in separating_sets:
+                waiting.append(other)
+    return False
+
+
+def stand_ins(
+    test: BoundTest,
+    feature: str,
+    target: str,
+    given: Sequence[str],
+    separating_sets: Mapping[str, Sequence[str]],
+    alpha: float,
+    staying: Collection[str] = (),
+    known: Collection[str] = (),
+) -> frozenset[str]:
+    """Return the columns with the same information as a feature, if a set that separates it from a target leans on it.
+
+    A column is one of them if it separates the feature from the target as the feature separated it. So are the columns
+    of the set that lean on the feature, if only together they do: the target depends on the feature given the rest of
+    the set, but not on them given that and the feature. Both violate the intersection property of conditional
+    independence, which holds for d-separation, where there are none.
+
+    Costs nothing if the set does not lean on the feature; else one test for each column that does, and if none of these
+    separates it, one for each of the set.
+
+    Parameters
+    ----------
+    test : BoundTest
+        The test.
+    feature, target : str
+        The columns that a set separates.
+    given : sequence of str
+        That set.
+    separating_sets, staying
+        As in `leans_on`.
+    alpha : float
+        Significance level.
+    known : collection of str
+        Columns that are known to have it, which are not looked at.
+
+    Returns
+    -------
+    frozenset of str
+        Empty if the separation counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blanketflow.ci import get_ci_test
+    >>> a, noise = np.random.default_rng(0).normal(size=(2, 100))
+    >>> bound = get_ci_test("fisher-z").bind(np.column_stack([a, 2 * a + 1, a + noise]))
+    >>> sorted(stand_ins(bound, "x0", "x2", ["x1"], {"x1": ["x0"]}, 0.05))
+    ['x1']
+    """
+
+    def is_separated(x: str, *conditions: str) -> bool:
+        return separates(test, test.test(x, target, given=conditions), alpha)
+
+    leaning = [other for other in given if leans_on([other], feature, separating_sets, staying)]
+    if not leaning:
+        return frozenset()
+    found = set()
+    for other, removing in separating_sets.items():
+        if other not in known and leans_on([other], feature, separating_sets, staying):
+            rest = (z for z in removing if z != feature and not leans_on([z], feature, separating_sets, staying))
+            if is_separated(feature, *rest, other):
+                found.add(other)
+    if found:
+        return frozenset(found)
+    rest = [other for other in given if other not in leaning]
+    is_needed = is_dependent(test, test.test(feature, target, given=rest), alpha)
+    is_joint = is_needed and all(is_separated(other, *rest, feature) for other in leaning)
+    return frozenset(leaning if is_joint else ())
