@@ -24,7 +24,7 @@ def ranking(outcome):
 
 def backward_elimination(features, target, share):
     """Return features, the last to leave first, and the HSIC of the rest when each left."""
-    left, removed = list(features.columns), []
+    left, removed = sorted(features.columns, key=lambda column: column.name), []
     while len(left) > 1:
         scores = [full_hsic([c for c in left if c is not column], [target]) for column in left]
         count = max(1, round(share * len(left)))

@@ -34,7 +34,7 @@ def algorithm_1(features, target, k):
         return full_hsic([columns[name] for name in names], [column])
 
     relevance = {name: hsic([name], target) for name in columns}
-    S = sorted(columns, key=lambda name: (-relevance[name], list(columns).index(name)))
+    S = sorted(columns, key=lambda name: (-relevance[name], name))
     screens = []
     for feature in list(S):
         candidates, blanket = S[: S.index(feature)], []

@@ -81,14 +81,14 @@ def test_the_expected_cross_entropy_is_the_conditional_mutual_information_by_han
 
 
 def test_by_hand():
-    # t = a or b, copy is a, and coin tells nothing of anything.
-    a, b, coin = (np.tile(np.repeat([0, 1], n), 8 // n // 2) for n in (4, 2, 1))
-    X, y = pd.DataFrame({"a": a, "b": b, "copy": a, "coin": coin}), a | b
-    # Nearest with k = 1: a and copy are each other's, and given it each says nothing, as coin does given a, the first
-    # of equals. b given a says log 2 in the half where a is 0. Of three that say nothing the last, coin, goes; then
+    # t = a or b, copy is a, and toss tells nothing of anything.
+    a, b, toss = (np.tile(np.repeat([0, 1], n), 8 // n // 2) for n in (4, 2, 1))
+    X, y = pd.DataFrame({"a": a, "b": b, "copy": a, "toss": toss}), a | b
+    # Nearest with k = 1: a and copy are each other's, and given it each says nothing, as toss does given a, the first
+    # of equals. b given a says log 2 in the half where a is 0. Of three that say nothing the last, toss, goes; then
     # copy. Then a, given b, says half of log 2, as b given a does: b goes, the last of the least.
     removed, rest = removals_and_rest(run(X, y, n_features=1, k=1))
-    assert (removed, rest) == (["coin", "copy", "b"], ["a"])
+    assert (removed, rest) == (["toss", "copy", "b"], ["a"])
     decisions = {d.feature: d for d in run(X, y, n_features=2, k=1).decisions}
     assert decisions["copy"].given == ("a",)
     assert decisions["b"].importance == pytest.approx(0.5 * math.log(2))

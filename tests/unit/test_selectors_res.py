@@ -93,10 +93,10 @@ def test_a_superset_of_the_blanket_of_every_node_of_40_random_graphs(symmetry):
 def test_with_exact_neighbours_the_sets_are_those_of_the_graph():
     for names, arcs in random_graphs(60):
         separation = Separation(arcs)
-        near = {name: [x for x in names if (x, name) in arcs or (name, x) in arcs] for name in names}
+        near = {name: [x for x in sorted(names) if (x, name) in arcs or (name, x) in arcs] for name in names}
         for target in names:
             taken, wanted = {target, *near[target]}, {}
-            for member in near[target]:  # all dependences are equal: table order decides
+            for member in near[target]:  # all dependences are equal: names decide
                 wanted[member] = {member, *(set(near[member]) - taken)}
                 taken |= wanted[member]
             found = {}

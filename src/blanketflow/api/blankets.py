@@ -164,7 +164,8 @@ def blankets(
     table = filled(table, missing, test)
     check_min_effect("blankets", configured, test, min_effect)
     own = own_names(X)
-    known = PriorKnowledge.joined(prior).of(table.names, "blankets", table.names[0])
+    ordered = table.in_order_of_names()
+    known = PriorKnowledge.joined(prior).of(ordered.names, "blankets", table.names[0])
     in_groups = {column: group for group, columns in known.feature_groups.items() for column in columns}
     check_feature_groups("blankets", configured, test, known.feature_groups, min_effect)
     wanted = list(map(str, targets)) if targets is not None else [n for n in table.names if n not in in_groups]
@@ -187,7 +188,7 @@ def blankets(
         )
     check_resolution(configured, test, n_features)
     limits, tell = Limits(time_limit, max_tests), Teller(verbose, "blankets")
-    search = Search(configured, test, table, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
+    search = Search(configured, test, ordered, random_state, limits, tell, min_effect or 0.0, frozenset(latent), known)
     found, statuses, n_tests = search.dealt(wanted, n_workers("blankets", n_jobs, len(wanted)))
     return Blankets(
         {own.get(name, name): [_renamed(step, own) for step in found[name]] for name in wanted if name in found},

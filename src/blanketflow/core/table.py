@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from .column_order import by_names
 from .design import Design
 from .errors import DataError, UnknownNameError, did_you_mean
 from .mapped_file import kept_like
@@ -236,6 +237,36 @@ class Table:
     def select(self, keys: Iterable[str | int]) -> Table:
         """Return the table of the given columns."""
         return Table([self[key] for key in keys], self.design)
+
+    def in_order_of_names(self, n_last: int = 0) -> Table:
+        """Return the table with its columns in the order of `by_names`, the same table if they are.
+
+        The last `n_last` columns, such as a target, stay the last. The columns of a wide table that are held together
+        come before its single columns.
+
+        Examples
+        --------
+        >>> columns = [Column(name, "numeric", np.zeros(2)) for name in ("b10", "b9", "a")]
+        >>> Table(columns).in_order_of_names(n_last=1).names
+        ['b9', 'b10', 'a']
+        """
+        if not isinstance(self.columns, WideColumns):
+            order = by_names(self.names[: len(self) - n_last])
+            return self if order is None else self.select([*order.tolist(), *range(len(order), len(self))])
+        order = self._order_held_together
+        more = by_names([column.name for column in self.columns.more[: len(self.columns.more) - n_last]])
+        if order is None and more is None:
+            return self
+        columns = self.columns if order is None else self.columns.at(order)
+        if more is not None:
+            singles = columns.more
+            columns = replace(columns, more=(*(singles[at] for at in more.tolist()), *singles[len(more) :]))
+        return Table(columns, self.design)
+
+    @cached_property
+    def _order_held_together(self) -> np.ndarray | None:
+        """The order of the columns that a wide table holds together, which takes a while to see of a million."""
+        return by_names(self.columns.names) if isinstance(self.columns, WideColumns) else None
 
     def with_design(self, design: Design | None) -> Table:
         """Return the table with a design of its rows, in place of the one that it has."""

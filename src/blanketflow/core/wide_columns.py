@@ -48,6 +48,10 @@ class WideColumns(Sequence["Column"]):
         """Return all columns at some rows: distinct in any order, or ascending with repeats."""
 
     @abstractmethod
+    def at(self, positions: np.ndarray) -> Self:
+        """Return some of the columns that are held together, in the order asked; the columns after them stay."""
+
+    @abstractmethod
     def first_with_gaps(self) -> int | None:
         """Return which of the columns held together is the first with a missing or infinite cell."""
 
@@ -107,6 +111,12 @@ class MatrixColumns(WideColumns):
     def take(self, rows: np.ndarray) -> MatrixColumns:
         """Return the columns at some rows."""
         return replace(self, matrix=self.matrix[rows], more=tuple(column.take(rows) for column in self.more))
+
+    def at(self, positions: np.ndarray) -> MatrixColumns:
+        """Return some of the columns, in the order asked, with the matrix laid out in memory as it is."""
+        names, matrix = [self.names[at] for at in positions.tolist()], self.matrix
+        is_by_column = matrix.flags.f_contiguous
+        return replace(self, names=names, matrix=matrix.T[positions].T if is_by_column else matrix.take(positions, 1))
 
     def first_with_gaps(self) -> int | None:
         """Return the first column of the matrix with a cell that is not a finite number."""
@@ -207,6 +217,14 @@ class SparseColumns(WideColumns):
         at, values = map(np.concatenate, zip(*parts, strict=True))
         more = tuple(column.take(rows) for column in self.more)
         return replace(self, starts=starts, rows=at, values=values, height=len(rows), more=more)
+
+    def at(self, positions: np.ndarray) -> SparseColumns:
+        """Return some of the columns, in the order asked."""
+        names = [self.names[at] for at in positions.tolist()]
+        first, sizes = self.starts[positions], np.diff(self.starts)[positions]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        cells = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
+        return replace(self, names=names, starts=starts, rows=self.rows[cells], values=self.values[cells])
 
     def first_with_gaps(self) -> int | None:
         """Return the first column of the matrix with a cell that is not a finite number."""

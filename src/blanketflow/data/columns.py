@@ -43,18 +43,7 @@ def only(columns: Sequence[Column], wanted: Collection[str]) -> Sequence[Column]
         return [column for column in columns if column.name in wanted]
     more = tuple(column for column in columns.more if column.name in wanted)
     kept = np.fromiter((name in wanted for name in columns.names), dtype=bool, count=len(columns.names))
-    return replace(columns if kept.all() else _at_positions(columns, np.flatnonzero(kept)), more=more)
-
-
-def _at_positions(columns: WideColumns, positions: np.ndarray) -> WideColumns:
-    """Return some of the columns that are held together, in the order asked; the columns after them stay."""
-    names = [columns.names[at] for at in positions.tolist()]
-    if isinstance(columns, MatrixColumns):
-        return replace(columns, names=names, matrix=columns.matrix[:, positions])
-    first, sizes = columns.starts[positions], np.diff(columns.starts)[positions]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    cells = np.arange(starts[-1]) + np.repeat(first - starts[:-1], sizes)
-    return replace(columns, names=names, starts=starts, rows=columns.rows[cells], values=columns.values[cells])
+    return replace(columns if kept.all() else columns.at(np.flatnonzero(kept)), more=more)
 
 
 def blocks_of(columns: WideColumns) -> Iterator[slice]:

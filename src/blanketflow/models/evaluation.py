@@ -45,7 +45,7 @@ def evaluate_split(
     Parameters
     ----------
     train, test : Table
-        The selected features only, already imputed.
+        The selected features only, already imputed. Models see them in the order of their names.
     train_y, test_y : Column
         The target: categorical for classification, numeric for regression.
     models : sequence of str
@@ -76,6 +76,7 @@ def evaluate_split(
         raise DataError(f"there are no test rows of {test_y.name!r} to evaluate on. Evaluate splits cv-1, cv-2, ...")
     if [(c.name, c.levels) for c in train.columns] != [(c.name, c.levels) for c in test.columns]:
         raise DataError("training and test rows differ in columns or levels. Take both from one table.")
+    train, test = train.in_order_of_names(), test.in_order_of_names()
     names = resolve_metrics(metrics, task)
     # If one model is not ours, all run in processes of their own: a child process cannot use threads that another
     # model has started here.

@@ -37,7 +37,8 @@ class Problem:
     Parameters
     ----------
     features : sequence of str
-        Names in table order.
+        Names in the order in which they are searched, which decides ties: that of `core.column_order`, unless the
+        method follows the order of the table.
     target : str
         Name of the target.
     marginal : CIResults or None
@@ -57,8 +58,8 @@ class Problem:
     tell : Teller
         Says lines to a person, as `verbose` asks for them.
     included : tuple of str
-        Features that stay in the answer whatever is found, in table order. Those that a method does not keep are added
-        to its answer; a method may also begin with them.
+        Features that stay in the answer whatever is found, in the order of `features`. Those that a method
+        does not keep are added to its answer; a method may also begin with them.
     min_effect : float
         Smaller effects are independent, in `marginal` too; 0 for no such limit.
     tiers : mapping of str to int
@@ -295,6 +296,10 @@ class Method(Configurable):
     def needs_complete_rows(self) -> bool:
         """Whether no cell may be missing, with these options, whatever the CI test does about it."""
         return self.learns_from == "rows" or bool(self.reads_rows())
+
+    def follows_order(self) -> bool:
+        """Whether the order of the table's columns means something, with these options; else names decide it."""
+        return False
 
     def proves_one_search(self) -> bool:
         """Whether what the card proves of errors holds for one search, and not for what several folds agree on."""

@@ -222,11 +222,14 @@ def run_fold(
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
+    The features are searched in the order of their names, unless the method follows that of the table.
+
     Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
     and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared.
     """
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
+    features = features if method.follows_order() else features.in_order_of_names()
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), not_bound
     marginal, bound = None, None

@@ -28,7 +28,7 @@ class KollerSahami(Method):
 
     The k features nearest to F_i among those left, M_i, stand for its Markov blanket. What is lost without F_i is the
     expected cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature
-    with the smallest loss is removed, on ties the last in table order, until `n_features` are left. Features that had
+    with the smallest loss is removed, on ties the last by name, until `n_features` are left. Features that had
     it in their M_i get a new M_i. Mutual information comes from the CI test: plug-in on level codes with ``g2``,
     Gaussian with ``fisher-z``.
 

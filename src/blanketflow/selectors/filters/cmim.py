@@ -18,7 +18,7 @@ class CMIM(InformationRanking):
     """Rank features by the smallest of I(X;T) and I(X;T|F) over the features F ranked before.
 
     The minimum can only fall from step to step, so features whose minimum is already below the best of a step are not
-    computed again (Fleuret's lazy evaluation). The ranking equals the full computation's. Ties go by column order.
+    computed again (Fleuret's lazy evaluation). The ranking equals the full computation's. Ties go by name.
     Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at
     hand, a numeric target too), Gaussian with ``fisher-z``.
 

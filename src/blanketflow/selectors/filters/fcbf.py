@@ -20,7 +20,7 @@ class FCBF(Method):
     """Keep the features that no stronger one makes redundant, by symmetrical uncertainty.
 
     SU(X,Y) = 2 I(X;Y) / (H(X) + H(Y)), between 0 and 1. Features with SU(X,T) above `threshold` are ordered by it, ties
-    by column order. Then, from the strongest on, each feature F that is left removes every later X with
+    by name. Then, from the strongest on, each feature F that is left removes every later X with
     SU(F,X) >= SU(X,T). The CI test must measure entropy, as ``g2`` does: on level codes, numbers binned on the rows at
     hand, a numeric target too.
 

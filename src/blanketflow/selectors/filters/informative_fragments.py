@@ -21,7 +21,7 @@ class InformativeFragments(InformationRanking):
 
     Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike in CMIM, a feature that is
     informative only together with others does not rank low because of its own I(X;T). Evaluated lazily, as CMIM is.
-    Ties go by column order. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
+    Ties go by name. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
     binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples

@@ -17,7 +17,7 @@ from .information import InformationFilter
 class MIFS(InformationFilter):
     """Rank features by I(X;T) minus beta times the sum of I(X;F) over the features F ranked before.
 
-    Eq. 32 of the unified-view paper. With ``beta = 0`` it is MIM. Ties go by column order. Mutual information comes
+    Eq. 32 of the unified-view paper. With ``beta = 0`` it is MIM. Ties go by name. Mutual information comes
     from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too),
     Gaussian with ``fisher-z``.
 

@@ -18,7 +18,7 @@ from .information import InformationRanking, included_first, relevance_of
 class MIM(InformationRanking):
     """Rank features by I(X;T), each by itself.
 
-    Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by column order. Mutual
+    Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by name. Mutual
     information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 

@@ -22,7 +22,7 @@ class MIMR(InformationFilter):
     F are the features ranked before. I(X;F) - I(X;F|T) is the interaction of X, F and the target; it is negative for
     two causes of the target. With ``balance = 0.5`` (the paper's lambda) and ``start: single`` the ranking is JMI's.
     ``start: pair`` begins with the pair of the best (1 - balance) (I(X;T) + I(F;T)) + balance (I(X;F|T) - I(X;F)), the
-    more relevant one first. Ties go by column order. Mutual information comes from the CI test: plug-in on level codes
+    more relevant one first. Ties go by name. Mutual information comes from the CI test: plug-in on level codes
     with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples

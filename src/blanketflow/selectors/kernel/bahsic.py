@@ -20,7 +20,7 @@ class BAHSIC(RankingMethod):
     """Rank features by backward elimination: each round removes the features without which the HSIC is largest.
 
     In each round HSIC(S - F, T) is found for every feature F left, S, and the `share` of S with the largest leaves,
-    rounded to a whole number of at least one. Within a round the largest leaves first, and the last in table order on
+    rounded to a whole number of at least one. Within a round the largest leaves first, and the last by name on
     ties, so that of two copies the first stays longer. The feature that leaves last is ranked first.
 
     Notes

@@ -22,7 +22,7 @@ DECIMALS = 10
 class HSMB(Method):
     """Remove, in one pass, each feature that has an approximate Markov blanket among a few more dependent ones.
 
-    Features go by decreasing HSIC(F_i, T), the first in table order on ties. The candidate blanket M_i of F_i has the
+    Features go by decreasing HSIC(F_i, T), the first by name on ties. The candidate blanket M_i of F_i has the
     `k` remaining features before it that have the largest HSIC with F_i. F_i leaves if both hold:
 
     1. HSIC(M_i, T) > HSIC(M_i + F_i, T),

@@ -26,6 +26,12 @@ class TakesCovariance:
 
     covariance: Any
 
+    def follows_order(self) -> bool:
+        """Whether the order of the table's columns means something: it does where a matrix has no names."""
+        if self.covariance is None or isinstance(self.covariance, str):
+            return self.covariance == BANDED
+        return not hasattr(self.covariance, "keys")
+
     def options(self) -> dict[str, Any]:
         """Return the value of every parameter, the covariance as plain lists or mappings."""
         known = self.covariance

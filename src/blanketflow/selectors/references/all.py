@@ -37,7 +37,7 @@ class All(Method):
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit everything, in table order."""
+        """Admit everything, in the order of their names."""
         return [Step(feature) for feature in problem.features]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:

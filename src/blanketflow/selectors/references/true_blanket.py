@@ -29,7 +29,7 @@ class TrueBlanket(Method):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> known = {"bmi": "parent_or_child", "sex": "spouse"}
     >>> bf.TrueBlanket(blanket=known).fit(X, y).selected_features_
-    ['sex', 'bmi']
+    ['bmi', 'sex']
     >>> bf.TrueBlanket(blanket=known, part="parents-and-children").fit(X, y).selected_features_
     ['bmi']
     """
@@ -70,7 +70,7 @@ class TrueBlanket(Method):
                 )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit the known blanket, in table order."""
+        """Admit the known blanket, in the order of names."""
         roles = self.blanket if isinstance(self.blanket, Mapping) else dict.fromkeys(self.blanket, MEMBER)
         for name in roles:
             if name not in problem.features:

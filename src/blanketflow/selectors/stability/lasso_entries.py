@@ -22,7 +22,7 @@ DECIMALS = 12
 def first_to_enter(features: Table, target: Column, most: int, column_counts: Sequence[int] | None = None) -> list[int]:
     """Return the positions of the `most` features that enter the lasso's path first, in the order of entry.
 
-    Those that enter between two penalties go by the size of their coefficients there, then by table order. Fewer are
+    Those that enter between two penalties go by the size of their coefficients there, then by name. Fewer are
     returned if no more enter. Least squares with an L1 penalty (Tibshirani, 1996,
     doi:10.1111/j.2517-6161.1996.tb02080.x); classes are regressed as indicators, and more than two share the penalty
     of a column. A feature of more than two levels has a column for each, and enters with the first. So does a group,

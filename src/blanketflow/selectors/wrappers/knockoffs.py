@@ -167,6 +167,10 @@ class Knockoffs(TakesCovariance, Method):
         """The false discovery rate of one draw."""
         return self.q if self.draws == 1 else self.q / 2
 
+    def follows_order(self) -> bool:
+        """Whether the order of the table's columns means something: to a chain, a band, and a matrix without names."""
+        return self.law == MARKOV_CHAIN or super().follows_order()
+
     def proves_one_search(self) -> bool:
         """Whether what is proved holds for one search only: it does."""
         return True

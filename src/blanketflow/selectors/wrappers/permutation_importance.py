@@ -108,7 +108,7 @@ class PermutationImportance(Method):
             )
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit all features, most important first, ties by table order; the statistic is the importance."""
+        """Admit all features, most important first, ties by name; the statistic is the importance."""
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
         if not target.is_constant():

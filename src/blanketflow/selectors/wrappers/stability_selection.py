@@ -31,7 +31,7 @@ class StabilitySelection(Method):
     half the ranking selects its first `n_features`. A feature stays if the share of the halves that select it is at
     least `threshold`. The share is statistic and importance.
 
-    Grow admits the features that some half selects, the largest share first, ties in table order. Shrink keeps those
+    Grow admits the features that some half selects, the largest share first, ties by name. Shrink keeps those
     with the threshold.
 
     Notes

@@ -20,7 +20,7 @@ class Stepwise(Method):
 
     A feature has to be worth `tolerance` of score. Grow admits the best feature while that raises the score by more;
     after each admission features are removed, one at a time and the least useful first, while that lowers the score by
-    no more. Shrink removes in the same way from what grow returned. Ties go by table order, among removals by the order
+    no more. Shrink removes in the same way from what grow returned. Ties go by name, among removals by the order
     of admission.
 
     Notes

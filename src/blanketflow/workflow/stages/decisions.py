@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...core.column_order import by_names
+from ...core.table import Table
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, write_columns
 from ...data.marginals import read_marginal
@@ -40,20 +42,27 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
 
 
 def _whole_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
-    """Return the problem of a fold with all features."""
+    """Return the problem of a fold with all features, in the order in which the method searches them."""
+    follows_order = fold.method().follows_order()
+
+    def read() -> Table:
+        return fold.read() if follows_order else fold.read().in_order_of_names(n_last=1)
+
     if not marginal:
-        table = fold.read()
+        table = read()
         return Problem(table.names[:-1], table.names[-1], None, fold.seed, lambda: table, not_bound, fold.limits())
     features, results, provenance = read_marginal(marginal[0])
     require(provenance)
     test = fold.test()
     target = provenance.extra["target"]
+    if not follows_order and (order := by_names(features)) is not None:
+        features, results = [features[at] for at in order.tolist()], results.take(order)
     problem = Problem(
         features,
         target,
         results,
         fold.seed,
-        fold.read,
+        read,
         lambda t: test.bind(t, seed=fold.seed, target=target),
         fold.limits(),
     )
