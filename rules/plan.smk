@@ -66,7 +66,7 @@ def compare():
         if works:
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))
-        workflow.dag.forcefiles.update(map(str, compared[0].again))
+        workflow.dag.forcefiles.update(map(str, compared[0].forced))
         if compared[0].line():
             logger.info(compared[0].line(), extra={"event": NOTE})
         compared[0].refuse()

@@ -1,8 +1,8 @@
 """What stands is compared with what is planned: any history of a folder, then a run, gives what a fresh run gives.
 
 Jobs are stubs that write what they were asked for and the content of their inputs; which of them run is decided as
-Snakemake does without its records: what is missing or forced, and what depends on it. test_histories.py does it
-with real runs.
+Snakemake does without its records: what is forced, what depends on it, and what is missing of the files that it is
+asked for or that such a job reads. test_histories.py does it with real runs.
 `BLANKETFLOW_SEQUENCES=2000` looks through more (`make fuzz`).
 """
 
@@ -15,8 +15,9 @@ import pytest
 
 from blanketflow.data.artefacts import read_columns, read_json, write_columns, write_json
 from blanketflow.data.provenance import Provenance, identity_of
-from blanketflow.workflow.identity import content_of, what_of
+from blanketflow.workflow.identity import content_of, contents_beside, what_of
 from blanketflow.workflow.job_files import JobFiles
+from blanketflow.workflow.layout import PATHS, parse
 from blanketflow.workflow.manifest import Manifest
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.planned import Artefacts
@@ -27,7 +28,7 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 SEQUENCES = int(os.environ.get("BLANKETFLOW_SEQUENCES", "20"))
 CONFIG = {
     "datasets": {"d": {"source": "simulate:clinic", "rows": 60}},
-    "splits": {"evaluation": 2},
+    "splits": {"evaluation": 2, "optimistic": True},
     "folds": 2,
     "selectors": {"gs": {"method": "gs", "ci_test": "g2", "alpha": 0.05}, "mim": {"method": "mim", "n_features": 2}},
     "models": ["tree"],
@@ -48,8 +49,11 @@ def artefacts(plan):
     return list(Artefacts(JobFiles(plan, Path(plan.config.output).joinpath)))
 
 
-def card_of(one):
-    return one.path.with_name("card.json")
+def made_with(one):
+    """The files that a job makes with an artefact, and that the artefact names."""
+    beside = {"table": ["card.json"], "provenance": ["report.html", "figures/d-scores.svg"]}
+    own = [f"{one.path.stem}.csv"] if one.artefact == "result_table" else beside.get(one.artefact, [])
+    return [one.path.parent / name for name in own]
 
 
 def job_of(one):
@@ -66,24 +70,37 @@ def make(one):
     """The stub of a job: what it was asked for and what its inputs say."""
     inputs = [*one.digests, *map(content_of, one.inputs)]
     said = {"asked": [one.spec, one.code, *inputs]}
+    for path in made_with(one):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".json":
+            write_json(path, said)
+        else:
+            path.write_text(repr(said))
+    beside = contents_beside(one.path, made_with(one))
     if one.path.suffix == ".json":
-        report = one.path.with_name("report.html")
-        report.write_text(repr(said))
-        beside = {report.name: content_of(report)}
-        write_json(
-            one.path,
-            {
-                **said,
-                "beside": beside,
-                "identity": identity_of(what_of(one.artefact, one.path), one.spec, one.code, inputs),
-            },
-        )
+        identity = identity_of(what_of(one.artefact, one.path), one.spec, one.code, inputs)
+        write_json(one.path, {**said, "beside": beside, "identity": identity})
         return
     provenance = Provenance(spec=one.spec, code=one.code, what=what_of(one.artefact, one.path), inputs=inputs)
-    if one.artefact == "table":
-        write_json(card_of(one), said)
-        provenance.beside = {"card.json": content_of(card_of(one))}
+    provenance.beside = beside
     write_columns(one.path, said, {"asked": "string"}, provenance)
+
+
+def jobs_to_run(planned, forced):
+    """The jobs that Snakemake runs. A figure is no file that it knows: the output of that job is their folder."""
+    made_by = {path: job_of(one) for one in planned for path in (one.path, *made_with(one)) if path.suffix != ".svg"}
+    reads, asked = {job: set() for job in made_by.values()}, {made_by[path] for path in forced}
+    for one in planned:
+        reads[job_of(one)] |= set(one.inputs)
+        if one.artefact in ("provenance", "all_splits", "result_table"):  # of the rule all
+            asked |= {job_of(one) for path in (one.path, *made_with(one)) if path in made_by and not path.exists()}
+    found = set()
+    while asked:
+        job = asked.pop()
+        found.add(job)
+        asked |= {made_by[path] for path in reads[job] if not path.exists()} - found
+        asked |= {other for other, paths in reads.items() if any(made_by[path] == job for path in paths)} - found
+    return found
 
 
 def run(plan, stop_after=None):
@@ -92,17 +109,8 @@ def run(plan, stop_after=None):
     found = check(plan, plan.config.output, keep=True)
     if found.foreign:
         return False
-    job, together = {}, {}
-    for one in planned:
-        job[one.path] = job_of(one)
-        together.setdefault(job[one.path], set()).add(one.path)
-    makes, made_jobs = set(), set()
-    for one in planned:
-        is_missing = not one.path.exists() or (one.artefact == "table" and not card_of(one).exists())
-        if is_missing or one.path in found.again or not makes.isdisjoint(one.inputs):
-            made_jobs.add(job[one.path])
-            makes |= together[job[one.path]] | ({card_of(one)} if one.artefact == "table" else set())
-    done = [one for one in planned if job[one.path] in made_jobs]
+    wanted = jobs_to_run(planned, found.forced)
+    done = [one for one in planned if job_of(one) in wanted]
     for one in done if stop_after is None else done[:stop_after]:
         make(one)
     if stop_after is None:
@@ -117,7 +125,8 @@ def results(plan):
     for one in artefacts(plan):
         said = read_json(one.path) if one.path.suffix == ".json" else read_columns(one.path)[0]
         found[one.path.relative_to(output)] = said["asked"]
-    return found | {Path("report.html"): (output / "report.html").read_text()}
+        found |= {path.relative_to(output): path.read_text() for path in made_with(one)}
+    return found
 
 
 def changed(rng, choices):
@@ -153,6 +162,42 @@ def test_any_history_then_a_run_gives_what_a_fresh_run_gives(tmp_path, number):
     assert compare(artefacts(plan), Manifest(output)).n_standing == len(artefacts(plan))
 
 
+def kind_of(path):
+    """What a file is: its artefact, or what is made with one."""
+    return path.name if path.suffix == ".html" else parse(path).artefact
+
+
+def test_each_kind_of_file_that_is_deleted_is_named_and_made_again(tmp_path):
+    plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
+    assert run(plan)
+    whole, kinds = results(plan), {}
+    for path in whole:
+        kinds.setdefault(kind_of(path), tmp_path / "results" / path)
+    temporary = {"ci_test_chunk", "count_shard"}
+    elsewhere = {"agreement", "counts", "confirm", "figures", "lock", "manifest", "report"}
+    assert kinds.keys() == PATHS.keys() - temporary - elsewhere | {"report.html"}
+    for path in kinds.values():
+        path.unlink()
+        found = check(plan, plan.config.output, keep=False)
+        assert (list(found.missing), found.again) == ([path], {})
+        assert run(plan) and results(plan) == whole
+        assert check(plan, plan.config.output, keep=False).n_standing == len(artefacts(plan))
+
+
+def test_what_nothing_else_reads_is_made_again_alone(tmp_path):
+    plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
+    run(plan)
+    (tmp_path / "results/data/d/splits.parquet").unlink()
+    found = check(plan, plan.config.output, keep=False)
+    assert jobs_to_run(artefacts(plan), found.forced) == {("all_splits", tmp_path / "results/data/d/splits.parquet")}
+
+
+def test_where_nothing_stands_nothing_is_forced(tmp_path):
+    plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
+    found = check(plan, plan.config.output, keep=False)
+    assert len(found.missing) == len(artefacts(plan)) and not found.forced and not found.line()
+
+
 def test_nothing_is_read_again_that_has_not_changed(tmp_path, monkeypatch):
     plan = plan_of(tmp_path / "results", (0.05, 2, 2, True, 1))
     run(plan)
@@ -163,7 +208,7 @@ def test_nothing_is_read_again_that_has_not_changed(tmp_path, monkeypatch):
 def test_what_removed_selectors_left_is_listed(tmp_path):
     run(plan_of(tmp_path / "results", (0.05, 2, 2, True, 1)))
     left = left_over(plan_of(tmp_path / "results", (0.05, 2, 2, False, 1)), tmp_path / "results")
-    assert left and all("gs" in path.parts for path in left if path.parent.name != "d")
+    assert left and all("gs" in (*path.parts, path.stem) for path in left)
     assert left_over(plan_of(tmp_path / "results", (0.05, 2, 2, True, 1)), tmp_path / "results") == []
 
 

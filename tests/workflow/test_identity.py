@@ -14,12 +14,13 @@ from blanketflow.workflow.run_lock import Holder
 from workflow_runs import (
     WITHOUT_TABLES,
     assert_equal_results,
+    blanketflow,
     changed,
+    check_says_what_is_missing,
     columns,
     configure,
     contents,
     counts,
-    environment,
     jobs,
     planned,
     provenance,
@@ -144,6 +145,42 @@ def test_a_missing_stage_is_made_again_though_what_follows_is_there(forgotten, f
     assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
 
 
+#: The job that makes each kind of file of this run.
+MADE_BY = {
+    **dict.fromkeys(("table", "card"), "table"),
+    "splits": "splits",
+    "all_splits": "gather_splits",
+    "ci_test": "ci_test_2",
+    **dict.fromkeys(("grow", "shrink"), "grow_shrink_2"),
+    **dict.fromkeys(("blanket", "folds", "blankets"), "aggregate"),
+    "evaluate": "evaluate",
+    "result_table": "tables",
+    "result_table_csv": "tables",
+    **dict.fromkeys(("report", "figure", "provenance"), "report"),
+}
+
+
+@pytest.mark.extended
+def test_each_kind_of_file_that_is_missing_is_named_and_made_again(forgotten, finished):
+    kinds = check_says_what_is_missing(forgotten)
+    assert kinds.keys() == MADE_BY.keys()
+    for kind, path in kinds.items():
+        path.rename(forgotten / "aside")
+        assert MADE_BY[kind] in counts(planned(forgotten))
+        (forgotten / "aside").rename(path)
+    for path in kinds.values():
+        path.unlink()
+    snakemake(forgotten, "--cores", "2")
+    assert_equal_results(contents(forgotten / "results"), contents(finished / "results"))
+    assert all(path.exists() for path in kinds.values()) and planned(forgotten) == []
+
+
+@pytest.mark.extended
+def test_the_splits_for_people_are_made_again_alone(forgotten):
+    (forgotten / "results/data/wine/splits.parquet").unlink()
+    assert counts(planned(forgotten)) == {"gather_splits": 1}
+
+
 @pytest.mark.extended
 def test_written_again_by_pyarrow_an_artefact_is_accepted_and_without_its_metadata_refused(forgotten):
     path = forgotten / SEARCH / "fold-1of2/grow.parquet"
@@ -243,11 +280,6 @@ def test_a_supplied_stage_that_cannot_be_used_is_refused(finished, tmp_path, row
             pq.write_table(pa.table(rows), path)
     failed = snakemake(folder, "-n", check=False)
     assert failed.returncode == 1 and told in failed.stdout, failed.stdout
-
-
-def blanketflow(folder, *arguments):
-    call = [sys.executable, "-m", "blanketflow.cli", *arguments]
-    return subprocess.run(call, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
 
 
 @pytest.mark.extended

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow_runs import columns, configure, planned, snakemake
+from workflow_runs import blanketflow, check_says_what_is_missing, columns, configure, counts, planned, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -79,6 +79,15 @@ def test_the_optimistic_scores_are_of_the_final_blanket(run):
 def test_a_selector_of_some_data_sets_leaves_the_others_out(run):
     assert not (run / "results/select/iris/full/gs").exists()
     assert (run / "results/select/wine/full/gs").exists()
+
+
+def test_files_that_are_missing_are_named_and_made_again(run):
+    assert "evaluate_optimistic" in check_says_what_is_missing(run)
+    path = run / "results/tables/paper_paper_claims.csv"
+    path.rename(run / "aside")
+    assert blanketflow(run, "check", "--configfile", "my.yaml").stdout == f"{path.relative_to(run)}: missing\n"
+    assert set(counts(planned(run))) == {"printed"}
+    (run / "aside").rename(path)
 
 
 def test_a_corrected_print_makes_its_table_again_and_nothing_else(run):

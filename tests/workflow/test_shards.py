@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from blanketflow.data.artefacts import read_columns
-from workflow_runs import WITHOUT_TABLES, configure, counts, ran
+from workflow_runs import WITHOUT_TABLES, blanketflow, configure, counts, planned, ran
 
 pytestmark = [pytest.mark.workflow, pytest.mark.extended]
 
@@ -46,3 +46,11 @@ def test_shards_change_no_result(tmp_path):
                 assert agree, (path, name)
             else:
                 assert columns[name] == expected[name], (path, name)
+    for kind, job in (("*.agreement.parquet", "agree"), ("g2.parquet", "merge_shards")):
+        path = min((tmp_path / "with/results/counts").rglob(kind))
+        said = [blanketflow(tmp_path / "with", "check", "--configfile", "my.yaml").stdout]
+        path.rename(tmp_path / "aside")
+        said.append(blanketflow(tmp_path / "with", "check", "--configfile", "my.yaml").stdout)
+        assert {*said[1].splitlines()} - {*said[0].splitlines()} == {f"{path.relative_to(tmp_path / 'with')}: missing"}
+        assert job in counts(planned(tmp_path / "with", *WITHOUT_TABLES))
+        (tmp_path / "aside").rename(path)

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from blanketflow.reporting import tables as result_tables
+from blanketflow.workflow.layout import parse
 from forked import HANGS, run_snakemake
 
 PROJECT = Path(__file__).parents[2]
@@ -190,3 +191,31 @@ def assert_equal_results(found, expected):
     assert found.keys() == expected.keys()
     differ = [path for path in found if found[path] != expected[path]]
     assert not differ, [(path, found[path], expected[path]) for path in differ[:2]]
+
+
+def blanketflow(folder, *arguments):
+    """Call our command line in a folder."""
+    call = [sys.executable, "-m", "blanketflow.cli", *arguments]
+    return subprocess.run(call, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+
+
+def one_of_each_kind(results):
+    """A file of each kind in a folder of results, by its kind; those that no run plans, such as logs, are left out."""
+    found = {}
+    for path in sorted(results.rglob("*")):
+        is_planned = path.parent != results or path.suffix
+        if path.is_file() and is_planned and path.relative_to(results).parts[0] not in ("logs", "benchmarks"):
+            kind = None if path.name == ".snakemake_timestamp" else parse(path.relative_to(results)).artefact
+            found |= {kind: path} if kind else {}
+    return found
+
+
+def check_says_what_is_missing(folder):
+    """Delete a file of each kind, of one kind after the other, and compare with what `blanketflow check` says."""
+    kinds = one_of_each_kind(folder / "results")
+    for kind, path in kinds.items():
+        path.rename(folder / "aside")
+        said = blanketflow(folder, "check", "--configfile", "my.yaml")
+        (folder / "aside").rename(path)
+        assert (said.returncode, said.stdout) == (1, f"{path.relative_to(folder)}: missing\n"), kind
+    return kinds

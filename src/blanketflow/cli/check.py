@@ -20,8 +20,8 @@ def check(
 ) -> None:
     """List results that do not match the config.
 
-    Compares the folder of results with what the config asks for, as a run does before it begins: what is stale,
-    damaged, in the wrong place, or left over from removed selectors. Exit code 1 if there is any of it.
+    Compares the folder of results with what the config asks for, as a run does before it begins: what is missing,
+    stale, damaged, in the wrong place, or left over from removed selectors. Exit code 1 if there is any of it.
     """
     from ..config.file import read_config_file
     from ..core.errors import BlanketflowError
@@ -34,6 +34,8 @@ def check(
     plan = make_plan(read_config_file(configfile), Path(workflow_file("scripts")).joinpath)
     found = check(plan, plan.config.output, keep=not remove, deep=deep)
     left = left_over(plan, plan.config.output)
+    for path in sorted(found.missing):
+        show(f"{path}: missing")
     for path, reason in sorted(found.again.items()):
         show(f"{path}: {REASONS[reason]}")
     for path in found.foreign:
@@ -41,7 +43,7 @@ def check(
     for path in left:
         show(f"{path}: left over")
     wrong = [*found.again, *left]
-    if not wrong and not found.foreign:
+    if not wrong and not found.foreign and not found.missing:
         note(f"{plan.config.output} holds {found.n_standing} results, all as {configfile} asks.")
         return
     if remove:
@@ -51,6 +53,8 @@ def check(
             except OSError as error:
                 raise BlanketflowError(f"{path} cannot be removed ({error.strerror}).") from error
         note(f"{len(wrong)} files removed.")
+    if found.missing:
+        note(f"{len(found.missing)} files are missing. A run makes them.")
     found.refuse()
-    if not remove:
+    if found.missing or not remove:
         raise typer.Exit(1)

@@ -50,6 +50,10 @@ class Known(NamedTuple):
     content: str
     beside: str = "{}"
 
+    def made_with(self, path: Path) -> dict[Path, str]:
+        """Return the content digests of the files that were made with the artefact at a path."""
+        return {path.parent / name: content for name, content in json.loads(self.beside).items()}
+
 
 @dataclass
 class Manifest:
@@ -86,7 +90,7 @@ class Manifest:
             self.is_changed = False
 
     def look(self, path: Path, verify: bool = True) -> Known | None:
-        """Return what an artefact says of itself, None if there is none.
+        """Return what an artefact says of itself, None if there is none; of files that it names some may be missing.
 
         Parameters
         ----------
@@ -104,12 +108,11 @@ class Manifest:
             return None
         if known is None:
             known = self._keep(path, *_read(path, verify))
-        for name, content in json.loads(known.beside).items() if known.beside != "{}" else ():
-            other = path.parent / name
+        for other, content in known.made_with(path).items():
             of_other = self._unchanged(other)
             if of_other is None:
                 if not other.exists():
-                    raise ArtefactError(f"{other} is missing. Run again: it is made again.")
+                    continue
                 of_other = self._keep(other, "", content_of(other), "{}")
             if of_other.content != content:
                 raise ArtefactError(f"{other} is not as it was written. Run again: it is made again.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -37,17 +36,30 @@ class Comparison:
     Attributes
     ----------
     again : dict of Path to str
-        The artefacts that are made again, each with its reason of `REASONS`. What depends on them is not listed, but
-        for files of which an input is missing.
+        The artefacts that are made again, each with its reason of `REASONS`. What depends on them is not listed.
+    missing : dict of Path to Path
+        The files that are not there, each with the artefact whose job makes it: itself, or the one that names it.
     foreign : list of Path
         Files of other programs that lie where the run would write.
-    n_standing : int
-        How many artefacts are as planned.
+    n_standing, n_planned : int
+        How many artefacts are as planned, and how many are planned.
     """
 
     again: dict[Path, str] = field(default_factory=dict)
+    missing: dict[Path, Path] = field(default_factory=dict)
     foreign: list[Path] = field(default_factory=list)
     n_standing: int = 0
+    n_planned: int = 0
+
+    @property
+    def forced(self) -> set[Path]:
+        """The artefacts whose jobs run whatever Snakemake thinks of them.
+
+        By itself it makes a missing file only if it is asked for it, or runs a job that reads it. Where nothing
+        stands it makes all files by itself.
+        """
+        is_empty = sum(path == artefact for path, artefact in self.missing.items()) == self.n_planned
+        return {*self.again, *(() if is_empty else self.missing.values())}
 
     def line(self) -> str:
         """Return one sentence on what is made again, empty if that is nothing."""
@@ -81,8 +93,8 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
         What is known of the files; extended by what is looked at.
     """
     found, contents = Comparison(), dict[Path, str]()
-    missing: set[Path] = set()
     for one in planned:
+        found.n_planned += 1
         try:
             known = manifest.look(one.path)
         except ForeignArtefactError:
@@ -98,22 +110,23 @@ def compare(planned: Iterable[Planned], manifest: Manifest) -> Comparison:
             found.again[one.path] = "damaged" if _is_here(one) else "place"
             continue
         if known is None:
-            missing.add(one.path)
+            found.missing[one.path] = one.path
             continue
         if one.supplied:
             contents[one.path] = known.content
             continue
+        if gone := [path for path in known.made_with(one.path) if not path.exists()]:
+            found.missing |= dict.fromkeys(gone, one.path)
+            continue
         own = [contents.get(path) for path in one.inputs]
         if None in own:
-            if not missing.isdisjoint(one.inputs):  # of which nothing says whether this was made from them
-                found.again[one.path] = "inputs"
             continue
         if known.identity != identity_of(what_of(one.artefact, one.path), one.spec, one.code, [*one.digests, *own]):
             found.again[one.path] = _why(one)
             continue
         found.n_standing += 1
         contents[one.path] = known.content
-        contents |= {one.path.parent / name: content for name, content in json.loads(known.beside).items()}
+        contents |= known.made_with(one.path)
     return found
 
 
