@@ -313,3 +313,9 @@ def connected(dag, x, given):
         if node in opening if way == "from a parent" else node not in given:
             waiting += [(parent, "from a child") for parent in dag.parents(node)]
     return {node for node, _ in entered} - {x, *given}
+
+
+def that_vary(table):
+    """Return the table of the columns with two values, or None if there is none: others say nothing."""
+    names = [column.name for column in table.columns if len(set(column.numbers().tolist())) > 1]
+    return table.select(names) if names else None

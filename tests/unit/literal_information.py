@@ -82,22 +82,24 @@ def mimr(x, c, S, balance=0.5):
 
 def best_pair(X, c, balance):
     """Equal pairs: the first; the more relevant first."""
-    best, pair = -np.inf, None
-    for i in range(X.shape[1]):
-        for j in range(i + 1, X.shape[1]):
+    best, pair = -np.inf, []
+    varying = [j for j in range(X.shape[1]) if len(set(X[:, j])) > 1]
+    for i in varying:
+        for j in varying[varying.index(i) + 1 :]:
             x, f = X[:, i], X[:, j]
             score = (1 - balance) * (I(x, c) + I(f, c)) + balance * (I(x, f, c) - I(x, f))
             if score > best + 1e-11:
                 best, pair = score, [i, j]
-    return pair if I(X[:, pair[0]], c) > I(X[:, pair[1]], c) - 1e-11 else pair[::-1]
+    return pair if not pair or I(X[:, pair[0]], c) > I(X[:, pair[1]], c) - 1e-11 else pair[::-1]
 
 
 def ranking(X, c, psi, criterion, first=()):
-    """Return the columns in the order of the greedy search, the first of equals, and their scores."""
+    """Return the columns that vary in the order of the greedy search, the first of equals, and their scores."""
+    varying = [j for j in range(X.shape[1]) if len(set(X[:, j])) > 1]
     ranked, scores = [], []
-    while len(ranked) < min(psi, X.shape[1]):
+    while len(ranked) < min(psi, len(varying)):
         S = [X[:, j] for j in ranked]
-        left = [j for j in range(X.shape[1]) if j not in ranked]
+        left = [j for j in varying if j not in ranked]
         score = {j: criterion(X[:, j], c, S) for j in left}
         best = first[len(ranked)] if len(ranked) < len(first) else None
         if best is None:

@@ -84,5 +84,7 @@ def literal_weights(table, target, instances, share):
 
 
 def ranking(table, weights):
-    """Return names by exact weights, ties in table order."""
-    return [table.names[j] for j in sorted(range(len(weights)), key=lambda j: -weights[j])]
+    """Return the names of columns that vary, by exact weights, ties in table order, and the weights as floats."""
+    varying = [j for j, column in enumerate(table.columns) if len(set(column.numbers().tolist())) > 1]
+    order = sorted(varying, key=lambda j: -weights[j])
+    return [table.names[j] for j in order], {table.names[j]: float(weights[j]) for j in order}

@@ -11,6 +11,7 @@ from blanketflow.core.errors import ParameterError, UnsupportedError
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.kernel.bahsic import BAHSIC
 from blanketflow.selectors.run_fold import run_fold
+from literal import that_vary
 from literal_hsic import full_hsic, random_table
 
 
@@ -65,7 +66,8 @@ def test_a_share_leaves_at_once():
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.3, 0.5, 0.9]))
 def test_equals_backward_elimination(seed, share):
     features, target = random_table(seed)
-    wanted = backward_elimination(features, target, share)
+    varying = that_vary(features)
+    wanted = backward_elimination(varying, target, share) if varying else []
     found = run(features, target, share=share).candidates
     assert [step.feature for step in found] == [name for name, _ in wanted]
     assert [step.statistic for step in found] == pytest.approx([value for _, value in wanted], abs=1e-9)

@@ -40,9 +40,9 @@ def random_frame(seed, n_classes):
     X = pd.DataFrame(
         {
             "a": rng.normal(size=n) * 10 + 3,
-            "b": rng.integers(0, 5, n),
-            "c": rng.random(n) < 0.5,
-            "d": 7,
+            "b": rng.permutation(np.arange(n) % 5),
+            "c": rng.permutation(np.arange(n) % 3 == 0),
+            "d": rng.integers(0, 2, n) + np.arange(n) // 2,
             "e": rng.normal(size=n) / 100,
         }
     )
@@ -121,8 +121,7 @@ def test_copies_tie_by_table_order_and_thresholds_cut(scale):
     signal = y + 0.1 * rng.random(30)
     X = pd.DataFrame({"noise": rng.random(30), "one": signal, "constant": 0.1, "two": signal})
     fitted = bf.FisherMarkov(scale=scale).fit(X, y.astype(str))
-    assert fitted.selected_features_ == ["one", "two", "noise", "constant"]
-    assert fitted.importances_["constant"] == 0
+    assert fitted.selected_features_ == ["one", "two", "noise"]
     cut = bf.FisherMarkov(scale=scale, threshold=0.0).fit(X, y.astype(str)).selected_features_
     assert cut == ["one", "two", "noise"]
     at = fitted.importances_["two"]

@@ -40,7 +40,7 @@ def expected_cross_entropy(target, feature, blanket):
 
 def literal(X, y, n_features, k, by):
     """Return removals in order and what is left; all is computed anew in each round."""
-    left, removed = list(X), []
+    left, removed = [name for name in X if X[name].nunique() > 1], []
 
     def rows(names):
         return list(zip(*(X[name] for name in names), strict=True)) if names else [()] * len(y)

@@ -307,8 +307,9 @@ def test_few_rows_are_held_out_one_at_a_time(n):
 
 def test_one_row_is_refused():
     features, target = table_of(np.zeros((1, 2)), [1.0], "regression")
+    problem = Problem(features.names, "y", None, 0, lambda: features.with_column(target), lambda table: None)
     with pytest.raises(DataError, match="n_features: auto needs at least 2 rows"):
-        run_fold(ByCorrelation(n_features="auto"), None, features, target, 0)
+        ByCorrelation(n_features="auto").shrink(problem, [Step("x0")])
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def suppressed(seed, n=120, d=8):
 
 
 class Nameless(RegressorMixin, BaseEstimator):
-    """A model that learns which columns it has: each holds a power of two."""
+    """A model that learns which columns it has: each begins with a power of two."""
 
     def fit(self, X, y):
         """Learn the names."""
@@ -76,7 +76,7 @@ class Nameless(RegressorMixin, BaseEstimator):
 
 def told(scores, features="abcd", **options):
     """Run grow and shrink where a model of a and b scores scores["ab"], and of columns that are not there 0."""
-    table = Table([Column(name, "numeric", np.full(20, 2.0 ** "abcd".index(name))) for name in features])
+    table = Table([Column(name, "numeric", 2.0 ** "abcd".index(name) + np.arange(20) / 100) for name in features])
 
     def score(fitted, X, y):
         return scores.get(getattr(fitted, "names_", ""), 0.0)

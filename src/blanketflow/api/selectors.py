@@ -26,7 +26,7 @@ _METHODS: Mapping[str, Any] = discover("blanketflow.selectors")
 
 
 class All(MarkovBlanketSelector):
-    """Keep every feature."""
+    """Keep every feature that varies."""
 
     method_class = _METHODS["all"]
 

@@ -105,6 +105,15 @@ class SummedTable(Table):
         """Return None: cells that were counted were complete."""
         return None
 
+    def varying(self) -> np.ndarray:
+        """Return which columns vary by what was counted, shape (d,); a column that was refused may."""
+        products = self.statistics.cross_products
+        if products is not None:
+            place = {name: at for at, name in enumerate(self.statistics.agreement.names)}
+            return products.products.diagonal()[[place[name] for name in self.names]] != 0.0
+        tables = self.statistics.counted_each([(name,) for name in self.names])
+        return np.array([table is None or np.count_nonzero(table) > 1 for table in tables], dtype=bool)
+
     def select(self, keys: Iterable[str | int]) -> SummedTable:
         """Return the table of the given columns."""
         return SummedTable(self.statistics, [self.names[self.position(key)] for key in keys])

@@ -19,7 +19,7 @@ from .errors import DataError, UnknownNameError, did_you_mean
 from .mapped_file import kept_like
 from .repeated_rows import are_repeated, places_of
 from .unicode_text import check_unicode
-from .wide_columns import WideColumns
+from .wide_columns import FIRST_ROWS, WideColumns
 
 #: Rows that are labelled at a time.
 LABELLED = 2**20
@@ -116,11 +116,12 @@ class Column:
         """Whether there is at most one value besides missing cells; the range of finite numbers may be infinite."""
         values = self.values
         if isinstance(values, SparseValues):
-            if len(values.values) < values.n_rows:
-                return not values.values.any()  # the others are zeros
-            values = values.values
+            values = np.append(values.values, [0] * (len(values.values) < values.n_rows))  # the others are zeros
+        return not any(map(self._varies, (values[:FIRST_ROWS], values)))  # most vary within the first rows
+
+    def _varies(self, values: np.ndarray) -> bool:
         values = values[values >= 0] if self.kind == CATEGORICAL else values[~np.isnan(values)]
-        return not len(values) or bool(values.min() == values.max())
+        return bool(len(values)) and bool(values.min() != values.max())
 
     def take(self, rows: np.ndarray) -> Column:
         """Return the column at the given rows."""
@@ -206,6 +207,12 @@ class Table:
         if isinstance(self.columns, WideColumns):
             return self.columns.first_incomplete()
         return next((column for column in self.columns if column.n_missing() or column.n_infinite()), None)
+
+    def varying(self) -> np.ndarray:
+        """Return which columns have two values besides missing cells, shape (d,)."""
+        if isinstance(self.columns, WideColumns):
+            return self.columns.varying()
+        return np.array([not column.is_constant() for column in self.columns], dtype=bool)
 
     def with_column(self, column: Column) -> Table:
         """Return the table with one more column at the end."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Number of cells of a matrix that are processed at a time, and of stored cells of a sparse one.
 MATRIX_CELLS, SPARSE_CELLS = 2**22, 2**20
+#: Rows that tell of most columns that they vary.
+FIRST_ROWS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,14 @@ class WideColumns(Sequence["Column"]):
     @abstractmethod
     def first_with_gaps(self) -> int | None:
         """Return which of the columns held together is the first with a missing or infinite cell."""
+
+    @abstractmethod
+    def held_varying(self) -> np.ndarray:
+        """Return which of the columns held together have two values besides missing cells, shape (number of names,)."""
+
+    def varying(self) -> np.ndarray:
+        """Return which columns have two values besides missing cells, shape (d,)."""
+        return np.array([*self.held_varying(), *(not column.is_constant() for column in self.more)], dtype=bool)
 
     def __len__(self) -> int:
         return len(self.names) + len(self.more)
@@ -127,6 +137,16 @@ class MatrixColumns(WideColumns):
                 if not is_finite.all():
                     return start + int(np.argmin(is_finite))
         return None
+
+    def held_varying(self) -> np.ndarray:
+        """Return which columns of the matrix vary: most do within the first rows, and only the others are read."""
+        found = _vary(self.matrix[:FIRST_ROWS])
+        left = np.flatnonzero(~found)
+        width = max(1, MATRIX_CELLS // max(1, len(self.matrix)))
+        for start in range(0, len(left) if len(self.matrix) > FIRST_ROWS else 0, width):
+            some = left[start : start + width]
+            found[some] = _vary(self.matrix[:, some])
+        return found
 
 
 @dataclass(frozen=True)
@@ -233,3 +253,22 @@ class SparseColumns(WideColumns):
             if not is_finite.all():
                 return int(np.searchsorted(self.starts, np.argmin(is_finite), side="right")) - 1
         return None
+
+    def held_varying(self) -> np.ndarray:
+        """Return which columns of the matrix vary, from their stored cells."""
+        sizes = np.diff(self.starts)
+        low, high = np.zeros(len(sizes)), np.zeros(len(sizes))
+        filled = np.flatnonzero(sizes)
+        if len(filled):
+            low[filled] = np.fmin.reduceat(self.values, self.starts[filled])
+            high[filled] = np.fmax.reduceat(self.values, self.starts[filled])
+        has_zero = sizes < self.height
+        low[has_zero], high[has_zero] = np.fmin(low[has_zero], 0), np.fmax(high[has_zero], 0)
+        return np.less(low, high)
+
+
+def _vary(cells: np.ndarray) -> np.ndarray:
+    """Return which columns of some cells, shape (n, d), have two values besides NaN; all are NaN in one of no value."""
+    if not len(cells):
+        return np.zeros(cells.shape[1], dtype=bool)
+    return np.less(np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0))

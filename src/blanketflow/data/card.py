@@ -13,7 +13,7 @@ import numpy as np
 from ..core.cards import CATEGORICAL, CLASSIFICATION
 from ..core.table import Column, SparseValues
 from ..core.wide_columns import SparseColumns, WideColumns
-from .columns import CELLS, blocks_of, content_keys, is_constant, missing_by_column
+from .columns import CELLS, blocks_of, content_keys, missing_by_column
 from .findings import findings
 from .findings.of_table import class_counts
 from .missing_markers import markers_told
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 50
 def with_findings(raw: RawTable, number_texts: Sequence[tuple[str, str]] = ()) -> RawTable:
     """Return a raw table with its constant and duplicate columns, and with `number_texts`; the findings say them."""
     features = raw.features
-    varies = ~is_constant(features.columns)  # constants are reported as such, not as copies of each other
+    varies = features.varying()  # constants are reported as such, not as copies of each other
     constant = tuple(features.names[at] for at in np.flatnonzero(~varies).tolist())
     duplicates = tuple(_duplicates(features.columns, varies))
     return replace(raw, constant=constant, duplicates=duplicates, number_texts=tuple(number_texts))

@@ -88,34 +88,6 @@ def first_infinite(columns: Sequence[Column]) -> Column | None:
     return first_infinite(columns.more)
 
 
-def is_constant(columns: Sequence[Column]) -> np.ndarray:
-    """Return which columns have at most one distinct value besides missing ones, shape (d,)."""
-    if not isinstance(columns, WideColumns):
-        return np.fromiter(map(Column.is_constant, columns), dtype=bool, count=len(columns))
-    found = np.empty(len(columns), dtype=bool)
-    found[len(columns.names) :] = is_constant(columns.more)
-    for block in blocks_of(columns):
-        found[block] = ~np.less(*_extremes(columns, block))  # both are NaN where every cell is missing
-    return found
-
-
-def _extremes(columns: WideColumns, block: slice) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest value of each column of a block; NaN is skipped."""
-    if isinstance(columns, MatrixColumns):
-        cells = columns.matrix[:, block]
-        return np.fmin.reduce(cells, axis=0), np.fmax.reduce(cells, axis=0)
-    sizes = np.diff(columns.starts)[block]
-    low, high = np.zeros(len(sizes)), np.zeros(len(sizes))
-    filled = np.flatnonzero(sizes)
-    if len(filled):
-        firsts, last = columns.starts[block][filled], columns.starts[block.stop]
-        low[filled] = np.fmin.reduceat(columns.values[:last], firsts)
-        high[filled] = np.fmax.reduceat(columns.values[:last], firsts)
-    has_zero = sizes < columns.n_rows
-    low[has_zero], high[has_zero] = np.fmin(low[has_zero], 0), np.fmax(high[has_zero], 0)
-    return low, high
-
-
 def content_keys(columns: WideColumns) -> np.ndarray:
     """Return a number for each column held together, equal where all cells are, shape (d,).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -196,7 +197,21 @@ class Problem:
                 inner.marginal = bound.test_many(bound.table.positions(self.features), self.target)
             inner.bind = lambda _: bound
             self.n_inner_tests += bound.n_tests
-        return inner
+        return inner.of_varying()
+
+    def of_varying(self) -> Problem:
+        """Return the same question without the features of one value, which say nothing, unless they are included.
+
+        A group of columns stays if one of them varies. The rows are read; the test must not be bound yet.
+        """
+        varies = dict(zip(self.table.names, self.table.varying().tolist(), strict=True))
+        kept = [f in self.included or any(varies[column] for column in self.columns([f])) for f in self.features]
+        if all(kept):
+            return self
+        narrower, at = copy(self), np.flatnonzero(kept)
+        narrower.features = [self.features[i] for i in at.tolist()]
+        narrower.marginal = None if self.marginal is None else self.marginal.take(at)
+        return narrower
 
     def admit_included(self) -> list[Step]:
         """Return the admissions with which a search begins that keeps what is included, each with its marginal test."""
@@ -239,6 +254,9 @@ class Method(Configurable):
         Whether features can be included in its answer and excluded from it; not so for references.
     takes_feature_groups : bool
         Whether features can be groups of columns: so if it asks the CI test alone, or reads `Problem.columns`.
+    keeps_untested : bool
+        Whether it keeps features that no test has found to depend on the target, such as the first ones of a ranking.
+        Then features of one value are left out of its question.
     draws_rows : bool
         Whether it draws, permutes or compares single rows, so that equal rows would not stay together: then rows cannot
         have weights. Splitting rows by `Problem.parts` is not drawing them.
@@ -273,6 +291,7 @@ class Method(Configurable):
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False
+    keeps_untested: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = True
     learns_from: ClassVar[str] = "rows"
 

@@ -57,7 +57,7 @@ def _losses(method: RankingMethod, problem: Problem, parts: np.ndarray, part: in
     seed = derive_seed(problem.seed, "psi", part)
     inner = problem.on_rows(train, seed, tests_marginally=method.reads_marginal)
     try:
-        ranked = [step.feature for step in method.rank(inner, most)]
+        ranked = [step.feature for step in method.beginning(inner, most)]
     finally:
         problem.n_inner_tests += inner.n_tests
     target = problem.table[problem.target]

@@ -22,6 +22,7 @@ DECIMALS = 12
 class RankingMethod(Method):
     """A method whose grow ranks features and whose shrink cuts the ranking. A subclass adds `rank`.
 
+    Features of one value, or of none, say nothing and are not ranked.
     The ranking is cut at the number of features. A list of numbers gives one answer for each, in order, and the largest
     is the selection. With ``auto`` the best number of 1 to 50 is chosen by cross-validation on the rows at hand; see
     `number_of_features.best_number`.
@@ -29,11 +30,12 @@ class RankingMethod(Method):
 
     n_features: int | list[int] | str = feature_counts(
         10,
-        "Number of features to keep (psi), all of them if there are fewer; a list gives one answer for each number; "
+        "Number of features to keep (psi), all that vary if there are fewer; a list gives one answer for each number; "
         "auto takes the number that predicts held-out rows best.",
     )
     model: Any = anything("knn", "Model for n_features: auto; a model id, 'module:Class', or a scikit-learn estimator.")
 
+    keeps_untested: ClassVar[bool] = True
     #: Whether `rank` reads the problem's marginal results.
     reads_marginal: ClassVar[bool] = True
 
@@ -57,8 +59,12 @@ class RankingMethod(Method):
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Rank as many features as the longest answer has."""
-        longest = MOST_FEATURES if self.n_features == "auto" else max(self._numbers())
-        return self.rank(problem, min(longest, len(problem.features)))
+        return self.beginning(problem, MOST_FEATURES if self.n_features == "auto" else max(self._numbers()))
+
+    def beginning(self, problem: Problem, most: int) -> Iterable[Step]:
+        """Give the best features, at most so many, of all that the problem has."""
+        n_features = min(most, len(problem.features))
+        return self.rank(problem, n_features) if n_features else ()
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
         """Cut the ranking."""

@@ -158,7 +158,8 @@ def run_grow(method: Method, problem: Problem, apart: bool = False) -> list[Step
     problem.begin_stage()
     steps: list[Step] = []
     try:
-        for found in checked.looked_at(method.grow(problem), "grow", problem):
+        grown = method.grow(problem) if problem.features else ()  # none is left where all have one value
+        for found in checked.looked_at(grown, "grow", problem):
             steps.append(found)
             _tell_step(problem, "grow", found)
     except LimitReached as limit:
@@ -249,6 +250,7 @@ def run_fold(
     problem.read_groups, problem.n_jobs = (lambda: groups), n_jobs
     problem = with_min_effect(problem, test, min_effect)
     problem = with_prior(problem, method, test, prior, where)
+    problem = problem.of_varying() if method.keeps_untested else problem
     n_tests = problem.n_tests + (len(marginal) if marginal is not None else 0)
     if test is not None and marginal is not None and (doubts := test.doubts(table, target.name, marginal)):
         problem.say("unreliable", doubts)

@@ -56,6 +56,7 @@ class KollerSahami(Method):
     why_no_correction: ClassVar[str] = "it ranks features, and tests none at a level"
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = "g2"
     needs: ClassVar[str] = "mutual-information"

@@ -26,8 +26,9 @@ MOST_DIFFERENCES, FEWEST_ROWS = 200_000_000, 30
 
 
 def by_information(rows: Rows) -> np.ndarray:
-    """Rank by mutual information with the target, of numbers in five bins."""
-    return _by_criterion(rows, MIM(n_features=len(rows.names)))
+    """Rank by mutual information with the target, of numbers in five bins; features of one value are last."""
+    order = _by_criterion(rows, MIM(n_features=len(rows.names)))
+    return np.concatenate([order, np.setdiff1d(np.arange(len(rows.names)), order)])
 
 
 def by_joint_information(rows: Rows) -> np.ndarray:
@@ -74,6 +75,7 @@ def _by_criterion(rows: Rows, method: RankingMethod) -> np.ndarray:
 
 
 def _order(rows: Rows, outcome: FoldOutcome) -> np.ndarray:
+    """Return the positions of the candidates."""
     rows.check_time()
     position = {name: i for i, name in enumerate(rows.names)}
     names = variables([step.feature for step in outcome.candidates], rows.feature_groups)

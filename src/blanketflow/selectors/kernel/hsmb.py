@@ -31,8 +31,8 @@ class HSMB(Method):
     Notes
     -----
     Algorithm 1 takes B_i "before F_i in S" and removes from S: a feature that left is in no later candidate blanket.
-    The first feature has an empty one, and stays. An exact copy of M_i, and a constant, change nothing in HSIC(M_i, T):
-    condition 1 is then a tie, and they stay.
+    The first feature has an empty one, and stays. An exact copy of M_i changes nothing in HSIC(M_i, T): condition 1 is
+    then a tie, and it stays. So would a constant, which is left out from the start.
 
     Above `n_landmarks` rows of the test (1,000 by default), HSICs are Nystroem's approximations, all of the same rows.
 
@@ -62,6 +62,7 @@ class HSMB(Method):
     )
     default_test: ClassVar[str | None] = "hsic"
     takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
     needs: ClassVar[str] = "hsic"
     anytime: ClassVar[bool] = True
 

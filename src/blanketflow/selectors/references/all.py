@@ -12,7 +12,11 @@ from ..base import Method, Problem
 
 @dataclass
 class All(Method):
-    """Keep every feature.
+    """Keep every feature that varies.
+
+    A feature of one value, or of none, is left out: no model learns anything of it. What only seems to be an identifier
+    stays: a column of whole numbers or labels that hardly repeat can be a measurement, and no value tells. `inspect`
+    names such columns; `drop` leaves them out.
 
     Examples
     --------
@@ -26,18 +30,19 @@ class All(Method):
         id="all",
         name="all features",
         family="reference",
-        summary="Keeps every feature: what models do without selection.",
+        summary="Keeps every feature that varies: what models do without selection.",
         reference="none",
         guarantee="superset of the Markov blanket",
         cost="no tests",
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
     learns_from: ClassVar[str] = "tests"
     default_test: ClassVar[str | None] = None
 
     def grow(self, problem: Problem) -> list[Step]:
-        """Admit everything, in the order of their names."""
+        """Admit everything that varies, in the order of the names."""
         return [Step(feature) for feature in problem.features]
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:

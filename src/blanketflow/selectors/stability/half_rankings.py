@@ -37,13 +37,15 @@ def first_of(problem: Problem, ranking: str, n_features: int) -> list[str]:
 
     If more are included, these alone.
     """
+    if not problem.features:
+        return []
     if ranking == LASSO:
         target = problem.table[problem.target]
         columns = problem.table.select(problem.columns(problem.features))
         entered = first_to_enter(columns, target, n_features, problem.column_counts)
         names = [problem.features[j] for j in entered]
     else:
-        names = [step.feature for step in RANKINGS[ranking](n_features=n_features).rank(problem, n_features)]
+        names = [step.feature for step in RANKINGS[ranking](n_features=n_features).beginning(problem, n_features)]
     others = [name for name in names if name not in problem.included]
     return [*problem.included, *others[: max(0, n_features - len(problem.included))]]
 

@@ -70,6 +70,7 @@ class Auto(Method):
     )
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
     # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
     draws_rows: ClassVar[bool] = False
 

@@ -57,6 +57,7 @@ class Stepwise(Method):
     )
     draws_rows: ClassVar[bool] = False
     takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
     default_test: ClassVar[str | None] = None
     anytime: ClassVar[bool] = True
 

@@ -34,8 +34,10 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
         If the ci_test stage has no result.
     """
     whole, test = _whole_problem(fold, marginal), fold.test() if marginal else None
+    method = fold.method()
     judged = with_min_effect(whole, test, fold.asked.get("min_effect"))
-    problem = with_prior(judged, fold.method(), test, fold.prior(), f"selector on {fold.dataset}")
+    problem = with_prior(judged, method, test, fold.prior(), f"selector on {fold.dataset}")
+    problem = problem.of_varying() if method.keeps_untested else problem
     problem.read_groups = fold.groups
     problem.say(whole.status, whole.reason)
     return problem
