@@ -9,7 +9,7 @@ from blanketflow.ci import get_ci_test
 from blanketflow.core.registry import discover
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate.discrete import DiscreteNetwork, DiscreteNode
-from blanketflow.search.equivalent_information import leans_on, stand_ins
+from blanketflow.search.equivalent_information import equivalents, leans_on
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc, neighbours_and_spouses
 from blanketflow.selectors.run_fold import run_problem
@@ -201,11 +201,11 @@ def test_d_separation_knows_no_columns_that_say_the_same(seeds, monkeypatch):
     asked = []
 
     def recorded(test, feature, target, *others):
-        asked.append((stand_ins(test, feature, target, *others), feature, target))
+        asked.append((equivalents(test, feature, target, *others), feature, target))
         return asked[-1][0]
 
     for module in (neighbours_and_spouses, iamb_npc):
-        monkeypatch.setattr(module, "stand_ins", recorded)
+        monkeypatch.setattr(module, "equivalents", recorded)
     for seed in seeds:
         answers = random_answers(seed, most_nodes=15)
         for name in PROVED:
@@ -231,5 +231,5 @@ def test_several_columns_can_say_together_what_a_feature_says():
     columns = np.column_stack([u + v, u, v, u + v + e])
     bound = get_ci_test("fisher-z").bind(columns)
     removed = {"x1": ["x0"], "x2": ["x0"]}
-    assert stand_ins(bound, "x0", "x3", ["x1", "x2"], removed, 0.05) == {"x1", "x2"}
-    assert stand_ins(bound, "x0", "x3", ["x1", "x2"], {"x1": [], "x2": []}, 0.05) == frozenset()
+    assert equivalents(bound, "x0", "x3", ["x1", "x2"], removed, 0.05) == {"x1", "x2"}
+    assert equivalents(bound, "x0", "x3", ["x1", "x2"], {"x1": [], "x2": []}, 0.05) == frozenset()

@@ -18,7 +18,6 @@ from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, rankings
 from blanketflow.selectors.judged.roles import roles_of
 from blanketflow.selectors.judged.rows import Rows
-from blanketflow.selectors.judged.verdict import stand_ins
 
 
 def planted(n=240, d=10, seed=0):
@@ -214,13 +213,12 @@ def test_fewer_features_that_may_do_as_well_are_said():
     assert "cannot be decided with these 60 rows, so more were kept." in said
 
 
-@pytest.mark.parametrize("block", [1, 2, 1000])
-def test_what_can_stand_in_is_said(monkeypatch, block):
-    monkeypatch.setattr("blanketflow.selectors.judged.verdict.BLOCK", block)
-    X, _ = planted()
-    X["copy"], X["label"] = -3 * X["strong"] + 1e-3 * X["noise0"], np.where(X["other"] > 0, "up", "down")
-    assert stand_ins(as_table(X), ["strong", "label", "noise1"]) == {"strong": "copy"}
-    assert stand_ins(as_table(X), ["strong", "copy"]) == {}
+def test_of_which_features_one_is_enough_is_said():
+    X, y = planted()
+    X["strong copy"] = -3 * X["strong"] + 1e-3 * X["noise0"]
+    found = bf.select(X, y, time_limit=None)
+    assert "One of strong and strong copy is enough." in found.verdict
+    assert {row.feature for row in found.stand_ins["strong"]} == {"strong copy"}
 
 
 def test_too_few_rows_are_refused():

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.pipeline import Pipeline
 
+    from ..core.stand_ins import StandIn
     from .selectors import Auto
 
 
@@ -23,6 +24,9 @@ class Selected:
         The features to keep, most important first; all or none are possible answers.
     verdict : str
         The answer in a few sentences, with the score corrected for the choice among many sets, and its 95 % interval.
+    stand_ins : dict of str to list of StandIn
+        For each feature kept the others that keep at least 0.8 of its information about the target, the most first:
+        feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 on one can stand in for it.
     scores : DataFrame
         One row per model of the panel and one for their mean: model, metric (accuracy or R²), value with the chosen
         features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean corrected
@@ -48,6 +52,7 @@ class Selected:
 
     features: list[str]
     verdict: str
+    stand_ins: dict[str, list[StandIn]]
     scores: pd.DataFrame
     alternatives: pd.DataFrame
     estimator: Pipeline | None
@@ -195,6 +200,7 @@ def select(
     return Selected(
         features=list(selector.selected_features_),
         verdict=sentence,
+        stand_ins=dict(selector.stand_ins_),
         scores=pd.DataFrame(said["scores"]),
         alternatives=pd.DataFrame(said["alternatives"]),
         estimator=_pipeline(selector, said["best_model"], X, y, sample_weight) if selector.selected_features_ else None,

@@ -21,6 +21,7 @@ from ..core.prior import KEYS, PriorKnowledge, as_texts, in_order_of_groups
 from ..core.progress_lines import Teller
 from ..core.row_sample import sample_told
 from ..core.seeds import seed_of
+from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
 from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
@@ -59,6 +60,7 @@ class _Fitted:
     ci_test_reason_: str
     importances_: dict[str, float]
     frequencies_: dict[str, float]
+    stand_ins_: dict[str, list[StandIn]]
     candidates_: list[str]
     confirmed_: pd.DataFrame
     trace_: pd.DataFrame
@@ -100,7 +102,11 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     importances_ : dict of str to float
         Importance of each selected feature, comparable within one selector only.
     frequencies_ : dict of str to float
-        Share of the folds, 0 to 1, that selected each feature.
+        Share of the folds, 0 to 1, that selected each feature, or one for which it can stand in.
+    stand_ins_ : dict of str to list of StandIn
+        For each selected feature the others that keep at least 0.8 of its information about the target, the most
+        first: feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 on a feature can stand
+        in for the selected one.
     candidates_ : list of str
         What grow returned, on the winning fold or the only one.
     confirmed_ : DataFrame
@@ -296,6 +302,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         self.roles_ = {feature["feature"]: feature["role"] for feature in chosen}
         self.importances_ = {feature["feature"]: feature["importance"] for feature in chosen}
         self.frequencies_ = {feature["feature"]: feature["frequency"] for feature in combined.features}
+        self.stand_ins_ = {feature["feature"]: list(feature["stand_ins"]) for feature in chosen}
         self.groups_ = {feature["feature"]: feature["group"] for feature in chosen if feature["group"]}
         self.feature_groups_ = in_order_of_groups(self.selected_features_, self._prior().feature_groups)
         self.blankets_ = [[member.feature for member in fold] for fold in sets]

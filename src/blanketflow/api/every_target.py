@@ -116,7 +116,7 @@ class Search:
         features = [name for name in variables(columns, groups) if name != target]
         seed = fold_seed(self.seed, "0")
         problem = Problem(features, target, None, seed, lambda: bound.table, lambda _: bound, self.limits, shared)
-        problem.min_effect = bound.min_effect
+        problem.min_effect, problem.finds_stand_ins = bound.min_effect, False
         problem.included = tuple(name for name in variables(self.known.included, groups) if name != target)
         problem.tiers = tiers_of_variables(self.known.tiers, groups)
         return problem

@@ -39,6 +39,8 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
     for attribute in ("roles_", "importances_", "frequencies_", "groups_"):
         found = getattr(selector, attribute)
         setattr(selector, attribute, {own[name]: value for name, value in found.items()})
+    stand_ins = {name: [row._replace(feature=own[row.feature]) for row in r] for name, r in selector.stand_ins_.items()}
+    selector.stand_ins_ = {own[name]: rows for name, rows in stand_ins.items()}
     selector.feature_groups_ = {name: [own[m] for m in members] for name, members in selector.feature_groups_.items()}
     selector.blankets_ = [[own[name] for name in blanket] for blanket in selector.blankets_]
     trace = selector.trace_

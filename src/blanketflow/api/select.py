@@ -18,6 +18,7 @@ from ..core.errors import ConfigError, RowsNeeded, UnsupportedError, shown
 from ..core.limits import Limits
 from ..core.printable import printable
 from ..core.row_sample import sample_told, sampled
+from ..core.stand_ins import StandIn, in_words, one_is_enough
 from ..core.table import Table
 from ..data.dialect import found_line
 from ..data.findings import Finding, findings, in_one_line
@@ -91,7 +92,7 @@ class Selection:
             f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
             f"{self.n_rows} rows, {by}, {self.n_tests} tests, {self.seconds:.2g} s"
         ]
-        lines += [*self.remarks, *filter(None, [self.sentence])]
+        lines += [*self.remarks, *filter(None, [self.sentence, self.one_is_enough])]
         names = [printable(row["feature"]) for row in self.listed]
         width = max(map(len, names), default=0)
         for name, row in zip(names, self.listed, strict=True):
@@ -114,6 +115,16 @@ class Selection:
         return printable(self.verdict.get("sentence", ""))
 
     @property
+    def one_is_enough(self) -> str:
+        """Of which features one is enough; empty if there are none, or if the method says so itself."""
+        names = [row["feature"] for row in self.blanket]
+        return "" if self.sentence else one_is_enough(dict(zip(names, self._stand_ins, strict=True)))
+
+    @property
+    def _stand_ins(self) -> list[list[StandIn]]:
+        return [[StandIn(**other) for other in row["stand_ins"]] for row in self.blanket]
+
+    @property
     def listed(self) -> list[dict[str, Any]]:
         """The rows of the blanket that are shown to a reader."""
         return self.blanket[:MOST_LISTED]
@@ -131,7 +142,9 @@ class Selection:
 
     def as_blanket(self, dataset: str) -> ExportedBlanket:
         """Return what is exported."""
-        rows = self.blanket
+        rows = [
+            {**row, "stand_ins": in_words(others)} for row, others in zip(self.blanket, self._stand_ins, strict=True)
+        ]
         return ExportedBlanket(dataset, self.target, self.task, self.method, self.method, rows, __version__, self.seed)
 
     def why(self, row: Mapping[str, Any]) -> str:
@@ -318,6 +331,7 @@ def _combined(outcomes: Sequence[FoldOutcome], rule: Any) -> tuple[list[dict[str
     blanket = [
         {name: row[name] for name in fields}
         | {"p_value": combined.spoken[row["feature"]].p_value, "given": combined.spoken[row["feature"]].listed}
+        | {"stand_ins": [other._asdict() for other in row["stand_ins"]]}
         for row in combined.features
         if row["chosen"]
     ]

@@ -89,8 +89,8 @@ def _draw(found: Selection) -> None:
     heading(found.text().partition("\n")[0])
     for line in found.remarks:
         show(line)
-    if found.sentence and found.blanket:
-        show(found.sentence)
+    if found.blanket and (said := found.sentence or found.one_is_enough):
+        show(said)
     rows = [(row["feature"], row["role"], found.why(row)) for row in found.listed]
     if rows:
         show_table(["feature", "role", "why"], rows)

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from .provenance import STATUSES
 
+#: The type of a list of features with a share of information and its interval.
+STAND_INS = "list<struct<feature: string, share: double, low: double, high: double>>"
+
 
 class Column(NamedTuple):
     """What a column holds.
@@ -69,12 +72,17 @@ COLUMNS = {
     "risk_differences": Column("list<double>", "`ppi`: what each repeat found, permuted minus original risk"),
     "importance": Column("double", "larger is more important; comparable within one selector only"),
     "given": Column("list<string>", "the conditioning set; null: all others that stood, if 500 or more"),
+    "stand_ins": Column(
+        STAND_INS,
+        "features that keep at least 0.8 of its information about the target, the most first: the share of it and its "
+        "95 % interval; from a share of 0.95 on a feature can stand in for it",
+    ),
     "group": Column("string", "methods that form groups: the name of the feature's"),
     "order": Column("int64", "place in the order of admission, from 0"),
     "step": Column("int64", "place in the order of decisions, from 0"),
     "kept": Column("bool", "whether it stays"),
     "chosen": Column("bool", "whether it is in the blanket"),
-    "frequency": Column("double", "share of the folds that hold it"),
+    "frequency": Column("double", "share of the folds that hold it, or a feature for which it can stand in"),
     "fold": Column("string", "id of the fold: `0`, or `1of5`, ..."),
     "size": Column("int64", "features in the fold's set"),
     "z": Column("double", "mean frequency of its features over all folds, by which `best-blanket` chooses"),
@@ -154,12 +162,12 @@ ARTEFACTS = {
     ),
     "shrink": rows_of(
         "decision on a candidate",
-        "feature kept role statistic p_value importance given step",
+        "feature kept role statistic p_value importance given step stand_ins",
         sometimes="group",
     ),
     "blanket": rows_of(
         "feature that any fold holds; split `full` is the final blanket",
-        "feature chosen frequency importance role",
+        "feature chosen frequency importance role stand_ins",
         sometimes="group",
     ),
     "folds": rows_of(

@@ -122,8 +122,9 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
     values : sequence
         One per row; for ``list<double>`` an array of shape (n, k).
     kind : str
-        ``string``, ``double``, ``int64``, ``bool``, ``list<string>``, ``list<int64>`` or ``list<double>``. None and
-        NaN are null in a ``double`` array, None in one of ``list<string>``.
+        ``string``, ``double``, ``int64``, ``bool``, ``list<string>``, ``list<int64>``, ``list<double>``, or a list of
+        structs whose fields have one of the first four types. None and NaN are null in a ``double`` array, None in one
+        of ``list<string>``.
     """
     # From buffers, because pa.array imports pandas, which would cost a small job more than its work.
     import numpy as np
@@ -149,6 +150,15 @@ def arrow_array(values: Sequence[Any], kind: str) -> Any:
         known = np.packbits(np.array([value is not None for value in values], dtype=bool), bitorder="little")
         buffers = [pa.py_buffer(known), pa.py_buffer(_offsets(lists))]
         return pa.Array.from_buffers(pa.list_(pa.string()), n, buffers, children=[items])
+    if kind.startswith("list<struct<"):
+        fields = [field.split(": ") for field in kind.removeprefix("list<struct<").removesuffix(">>").split(", ")]
+        parts = list(zip(*(item for value in values for item in value), strict=True)) or [()] * len(fields)
+        named = [(part, name, of) for part, (name, of) in zip(parts, fields, strict=True)]
+        items = pa.StructArray.from_arrays(
+            [arrow_array(part, of) for part, _, of in named], [name for _, name, _ in named]
+        )
+        offsets = pa.py_buffer(_offsets(values))
+        return pa.Array.from_buffers(pa.list_(items.type), n, [None, offsets], children=[items])
     if kind == "list<int64>":
         cells = arrow_array(np.concatenate([np.empty(0, dtype=np.int64), *values]), "int64")
         offsets = pa.py_buffer(_offsets(values))

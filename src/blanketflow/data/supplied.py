@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ArtefactError
-from .artefact_columns import ARTEFACTS
+from .artefact_columns import ARTEFACTS, STAND_INS
 from .content import part_digests, schema_texts, whole_digest
 from .provenance import Provenance
 
 #: The columns that a supplied stage must have; of the others of `ARTEFACTS`, what stands where they are missing.
 NEEDED = {"grow": ("feature",), "shrink": ("feature", "kept")}
-_DEFAULTS = {"role": "member", "statistic": None, "p_value": None, "importance": None, "given": None, "group": ""}
+_DEFAULTS = {
+    "role": "member",
+    "statistic": None,
+    "p_value": None,
+    "importance": None,
+    "given": None,
+    "group": "",
+    "stand_ins": (),
+}
 #: What Arrow calls the types that a column may have, by the type that it gets.
 _FITTING = {
     "string": ("string", "large_string", "string_view"),
@@ -21,6 +29,7 @@ _FITTING = {
     "int64": ("int64", "int32", "double"),
     "bool": ("bool",),
     "list<string>": ("list", "large_list", "null"),
+    STAND_INS: ("list", "large_list", "null"),
 }
 
 

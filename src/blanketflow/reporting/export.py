@@ -14,7 +14,7 @@ from ..core.printable import as_cell, printable, printable_json
 
 FORMS = ("csv", "json", "pipeline")
 #: What is stated of each feature.
-FIELDS = ("feature", "kind", "role", "importance", "frequency")
+FIELDS = ("feature", "kind", "role", "importance", "frequency", "stand_ins")
 
 
 @dataclass(frozen=True)

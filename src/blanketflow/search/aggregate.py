@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
 
+from ..core.column_order import natural_key
 from ..core.errors import ParameterError, did_you_mean, shown
+from ..core.stand_ins import StandIn
 from ..core.ties import comparable_number
 from .steps import Step
 
@@ -21,8 +23,9 @@ class Aggregate:
     """The combined result of all folds.
 
     `features` has every feature of any fold, the chosen ones first, then by importance: feature, chosen, frequency
-    (share of folds), importance (mean over the folds with the feature), role, group. `z` is the score of each fold's
-    set (eq. 8): the mean number of folds that contain its members, 0 for an empty set. `best` is the index of the fold
+    (share of the folds that hold it or one for which it stands in), importance (mean over the folds with the feature),
+    role, group, stand_ins. `z` is the score of each fold's set (eq. 8): the mean number of folds that contain its
+    members or one for which they stand in, 0 for an empty set. `best` is the index of the fold
     whose set is the answer, for ``best-blanket``. `spoken` has the step that a feature's role and group come from: that
     of the winning fold, else of the first fold that keeps it.
     """
@@ -51,9 +54,10 @@ def _as_number(value: object) -> float:
 def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] = "best-blanket") -> Aggregate:
     """Combine the folds' sets.
 
-    There is one set per fold, and at least one; of its members feature, importance, role and group count.
-    ``best-blanket`` takes the set with the highest z, the first one on ties; ``{"frequency": share}`` keeps the
-    features of at least this share of the folds. Raises `ParameterError` if there is no such rule.
+    There is one set per fold, and at least one; of its members feature, importance, role, group and stand-ins count.
+    A fold that holds one of two copies votes for both. ``best-blanket`` takes the set with the highest z, the first one
+    on ties; ``{"frequency": share}`` keeps the features with the votes of at least this share of the folds, and of
+    those that stand in for each other the one that more folds hold. Raises `ParameterError` if there is no such rule.
 
     Examples
     --------
@@ -63,19 +67,56 @@ def aggregate(folds: Sequence[Sequence[Step]], rule: str | Mapping[str, float] =
     ([2.0, 3.0, 2.0], 1, ['a'])
     """
     check_rule(rule, "aggregate")
-    counts = Counter(member.feature for fold in folds for member in fold)
+    held = Counter(member.feature for fold in folds for member in fold)
+    counts = Counter(feature for fold in folds for feature in _votes(fold) if feature in held)
     z = [fmean(counts[member.feature] for member in fold) if fold else 0.0 for fold in folds]
     best = max(range(len(folds)), key=lambda k: z[k]) if rule == "best-blanket" else None
     if best is not None:
         chosen = {member.feature for member in folds[best]}
     else:
         share = rule["frequency"] if isinstance(rule, Mapping) else {"union": 0.0, "intersection": 1.0}[rule]
-        chosen = {feature for feature, count in counts.items() if count >= share * len(folds) - 1e-12}
+        least = share * len(folds) - 1e-12
+        chosen = {f for f, count in (held if rule == "union" else counts).items() if count >= least}
+        chosen = chosen if rule == "union" else _one_of_each(chosen, held, folds)
     in_order = [*([folds[best]] if best is not None else []), *folds]
     spoken: dict[str, Step] = {}
     for member in chain(*in_order):
         spoken.setdefault(member.feature, member)
     return Aggregate(_features(folds, counts, chosen, spoken), z, best, spoken)
+
+
+def _votes(fold: Sequence[Step]) -> set[str]:
+    """Return the features that a fold's set holds, and those that stand in for one of them."""
+    return {name for m in fold for name in (m.feature, *(row.feature for row in m.stand_ins if row.is_sure))}
+
+
+def _one_of_each(chosen: set[str], held: Counter[str], folds: Sequence[Sequence[Step]]) -> set[str]:
+    """Return chosen features without those that stand in for another one that more folds hold.
+
+    Features that a fold holds together stay together.
+    """
+    if not any(m.stand_ins for fold in folds for m in fold):
+        return chosen
+    together = {frozenset((a.feature, b.feature)) for fold in folds for a in fold for b in fold}
+    alike = {frozenset((m.feature, row.feature)) for f in folds for m in f for row in m.stand_ins if row.is_sure}
+    kept: list[str] = []
+    for feature in sorted(chosen, key=lambda f: (-held[f], natural_key(f))):
+        pairs = {frozenset((feature, other)) for other in kept}
+        if not (pairs & alike) - together:
+            kept.append(feature)
+    return set(kept)
+
+
+def _combined(feature: str, folds: Sequence[Sequence[Step]]) -> tuple[StandIn, ...]:
+    """Return the stand-ins of a feature in at least half of the folds that hold it, with the means of their numbers."""
+    own = [member for fold in folds for member in fold if member.feature == feature]
+    rows: dict[str, list[StandIn]] = {}
+    for member in own:
+        for row in member.stand_ins:
+            rows.setdefault(row.feature, []).append(row)
+    often = [(name, found) for name, found in rows.items() if 2 * len(found) >= len(own)]
+    means = [StandIn(name, *(fmean(row[i] for row in found) for i in (1, 2, 3))) for name, found in often]
+    return tuple(sorted(means, key=lambda row: (-round(row.share, 9), natural_key(row.feature))))
 
 
 def all_answers(
@@ -112,6 +153,7 @@ def _features(
             "importance": importance[feature],
             "role": spoken[feature].role,
             "group": spoken[feature].group,
+            "stand_ins": _combined(feature, folds),
         }
         for feature in ordered
     ]

@@ -60,7 +60,7 @@ def leans_on(
     return False
 
 
-def stand_ins(
+def equivalents(
     test: BoundTest,
     feature: str,
     target: str,
@@ -106,7 +106,7 @@ def stand_ins(
     >>> from blanketflow.ci import get_ci_test
     >>> a, noise = np.random.default_rng(0).normal(size=(2, 100))
     >>> bound = get_ci_test("fisher-z").bind(np.column_stack([a, 2 * a + 1, a + noise]))
-    >>> sorted(stand_ins(bound, "x0", "x2", ["x1"], {"x1": ["x0"]}, 0.05))
+    >>> sorted(equivalents(bound, "x0", "x2", ["x1"], {"x1": ["x0"]}, 0.05))
     ['x1']
     """
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..core.results import CIResult
+from ..core.stand_ins import StandIn
 
 #: Roles that a feature can have in a blanket.
 PARENT_OR_CHILD, SPOUSE, MEMBER = "parent_or_child", "spouse", "member"
@@ -39,6 +40,8 @@ class Step:
         False for a removal.
     group : str
         Name of the feature's group, if the method forms groups.
+    stand_ins : tuple of StandIn
+        Features that keep most of its information, of features that stay; the largest share first.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Step:
     role: str = MEMBER
     kept: bool = True
     group: str = ""
+    stand_ins: tuple[StandIn, ...] = ()
 
     @property
     def listed(self) -> list[str] | None:

@@ -71,6 +71,8 @@ class Problem:
         Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
     n_jobs : int
         Processes that the method may use. Its answer does not depend on them.
+    finds_stand_ins : bool
+        Whether to find the features that could stand in for those of the answer.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class Problem:
     feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     n_jobs: int = 1
+    finds_stand_ins: bool = True
     status: str = field(default="ok", init=False)
     reason: str = field(default="", init=False)
     answers: list[Answer] = field(default_factory=list, init=False)
@@ -355,6 +358,9 @@ class Method(Configurable):
         iterable of Step
             One per feature; `kept` says whether it is in the blanket.
         """
+
+    def conclude(self, problem: Problem, kept: Sequence[Step]) -> None:
+        """Add to the problem's verdict what depends on the whole answer and on its stand-ins; nothing by default."""
 
 
 def members(decisions: Sequence[Step]) -> list[Step]:

@@ -26,6 +26,7 @@ from .feature_groups import in_columns, in_groups
 from .min_effect import check_min_effect, with_min_effect
 from .prior import with_included, with_prior, with_roles_by_time
 from .reliable import refused_by, say_what_was_not_tested, why_refused
+from .stand_ins import with_stand_ins
 
 
 @dataclass
@@ -194,6 +195,9 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     checked.check_answers(problem)
     say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
     decisions = with_roles_by_time(problem, with_included(problem, decisions))
+    if problem.finds_stand_ins and method.card.family != "reference":
+        decisions = with_stand_ins(problem, decisions)
+        method.conclude(problem, [decision for decision in decisions if decision.kept])
     kept = [decision for decision in decisions if decision.kept]
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     problem.answers[:] = [replace(a, features=tuple(problem.columns(a.features))) for a in problem.answers]
@@ -220,6 +224,7 @@ def run_fold(
     groups: np.ndarray | None = None,
     min_effect: float | None = None,
     n_jobs: int = 1,
+    finds_stand_ins: bool = True,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
@@ -247,7 +252,7 @@ def run_fold(
     if marginal is not None:
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
-    problem.read_groups, problem.n_jobs = (lambda: groups), n_jobs
+    problem.read_groups, problem.n_jobs, problem.finds_stand_ins = (lambda: groups), n_jobs, finds_stand_ins
     problem = with_min_effect(problem, test, min_effect)
     problem = with_prior(problem, method, test, prior, where)
     problem = problem.of_varying() if method.keeps_untested else problem

@@ -16,6 +16,9 @@ from .table import Cell, Table, cells
 
 #: The largest numbers of names in one fact, and of classes whose rows are counted separately.
 MAX_NAMES, MAX_CLASSES = 30, 12
+#: Columns of a blanket that are texts.
+STAND_INS = "stand-ins"
+TEXTS = ("role", "feature group", "confirmed", STAND_INS)
 _PRIOR = {"include": "Included", "exclude": "Excluded"}
 
 
@@ -80,8 +83,8 @@ MAX_FEATURES = 30
 class BlanketSection:
     """The final blanket of one selector.
 
-    `verdict` is what its method says of it, `importance` what that means, and `has_winner` whether it is the set of one
-    fold.
+    `verdict` is what its method says of it, `importance` what that means, `has_winner` whether it is the set of one
+    fold, and `has_stand_ins` whether a feature has any.
     """
 
     selector: str
@@ -92,6 +95,7 @@ class BlanketSection:
     verdict: str = ""
     importance: str = ""
     has_winner: bool = False
+    has_stand_ins: bool = False
 
 
 def blankets(run: Run, dataset: str) -> list[BlanketSection]:
@@ -122,6 +126,8 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         ]
     if set(found["role"]) & set(ROLES):
         columns["role"] = [Cell(ROLES.get(role, role)) for role in found["role"]]
+    if any(found["stand_ins"]):
+        columns[STAND_INS] = list(map(Cell, found["stand_ins"]))
     tested = run.confirmed(dataset, selector).set_index("feature")
     if len(tested):
         columns["effect on rows left out"] = [_effect(tested.loc[name]) for name in names]
@@ -130,7 +136,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
             columns["splits"] = [Cell(f"{tested.loc[name, 'splits']} of {n_splits}") for name in names]
         columns["confirmed"] = [Cell("yes" if tested.loc[name, "confirmed"] else "no") for name in names]
     rows = list(zip(*columns.values(), strict=True))[:MAX_FEATURES]
-    texts = tuple(at for at, name in enumerate(columns) if name in ("role", "feature group", "confirmed"))
+    texts = tuple(at for at, name in enumerate(columns) if name in TEXTS)
     table = Table(list(columns), rows, text_columns=texts)
     return BlanketSection(
         selector,
@@ -141,6 +147,7 @@ def _blanket(run: Run, dataset: str, selector: str) -> BlanketSection:
         verdict,
         _importance(run, selector, n_folds),
         bool(run.rows(run.folds, dataset=dataset, selector=selector, split=FINAL)["chosen"].any()),
+        STAND_INS in columns,
     )
 
 

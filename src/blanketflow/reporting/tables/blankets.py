@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
+from ...core.stand_ins import StandIn, in_words
 from ...data.artefact_columns import Column, rows_of
 from ...data.splits import FINAL
 from .result_table import frame
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
 
 BLANKETS = rows_of(
     "data set, selector and feature of the final blanket",
-    "dataset selector feature importance frequency n_folds role",
+    "dataset selector feature importance frequency n_folds role stand_ins",
     n_folds=Column("int64", "inner folds"),
+    stand_ins=Column(
+        "string",
+        "features that keep at least 0.8 of its information about the target: the share and its 95 % interval; from "
+        "0.95 on one can stand in for it",
+    ),
 )
 TRUTH = rows_of(
     "data set, selector and split: what was found of the true blanket",
@@ -74,6 +80,7 @@ def blankets_table(blankets: pd.DataFrame, folds: pd.DataFrame) -> pd.DataFrame:
             "frequency": row.frequency,
             "n_folds": int(counts.get((dataset, selector), 0)),
             "role": row.role,
+            "stand_ins": in_words([StandIn(**other) for other in row.stand_ins], len(row.stand_ins)),
         }
         for (dataset, selector), part in final.groupby(["dataset", "selector"], sort=False, observed=True)
         for row in part.sort_values(

@@ -11,7 +11,7 @@ from ...ci.base import BoundTest
 from ...core.cards import Card
 from ...core.parameters import choice, integer, number
 from ...search.backward import remove_by_subsets
-from ...search.equivalent_information import leans_on, stand_ins
+from ...search.equivalent_information import equivalents, leans_on
 from ...search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import separates
 from ..base import Method, Problem
@@ -146,4 +146,4 @@ def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tup
     From X they left in the same level. From Y they may have left rightly: it is tested whether they say the same as X.
     """
     removed = skeleton.separating_sets
-    return leans_on(given, y, removed[x]) or bool(stand_ins(test, x, y, given, removed[y], alpha))
+    return leans_on(given, y, removed[x]) or bool(equivalents(test, x, y, given, removed[y], alpha))

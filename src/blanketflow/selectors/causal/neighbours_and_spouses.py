@@ -11,7 +11,7 @@ from ...ci.base import BoundTest
 from ...ci.tally import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
-from ...search.equivalent_information import stand_ins
+from ...search.equivalent_information import equivalents
 from ...search.neighbours import FindNeighbours, Neighbours
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent
@@ -188,7 +188,15 @@ class Neighbourhoods:
         near, left_out, found = self, frozenset[str](), self.found(column)
         while (given := near.found(member).separating_sets.get(column)) is not None:
             search = partial(
-                stand_ins, self.test, member, column, given, found.separating_sets, self.alpha, found.staying, left_out
+                equivalents,
+                self.test,
+                member,
+                column,
+                given,
+                found.separating_sets,
+                self.alpha,
+                found.staying,
+                left_out,
             )
             same = self._once(self._separated, (member, column, left_out), search)
             if not same:

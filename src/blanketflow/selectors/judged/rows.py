@@ -77,4 +77,4 @@ class Rows:
     def run(self, method: Method, test: CITest | None, limits: Limits = NO_LIMITS) -> FoldOutcome:
         """Return what a method finds on these rows, within the limits and the time of the whole."""
         prior, limits = PriorKnowledge(feature_groups=self.feature_groups), replace(limits, check_time=self.check_time)
-        return run_fold(method, test, self.features, self.target, self.seed, limits, prior=prior)
+        return run_fold(method, test, self.features, self.target, self.seed, limits, prior=prior, finds_stand_ins=False)

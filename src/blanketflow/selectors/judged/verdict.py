@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.spread import standardised
-from ...core.table import Table
 from ...search.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
 from .judged_round import ALL, NONE
 
-#: Features that a sentence names, and pairs of which one can stand in for the other.
-MOST_NAMED, MOST_STAND_INS = 12, 3
-#: Correlation from which a feature can stand in for another.
-STANDS_IN = 0.9
-#: Columns that are correlated at once.
-BLOCK = 1000
+#: Features that a sentence names.
+MOST_NAMED = 12
 
 
 def verdict(
@@ -29,7 +23,6 @@ def verdict(
     kept: Sequence[str],
     names: Sequence[str],
     is_class: bool,
-    stand_in: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the sentence, the scores and the alternatives of a choice.
 
@@ -40,8 +33,7 @@ def verdict(
     dict
         ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, with what was chosen
         and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
-        set's ranking, score and difference to all features; ``stand_ins``; ``rounds`` and the rankings that were
-        ``left_out``.
+        set's ranking, score and difference to all features; ``rounds`` and the rankings that were ``left_out``.
     """
     metric = "accuracy" if is_class else "r2"
     scores, whole = 1 - judged.losses[:, 0].mean(axis=1), judged.candidates.index((ALL, len(names)))
@@ -76,11 +68,10 @@ def verdict(
     corrected_row = {"model": "corrected", **score, "all" if chosen != whole else "none": score["reference"]}
     del corrected_row["reference"]
     return {
-        "sentence": _sentence(judged, chosen, score, fewer, kept, len(names), stand_in),
+        "sentence": _sentence(judged, chosen, score, fewer, kept, len(names)),
         "scores": [*rows, corrected_row],
         "best_model": min(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
         "alternatives": alternatives,
-        "stand_ins": dict(stand_in),
         "rounds": judged.n_rounds,
         "left_out": judged.left_out,
     }
@@ -93,7 +84,6 @@ def _sentence(
     fewer: int,
     kept: Sequence[str],
     n: int,
-    stand_in: Mapping[str, str],
 ) -> str:
     label = "accuracy" if score["metric"] == "accuracy" else "R²"
     numbers = (
@@ -115,7 +105,6 @@ def _sentence(
         f"On average {'it' if len(kept) == 1 else 'each'} was chosen in {times} of {judged.n_rounds} resamples."
     )
     found += [unsure] if unsure else []
-    found += [f"{other} can stand in for {feature}." for feature, other in list(stand_in.items())[:MOST_STAND_INS]]
     return " ".join(found)
 
 
@@ -140,21 +129,3 @@ def _how(score: Mapping[str, Any], it: str) -> str:
     if score["high"] < 0:
         return f"do worse with {it} than"
     return f"do as well with {it} as" if score["difference"] >= -MOST_LOST else f"may do worse with {it} than"
-
-
-def stand_ins(features: Table, kept: Sequence[str]) -> dict[str, str]:
-    """Return for features that were kept the feature that was not kept and says nearly the same, if there is one.
-
-    The absolute correlation of the two columns is at least `STANDS_IN`; labels of more than two levels have none.
-    """
-    numbers = [c.name for c in features.columns if len(c.levels) <= 2]
-    names, chosen = set(numbers), set(kept)
-    own = [name for name in kept if name in names][:MOST_NAMED]
-    others = [name for name in numbers if name not in chosen]
-    if not (own and others):
-        return {}
-    wanted, blocks = standardised(features.matrix(own).T), range(0, len(others), BLOCK)
-    found = [wanted @ standardised(features.matrix(others[start : start + BLOCK]).T).T for start in blocks]
-    r = np.abs(np.concatenate(found, axis=1))
-    best = np.round(r, 9).argmax(axis=1).tolist()
-    return {name: others[j] for name, j, of in zip(own, best, r, strict=True) if of[j] >= STANDS_IN}

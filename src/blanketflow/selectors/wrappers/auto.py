@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from ...core.cards import CLASSIFICATION, Card
 from ...core.parameters import integer
 from ...core.seeds import derive_rng, derive_seed
+from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_loss, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
@@ -18,7 +19,7 @@ from ..judged.held_out import Judged, judge
 from ..judged.judged_round import ALL, NONE
 from ..judged.roles import roles_of
 from ..judged.rows import Rows
-from ..judged.verdict import stand_ins, verdict
+from ..judged.verdict import verdict
 from ..learning import task_of
 
 
@@ -135,12 +136,14 @@ class Auto(Method):
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
+    def conclude(self, problem: Problem, kept: Sequence[Step]) -> None:
+        """Say of which features one is enough."""
+        if "sentence" in problem.verdict and (said := one_is_enough({step.feature: step.stand_ins for step in kept})):
+            problem.verdict["sentence"] += f" {said}"
+
     def _verdict(self, judged: Judged, sets: Any, chosen: int, kept: list[str], rows: Rows) -> dict[str, Any]:
         whole = judged.candidates.index((ALL, len(rows.names)))
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
         corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(rows.seed, "samples"))
         is_class = task_of(rows.target) == CLASSIFICATION
-        fewer, features = undecided_size(*sets), rows.features
-        if rows.feature_groups:  # no column stands in for a group
-            features = features.select([name for name in rows.names if name not in rows.feature_groups])
-        return verdict(judged, chosen, corrected, fewer, kept, rows.names, is_class, stand_ins(features, kept))
+        return verdict(judged, chosen, corrected, undecided_size(*sets), kept, rows.names, is_class)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...core.stand_ins import StandIn
 from ...data.artefact_columns import ARTEFACTS
 from ...data.artefacts import read_columns, read_provenance, write_columns, write_rows
 from ...data.provenance import STATUSES, Provenance
@@ -117,7 +118,8 @@ def _counted(total: Provenance, ended: Sequence[Provenance], folds: Sequence[str
 
 def _members(columns: Mapping[str, list[Any]]) -> list[Step]:
     """Return the features that a fold keeps, most important first."""
-    names = [name for name in ("feature", "importance", "role", "group") if name in columns]
-    rows = zip(*(columns[name] for name in names), strict=True)
+    read = {**columns, "stand_ins": [tuple(StandIn(**row) for row in rows or ()) for rows in columns["stand_ins"]]}
+    names = [name for name in ("feature", "importance", "role", "group", "stand_ins") if name in read]
+    rows = zip(*(read[name] for name in names), strict=True)
     kept = (row for row, is_kept in zip(rows, columns["kept"], strict=True) if is_kept)
     return sorted((Step(**dict(zip(names, row, strict=True))) for row in kept), key=lambda m: -m.importance)

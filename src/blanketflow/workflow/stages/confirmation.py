@@ -109,6 +109,7 @@ def _searched_again(
             where=f"selector on {fold.dataset}",
             groups=part.groups(),
             min_effect=part.asked.get("min_effect"),
+            finds_stand_ins=False,
         )
         outcomes.append(outcome)
         provenance.n_tests += outcome.n_tests

@@ -179,6 +179,7 @@ def read_grown(path: Path, is_supplied: bool = False) -> tuple[list[Step], Prove
 def write_decisions(path: Path, steps: Sequence[Step], provenance: Provenance, has_groups: bool = False) -> None:
     """Write shrink.parquet."""
     columns = _step_columns(steps) | {"kept": [s.kept for s in steps], "step": list(range(len(steps)))}
+    columns["stand_ins"] = [s.stand_ins for s in steps]
     write_columns(path, columns, ARTEFACTS["shrink"].types(has_groups), provenance)
 
 
