@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
@@ -213,6 +214,16 @@ def test_d_separation_knows_no_columns_that_say_the_same(seeds, monkeypatch):
                 answers.kept(name, target, max_k=limit(name, answers.dag))
     assert asked
     assert [found for found, *_ in asked if found] == []
+
+
+@pytest.mark.parametrize("name", ["hiton-mb", "mmmb", "pcmb", "ipc-mb"])
+def test_members_do_not_remove_each_other_through_columns_that_they_removed(name):
+    # Sizes and shapes of cells: ten columns each, of which each set separates a column of the other from the target.
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    for blanket in bf.get_selector(name, n_folds=3).fit(X, y).blankets_:
+        words = " ".join(blanket)
+        assert any(size in words for size in ("radius", "perimeter", "area"))
+        assert any(shape in words for shape in ("concavity", "concave points", "compactness"))
 
 
 def test_columns_lean_on_each_other_through_others():

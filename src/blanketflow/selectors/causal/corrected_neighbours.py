@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
 from ...ci.resolution import why_a_correction_admits_none
 from ...core.parameters import choice
-from ...search.steps import Step
+from ...search.equivalent_information import leans_on
+from ...search.steps import PARENT_OR_CHILD, Step, step
+from ...search.strength import is_dependent
 from ..base import Problem
 from .neighbours_and_spouses import MB_GUARANTEE, Neighbourhoods, ParentsAndChildren
 
@@ -93,9 +95,30 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Correct for symmetry, then add spouses, then remove what a correction does not reject."""
-        yield from super().shrink(problem, candidates)
+        decisions = list(super().shrink(problem, candidates))
         if self.correction == NONE:
-            yield from self.neighbourhoods(problem).spouses(problem.target)
+            decisions += self.neighbourhoods(problem).spouses(problem.target)
+        yield from decisions
+        if self.correction == NONE:
+            yield from self._restored(problem, decisions)
+
+    def _restored(self, problem: Problem, decisions: Sequence[Step]) -> Iterator[Step]:
+        """Take back what the check of symmetry removed thanks to itself, and on which the target depends all the same.
+
+        A member's own search can separate the target by columns that the target's search removed thanks to members
+        that are lost, too. What these columns say is then in no member of the answer any more.
+        """
+        near, target = self.neighbourhoods(problem), problem.target
+        held = [decision.feature for decision in decisions if decision.kept]
+        lost = {d.feature: d.given or () for d in decisions if not d.kept and d.feature not in held}
+        found = near.found(target)
+        for member in (one for one in found.members if one.feature in lost):
+            given = lost[member.feature]
+            if any(leans_on(given, other, found.separating_sets, found.staying) for other in lost):
+                result = problem.test.test(member.feature, target, given=held)
+                if is_dependent(problem.test, result, self.alpha):
+                    yield step(member.feature, result, held, role=PARENT_OR_CHILD)
+                    held = [*held, member.feature]
 
     def proves_one_search(self) -> bool:
         """Whether what is proved holds for one search only: nothing is."""
