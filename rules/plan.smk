@@ -1,9 +1,11 @@
-# The plan: from the config, or one line that says what is wrong with it.
+# The plan: from the config, or a line for each thing that is wrong with it.
 #
 # inputs:  the config
 # outputs: none
 
-from snakemake.exceptions import WorkflowError
+import contextlib
+import sys
+
 from snakemake.logging import logger
 
 from blanketflow.config.file import check_config_files
@@ -15,20 +17,32 @@ from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.run_lock import RunLock
 from blanketflow.workflow.estimates.run_time import cost_of
 
+NOTE, REFUSAL = "note", "refusal"  # kinds of messages that `blanketflow run` shows, too
+
+
+@contextlib.contextmanager
+def refusing():
+    """Say what is wrong, and end. Raised, it would be told with the places in these files, or as one job's error."""
+    try:
+        yield
+    except BlanketflowError as error:
+        for line in error.lines:
+            logger.error(line, extra={"event": REFUSAL})
+        sys.exit(1)
+
+
 # The example config is used unless another one is given, and is never merged with it. A module is configured by the
 # workflow that uses it, whose files are its own affair.
-try:
-    if not workflow.modifier.skip_configfile:
+if not workflow.modifier.skip_configfile:
+    with refusing():
         check_config_files(workflow.overwrite_configfiles or ["config.yaml"])
-except BlanketflowError as error:
-    raise WorkflowError(str(error)) from None
 
 if not workflow.overwrite_configfiles:
 
     configfile: "config.yaml"
 
 
-try:
+with refusing():
     # Once, where the run is planned: not in each job, and not for a look at it.
     works = workflow.is_main_process and not workflow.output_settings.dryrun
     if works:
@@ -44,14 +58,10 @@ try:
     if works:
         plan.check_times()
         bring_back(output)
-except BlanketflowError as error:
-    raise WorkflowError(str(error)) from None
 
 
 is_here = workflow.storage_settings.default_storage_provider is None
-is_module = workflow.modifier.skip_configfile
-compared, refused = [], []
-NOTE = "note"  # the kind of a message that the progress display shows, too
+compared = []
 
 
 def compare():
@@ -60,9 +70,9 @@ def compare():
     It then has its list of files to be made in any case, and has not decided yet which jobs need to run.
     """
     looks = workflow.is_main_process and workflow.execution_settings is not None
-    if not looks or compared or refused or not is_here:
+    if not looks or compared or not is_here:
         return
-    try:
+    with refusing():
         if works:
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))
@@ -70,13 +80,6 @@ def compare():
         if compared[0].line():
             logger.info(compared[0].line(), extra={"event": NOTE})
         compared[0].refuse()
-    except BlanketflowError as error:
-        # Raised here it would pass for an error of one job. `onstart` raises it, and runs only if a job is to run.
-        refused.append(WorkflowError(str(error)))
-        if works and not is_module:
-            workflow.dag.forcefiles.update(map(str, standing.paths(plan, output)))
-        else:
-            logger.error(str(error))
 
 
 def say_plan():
@@ -91,13 +94,9 @@ if workflow.is_main_process and workflow.output_settings.dryrun:
 
 
 onstart:
-    for error in refused:
-        raise error
     say_plan()
-    try:
+    with refusing():
         check_results(output)
-    except BlanketflowError as error:
-        raise WorkflowError(str(error)) from None
 
 
 def remember():

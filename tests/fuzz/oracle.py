@@ -18,12 +18,13 @@ class Hang(BaseException):
 
 
 def refused_or(read: Callable[[], object], *names: str) -> object | None:
-    """Return what `read` returns, or None if it refused the input by one printable line that holds all `names`."""
+    """Return what `read` returns, or None if it refused the input by printable lines that hold all `names`."""
     try:
         return read()
     except BlanketflowError as error:
         message = str(error)
-        assert message.isprintable() and message.strip(), f"not one printable line: {message!r}"
+        lines = error.lines
+        assert lines and all(line.isprintable() and line.strip() for line in lines), f"not printable lines: {lines!r}"
         assert all(name in message for name in names), f"does not name {names}: {message}"
         return None
 

@@ -19,7 +19,7 @@ FAIL = {
     "no such source": (["inspect", "sklearn:win"], "Did you mean 'wine'?"),
     "no such method": (["select", *STUDY, "--method", "ppsf"], "unknown method 'ppsf'. Did you mean 'ppfs'?"),
     "no such CI test": (
-        ["select", *STUDY, "--ci-test", "fisher"],
+        ["select", *STUDY, "--method", "gs", "--ci-test", "fisher"],
         "unknown CI test 'fisher'. Did you mean 'fisher-z'?",
     ),
     "an option out of range": (["select", *STUDY, "--method", "gs", "--set", "alpha=2"], OUT_OF_RANGE),

@@ -10,7 +10,7 @@ import pytest
 
 from forked import HANGS
 from test_bad_input_cases import CASES, CONFIG, configured, write_files
-from workflow_runs import configure, environment, snakemake
+from workflow_runs import blanketflow, configure, environment, snakemake
 
 pytestmark = pytest.mark.workflow
 GOOD = configured({})
@@ -97,3 +97,24 @@ def test_a_file_that_turns_bad_behind_its_head_fails_its_job_with_a_message(tmp_
     said = outcome.stdout + (tmp_path / "results/logs/table/study.log").read_text(encoding="utf-8")
     assert "study: line 120002 has 2 cells, but the header has 3" in said
     assert "Traceback" not in said
+
+
+def test_each_fault_is_a_line_of_its_own_however_the_run_is_asked_for(tmp_path):
+    write_files({}, tmp_path)
+    folder = configure(tmp_path, GOOD | {"fold": 2, "seed": "x", "datasets": {"study": {"path": "studi.csv"}}})
+    expected = [
+        "config: unknown key 'fold'. Did you mean 'folds' or 'fold_rows'?",
+        "config: seed is 'x', but must be a whole number at least 0 and at most 9223372036854775807.",
+        "study: there is no file studi.csv. Check the key path; a file that a rule makes must be made first "
+        "(docs/module.md). Did you mean 'study.csv'?",
+    ]
+    by_snakemake = [snakemake(folder, *asked, check=False) for asked in (["--cores", "1"], ["-n"])]
+    ours = [blanketflow(folder, "run", "--configfile", "my.yaml", *asked) for asked in (["--cores", "1"], ["-n"])]
+    ours.append(blanketflow(folder, "check", "--configfile", "my.yaml"))
+    for outcome in by_snakemake:  # which names its profile first
+        assert outcome.returncode == 1 and outcome.stdout.splitlines()[-3:] == expected, outcome.stdout
+        assert "Error" not in outcome.stdout
+    for outcome in ours:
+        assert outcome.returncode == 1 and outcome.stdout == ""
+        assert outcome.stderr.splitlines() == [f"blanketflow: {line}" for line in expected]
+    assert not (folder / "results").exists()

@@ -316,8 +316,13 @@ def test_a_run_from_another_folder_into_the_same_results_is_refused(forgotten, t
     (forgotten / "results/report.html").unlink()
     failed = snakemake(elsewhere, "--cores", "2", check=False)
     assert failed.returncode == 1 and jobs(failed) == []
-    assert f"another run is working on {forgotten}/results (process {os.getpid()} on" in failed.stdout
+    refusal = f"another run is working on {forgotten}/results (process {os.getpid()} on"
+    assert failed.stdout.splitlines()[-1].startswith(refusal)
+    ours = blanketflow(elsewhere, "run", "--configfile", "my.yaml", "--cores", "1")
+    assert ours.returncode == 1 and ours.stdout == "" and ours.stderr.startswith(f"blanketflow: {refusal}")
+    assert ours.stderr.count("\n") == 1 and "\\n" not in ours.stderr
     assert contents(forgotten / "results") == before
+    assert not list((elsewhere / ".snakemake/locks").glob("*"))
     assert set(counts(planned(elsewhere))) == {"report"}  # to look, no lock is needed
 
 

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ..core.folders import OF_THE_DISK, not_written
     from ..workflow.jobs import fewer_collections
     from .app import make_app
-    from .terminal import complain, show_anything
+    from .terminal import complain, complain_of, show_anything
 
     show_anything()
     try:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else (DONE if ended.code is None else FAILED)
     except BlanketflowError as error:
-        complain(str(error))
+        complain_of(error)
         return FAILED
     except OSError as error:
         if error.errno not in OF_THE_DISK:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .process import Ended, run_to_end, safe_environment
 from .progress import Progress
+from .terminal import complain
 
 #: Folder of the logger plug-in, which is added to Snakemake's import path.
 PLUG_INS = Path(__file__).parent / "events"
@@ -46,7 +47,11 @@ class Followed:
         return self._progress
 
     def show_output(self) -> None:
-        """Print what Snakemake printed, where it would have."""
+        """Print why the run does not begin, or else what Snakemake printed, where it would have."""
+        if refusals := self.progress().refusals:
+            for line in refusals:
+                complain(line)
+            return
         for path, stream in ((self.output, sys.stdout), (self.errors, sys.stderr)):
             with open(path, encoding="utf-8", errors="replace") as text:
                 shutil.copyfileobj(text, stream)

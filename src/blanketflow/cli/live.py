@@ -35,7 +35,7 @@ def run_watched(snakemake: Sequence[str], arguments: Sequence[str], hold: Sequen
             ended = run.run(lambda: lines.see(run.progress()), hold)
             lines.see(run.progress())  # events since the last look
         progress = run.progress()
-        if not progress.total:  # it ran no jobs; its output is the answer
+        if progress.refusals or not progress.total:  # it ran no jobs; its output is the answer
             run.show_output()
             return ended
         said = [line for line in run.errors.read_text("utf-8", "replace").splitlines() if line.startswith(OURS)]

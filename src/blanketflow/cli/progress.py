@@ -49,8 +49,8 @@ class Progress:
     """The state of a run.
 
     `total` counts the jobs of each rule. `jobs` are those that have started, by Snakemake's number, and `failed` has
-    the message of each that failed and has not succeeded since. `errors` and `notes` concern the run as a whole.
-    `parallel` jobs may run at the same time.
+    the message of each that failed and has not succeeded since. `errors` and `notes` concern the run as a whole, and
+    `refusals` say why it does not begin. `parallel` jobs may run at the same time.
     """
 
     total: dict[str, int] = field(default_factory=dict)
@@ -58,6 +58,7 @@ class Progress:
     failed: dict[int, str] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
     parallel: int = 1
     _seconds: dict[str, list[float]] = field(default_factory=dict)
 
@@ -81,6 +82,8 @@ class Progress:
             self.failed[number] = event["message"]
         elif kind == "note":
             self.notes.append(event["message"])
+        elif kind == "refusal":
+            self.refusals.append(event["message"])
         elif kind == "error":
             self.errors.append(event["message"])
 

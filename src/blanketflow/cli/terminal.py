@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..core.errors import BlanketflowError
 from ..core.printable import printable, printable_json
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ def width() -> int:
 def complain(message: str) -> None:
     """Print an error on stderr, on one line: what is wrong and what to do."""
     print(f"blanketflow: {printable(message.strip())}", file=sys.stderr)
+
+
+def complain_of(error: BlanketflowError) -> None:
+    """Print what is wrong on stderr, a line for each fault."""
+    for line in error.lines:
+        complain(line)
 
 
 def note(message: str) -> None:

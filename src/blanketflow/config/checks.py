@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.confirm import why_no_splits
-from ..core.errors import BlanketflowError, ConfigError, did_you_mean, shown
+from ..core.errors import BlanketflowError, ConfigError, Faults, as_config_error, did_you_mean, shown
 from ..core.parts import LEAVE_GROUP_OUT
 from ..models import get_model
 from ..models.metrics import METRICS
@@ -84,66 +84,74 @@ def check_splits(splits: Mapping[str, Any], datasets: Mapping[str, Mapping[str, 
             "config: splits.optimistic judges the final blanket on the evaluation splits. Set final: true and "
             "evaluation: 5, or remove it."
         )
-    by_test_rows = splits["evaluation"] == 1
-    if (by_test_rows or by_group) and splits["repeats"] > 1:
+    if (splits["evaluation"] == 1 or by_group) and splits["repeats"] > 1:
         where = f"config: splits.evaluation: {splits['evaluation']}"
         raise ConfigError(f"{where} has the same test rows each time. Remove splits.repeats.")
+    faults = Faults()
     for name, spec in datasets.items():
-        where = f"config: data set {name!r}"
-        if by_group and spec["groups"] is None:
-            raise ConfigError(
-                f"{where} has no groups, of which splits.evaluation: {LEAVE_GROUP_OUT} holds out one after the other. "
-                "Set groups to the column that names the site or patient, or evaluation: 5."
-            )
-        if by_test_rows and not spec["test_rows"]:
-            raise ConfigError(
-                f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "
-                "partition, 0 for none."
-            )
-        if spec["test_rows"] and not by_test_rows:
-            raise ConfigError(
-                f"{where} has test_rows, but splits.evaluation is {splits['evaluation']}. Set it to 1, or remove them."
-            )
-        if spec["test_rows"] and spec["groups"] is not None:
-            raise ConfigError(f"{where} has test_rows, which may cut through its groups. Remove one of the two.")
+        with faults.noted():
+            _check_parts(f"config: data set {name!r}", spec, splits["evaluation"])
+    faults.refuse()
+
+
+def _check_parts(where: str, spec: Mapping[str, Any], evaluation: int | str) -> None:
+    """Refuse a data set that cannot be split as asked."""
+    by_test_rows = evaluation == 1
+    if evaluation == LEAVE_GROUP_OUT and spec["groups"] is None:
+        raise ConfigError(
+            f"{where} has no groups, of which splits.evaluation: {LEAVE_GROUP_OUT} holds out one after the other. "
+            "Set groups to the column that names the site or patient, or evaluation: 5."
+        )
+    if by_test_rows and not spec["test_rows"]:
+        raise ConfigError(
+            f"{where} has no test_rows, which splits.evaluation: 1 tests on. Set them, or evaluation: 5 for a "
+            "partition, 0 for none."
+        )
+    if spec["test_rows"] and not by_test_rows:
+        raise ConfigError(f"{where} has test_rows, but splits.evaluation is {evaluation}. Set it to 1, or remove them.")
+    if spec["test_rows"] and spec["groups"] is not None:
+        raise ConfigError(f"{where} has test_rows, which may cut through its groups. Remove one of the two.")
 
 
 def check_folds(top: Mapping[str, Any], selectors: Mapping[str, Selector]) -> None:
     """Refuse one inner fold, which is no partition, and chunks of jobs that are joined."""
     if top["chunks"] and top["grain"] in ("split", "dataset"):
         raise ConfigError(f"config: chunks scatters what grain: {top['grain']} joins. Remove one of the two.")
-    asked = {"config": top["folds"]} | {f"config: selector {s.id!r}": s.folds for s in selectors.values()}
+    asked = {"config": top["folds"]}
+    asked |= {f"config: selector {s.id!r}": s.folds for s in selectors.values() if s.folds != top["folds"]}
+    faults = Faults()
     for where, folds in asked.items():
         if folds == 1:
-            raise ConfigError(f"{where}: folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once.")
+            why = "folds is 1, but a partition needs at least 2 parts. Use 0 for all rows once."
+            faults.note(ConfigError(f"{where}: {why}"))
+    faults.refuse()
 
 
 def check_confirm(selectors: Mapping[str, Selector], splits: Mapping[str, Any]) -> None:
     """Raise `ConfigError` where `confirm` cannot hold: without a final blanket, or with results from outside."""
+    faults = Faults()
     for name, selector in selectors.items():
+        where = f"config: selector {name!r}"
         if reason := why_no_splits(selector.confirm, selector.confirm_splits):
-            raise ConfigError(f"config: selector {name!r}: {reason}")
+            faults.note(ConfigError(f"{where}: {reason}"))
         if selector.confirm is not None and not splits["final"]:
-            raise ConfigError(
-                f"config: selector {name!r}: confirm tests the final blanket, which splits: {{final: false}} leaves "
-                "out. Remove confirm, or set final: true."
-            )
+            why = "confirm tests the final blanket, which splits: {final: false} leaves out."
+            faults.note(ConfigError(f"{where}: {why} Remove confirm, or set final: true."))
         if selector.confirm is not None and selector.supplied:
-            raise ConfigError(
-                f"config: selector {name!r}: {selector.supplied} comes from outside, and may have seen the rows that "
-                "confirm leaves out. Remove confirm."
-            )
+            why = "comes from outside, and may have seen the rows that confirm leaves out. Remove confirm."
+            faults.note(ConfigError(f"{where}: {selector.supplied} {why}"))
+    faults.refuse()
 
 
 def check_names(selectors: Mapping[str, Selector], datasets: Mapping[str, Any]) -> None:
     """Refuse selectors of data sets that are not there."""
+    faults = Faults()
     for selector in selectors.values():
-        unknown = [name for name in selector.datasets or () if name not in datasets]
-        if unknown:
-            raise ConfigError(
-                f"config: selector {selector.id!r}: unknown data set {shown(unknown[0])}. "
-                f"{did_you_mean(unknown[0], datasets)}"
-            )
+        for name in selector.datasets or ():
+            if name not in datasets:
+                told = f"unknown data set {shown(name)}. {did_you_mean(name, datasets)}"
+                faults.note(ConfigError(f"config: selector {selector.id!r}: {told}"))
+    faults.refuse()
 
 
 def check_references(selectors: Mapping[str, Selector]) -> None:
@@ -159,7 +167,7 @@ def check_aggregate(rule: Any, where: str) -> None:
     try:
         check_rule(rule, where)
     except BlanketflowError as error:
-        raise ConfigError(str(error)) from error
+        raise as_config_error(error) from error
 
 
 def checked_printed(raw: Any) -> dict[str, str]:
@@ -167,7 +175,10 @@ def checked_printed(raw: Any) -> dict[str, str]:
     named = {} if raw is None else raw
     if not isinstance(named, Mapping) or not all(isinstance(path, str) for path in named.values()):
         raise ConfigError(f"config: printed must name files by id, such as {{paper: paper.yaml}}, but is {shown(raw)}.")
-    return dict(entries("printed", named)) if named else {}
+    faults = Faults()
+    found = dict(entries("printed", named, faults))
+    faults.refuse()
+    return found
 
 
 def checked_supplied(raw: Any, selectors: Mapping[str, Selector]) -> dict[str, str]:
@@ -191,12 +202,15 @@ def checked_models(asked: Any) -> list[str]:
     """Return the ids of the models; raises `ConfigError` unless they are known and distinct."""
     if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
         raise ConfigError(f"config: models must be a list of names, such as [tree, svm], but is {shown(asked)}.")
-    _check_distinct("models", asked)
+    faults = Faults()
+    with faults.noted():
+        _check_distinct("models", asked)
     for name in asked:
         try:
             get_model(name)
         except BlanketflowError as error:
-            raise ConfigError(f"config: models: {error}") from error
+            faults.note(as_config_error(error, "config: models"))
+    faults.refuse()
     return asked
 
 
@@ -206,10 +220,13 @@ def checked_metrics(asked: Any) -> list[str] | str:
         return asked
     if not isinstance(asked, list) or not asked:
         raise ConfigError(f"config: metrics must be auto or a list of names, but is {shown(asked)}.")
+    faults = Faults()
     for name in asked:
         if not isinstance(name, str) or name not in METRICS:
-            raise ConfigError(f"config: unknown metric {shown(name)}. {did_you_mean(name, METRICS)}")
-    _check_distinct("metrics", asked)
+            faults.note(ConfigError(f"config: unknown metric {shown(name)}. {did_you_mean(name, METRICS)}"))
+    with faults.noted():
+        _check_distinct("metrics", asked)
+    faults.refuse()
     return asked
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ConfigError, closest, shown
+from ..core.errors import ConfigError, Faults, closest, shown
 from ..core.modules_beside import look_in
 from ..core.printable import printable
 
@@ -23,8 +23,11 @@ _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 
 def check_config_files(paths: Iterable[str | Path]) -> None:
     """Raise `ConfigError` as `read_config_file` does."""
+    faults = Faults()
     for path in paths:
-        read_config_file(path)
+        with faults.noted():
+            read_config_file(path)
+    faults.refuse()
 
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
@@ -105,7 +108,9 @@ def _read_yaml(text: str, name: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        _Checked(name, loader.construct_object).size(node)
+        checked = _Checked(name, loader.construct_object)
+        checked.size(node)
+        checked.faults.refuse()
         return loader.construct_document(node)
     except yaml.YAMLError as error:
         raise ConfigError(_said(text, name, error)) from error
@@ -146,7 +151,7 @@ class _Checked:
     """A walk over the nodes of a YAML document."""
 
     def __init__(self, name: str, construct: Callable[[Any], Any]) -> None:
-        self._name, self._construct = name, construct
+        self._name, self._construct, self.faults = name, construct, Faults()
         self._sizes: dict[int, int | None] = {}  # None while a node is being walked over
 
     def size(self, node: Any) -> int:
@@ -159,7 +164,9 @@ class _Checked:
         self._sizes[id(node)] = None
         if node.tag not in _TAGS:
             tag = printable(node.tag.replace("tag:yaml.org,2002:", "!!"))
-            raise ConfigError(f"{self._at(node)}: a config holds data only. Remove the tag {tag}.")
+            self.faults.note(ConfigError(f"{self._at(node)}: a config holds data only. Remove the tag {tag}."))
+            self._sizes[id(node)] = 1
+            return 1
         total = 1 + sum(map(self.size, self._parts(node)))
         if total > MOST_VALUES:
             raise ConfigError(f"{self._name}: its aliases repeat more than {MOST_VALUES:,} values. Use fewer.")
@@ -168,16 +175,19 @@ class _Checked:
 
     def _parts(self, node: Any) -> list[Any]:
         if isinstance(node.value, str):
-            self._check_scalar(node)
+            with self.faults.noted():
+                self._check_scalar(node)
             return []
         if node.id == "sequence":
             return list(node.value)
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key.value, str):
-                raise ConfigError(f"{self._at(key)}: a key must be a text. Put it in quotes if it has brackets.")
+                why = "a key must be a text. Put it in quotes if it has brackets."
+                self.faults.note(ConfigError(f"{self._at(key)}: {why}"))
+                continue
             if key.value in seen:
-                raise _twice(self._at(key), key.value)
+                self.faults.note(_twice(self._at(key), key.value))
             seen.add(key.value)
         return [part for pair in node.value for part in pair]
 

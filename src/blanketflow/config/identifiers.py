@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..core.errors import ConfigError, shown
+from ..core.errors import ConfigError, Faults, shown
 
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9-]*")
 #: Characters of an id: names of files, with what is appended to them, have at most 255.
@@ -17,38 +17,41 @@ PART, CONFIRM = "-part", "-confirm-"
 _ON_ROWS = re.compile(rf"(?P<test>.*?)(?P<part>{PART})?(?:{CONFIRM}(?P<confirm>[0-9]+(?:-[0-9]+)?))?")
 
 
-def entries(section: str, raw: Any) -> list[tuple[str, Any]]:
+def entries(section: str, raw: Any, faults: Faults) -> list[tuple[str, Any]]:
     """Return the entries of a section by id.
 
-    Raises
-    ------
-    ConfigError
-        If the section is no mapping, or a key of it no id.
+    Notes a `ConfigError` if the section is no mapping, and for each key of it that is no id.
 
     Examples
     --------
-    >>> entries("datasets", {1: "a", "b": "c"})
+    >>> entries("datasets", {1: "a", "b": "c"}, Faults())
     [('1', 'a'), ('b', 'c')]
     """
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"config: {section} must be a mapping 'id: {{key: value}}', but is {shown(raw)}.")
+        faults.note(ConfigError(f"config: {section} must be a mapping 'id: {{key: value}}', but is {shown(raw)}."))
+        return []
     found: dict[str, Any] = {}
     for name, spec in raw.items():
-        if isinstance(name, bool) or not IDENTIFIER.fullmatch(str(name)):
-            hint = " YAML reads yes, no, on and off as that: put them in quotes." if isinstance(name, bool) else ""
-            raise ConfigError(
-                f"config: {section} has the id {shown(name)}; ids are lower-case letters, digits and hyphens, "
-                f"since they name files.{hint}"
-            )
-        if len(str(name)) > LONGEST_ID:
-            raise ConfigError(
-                f"config: {section} has the id {shown(name)} of {len(str(name))} characters, but the most is "
-                f"{LONGEST_ID}, since ids name files. Shorten it."
-            )
-        if str(name) in found:
-            raise ConfigError(f"config: {section} has the id {name} twice, as a number and as text. Rename one.")
-        found[str(name)] = spec
+        with faults.noted():
+            _check_id(section, name, found)
+            found[str(name)] = spec
     return list(found.items())
+
+
+def _check_id(section: str, name: Any, others: Mapping[str, Any]) -> None:
+    if isinstance(name, bool) or not IDENTIFIER.fullmatch(str(name)):
+        hint = " YAML reads yes, no, on and off as that: put them in quotes." if isinstance(name, bool) else ""
+        raise ConfigError(
+            f"config: {section} has the id {shown(name)}; ids are lower-case letters, digits and hyphens, since they "
+            f"name files.{hint}"
+        )
+    if len(str(name)) > LONGEST_ID:
+        raise ConfigError(
+            f"config: {section} has the id {shown(name)} of {len(str(name))} characters, but the most is "
+            f"{LONGEST_ID}, since ids name files. Shorten it."
+        )
+    if str(name) in others:
+        raise ConfigError(f"config: {section} has the id {name} twice, as a number and as text. Rename one.")
 
 
 class TestOnRows(NamedTuple):

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
 from ..ci.choice import AUTO
 from ..ci.incomplete_rows import incomplete_rule
-from ..core.errors import BlanketflowError, ConfigError, ParameterError, did_you_mean, shown
+from ..core.errors import (
+    BlanketflowError,
+    ConfigError,
+    Faults,
+    ParameterError,
+    as_config_error,
+    did_you_mean,
+    shown,
+)
 from ..core.parameters import Parameter
 from ..core.registry import discover
 from ..models import get_model
@@ -35,13 +45,20 @@ from .checks import (
 )
 from .identifiers import CONFIRM, PART, TestOnRows, entries
 from .keys import DATASET, OF_FILES, ONLY_IF_SET, SELECTOR, SPLITS, TOP
-from .targets import one_data_set_each
+from .targets import DataSets, one_data_set_each
 from .typed import Config, Selector
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 #: What a selector has from the top level where it says nothing.
 _SHARED = ("folds", "fold_rows", "aggregate", "grain")
 _SIMULATED = ("simulate:", "network:")
+#: Top-level keys of which more than the kind of value is checked, each by itself.
+_OF_ONE_KEY: dict[str, Callable[[Any], Any]] = {
+    "output": checked_output,
+    "models": checked_models,
+    "metrics": checked_metrics,
+    "printed": checked_printed,
+}
 
 
 def read_config(raw: Mapping[str, Any]) -> Config:
@@ -55,103 +72,167 @@ def read_config(raw: Mapping[str, Any]) -> Config:
     Raises
     ------
     ConfigError
-        If a key is unknown or a value wrong; the message names the key and the way out.
+        If keys are unknown or values wrong; the message has a line for each, which names the key and the way out.
     """
     check_size(raw)
-    top = _section("config", raw, TOP)
-    for key in ("datasets", "selectors"):
-        if top[key] is None or top[key] == {}:
-            raise ConfigError(f"config: {key} must name at least one entry, as 'id: {{key: value}}'.")
-    for key in ("splits", "ci_tests"):
+    faults = Faults()
+    top = _section("config", raw, TOP, faults)
+    if not isinstance(raw, Mapping):
+        faults.refuse()
+    for key in ("datasets", "selectors"):  # left out, unless another key may be a misspelling of it
+        if top[key] in (None, {}) and (key in raw or raw.keys() <= TOP.keys()):
+            faults.note(ConfigError(f"config: {key} must name at least one entry, as 'id: {{key: value}}'."))
+    for key in ("datasets", "selectors", "splits", "ci_tests"):
         top[key] = {} if top[key] is None else top[key]  # a heading with nothing below it
-    named, targets = one_data_set_each(entries("datasets", top["datasets"]))
-    datasets = {name: checked_dataset(name, spec) for name, spec in named}
-    check_aggregate(top["aggregate"], "config")
-    ci_tests = {name: _ci_test(name, spec) for name, spec in entries("ci_tests", top["ci_tests"])}
-    selectors = {name: _selector(name, spec, top, ci_tests) for name, spec in entries("selectors", top["selectors"])}
+    datasets, targets = _datasets(top["datasets"], faults)
+    with faults.noted():
+        check_aggregate(top["aggregate"], "config")
+    ci_tests: dict[str, CITest] = {}
+    top["ci_tests"] = dict(entries("ci_tests", top["ci_tests"], faults))
+    for name, spec in top["ci_tests"].items():
+        with faults.noted():
+            ci_tests[name] = _ci_test(name, spec)
+    selectors: dict[str, Selector] = {}
+    for name, spec in entries("selectors", top["selectors"], faults):
+        with faults.noted():
+            selectors[name] = _selector(name, spec, top, ci_tests)
+    for key, checked in _OF_ONE_KEY.items():
+        with faults.noted():
+            top[key] = checked(top[key])
+    splits = _section("config: splits", top["splits"], SPLITS, faults)
     for name, selector in selectors.items():
         if targets and selector.datasets is not None:
             parts = [part for known in selector.datasets for part in targets.get(known, {known: known}).values()]
             selectors[name] = replace(selector, datasets=parts)
-    splits = _section("config: splits", top["splits"], SPLITS)
-    check_splits(splits, datasets)
-    check_names(selectors, datasets)
-    check_folds(top, selectors)
+    faults.refuse()  # what follows sets sections beside each other
+    with faults.noted():
+        check_splits(splits, datasets)
+    with faults.noted():
+        check_names(selectors, datasets)
+    with faults.noted():
+        check_folds(top, selectors)
     if splits["evaluation"]:
-        check_references(selectors)
+        with faults.noted():
+            check_references(selectors)
         if not any(s.method.card.id == "all" for s in selectors.values()):
             selectors["all"] = _selector("all", {"method": "all"}, top, ci_tests)  # the baseline of every evaluation
-    for name, stage in checked_supplied(top["supplied"], selectors).items():
-        selectors[name] = replace(selectors[name], supplied=stage)
-    check_confirm(selectors, splits)
-    types = {str(name): spec["type"] for name, spec in top["ci_tests"].items()}
+    with faults.noted():
+        for name, stage in checked_supplied(top["supplied"], selectors).items():
+            selectors[name] = replace(selectors[name], supplied=stage)
+    with faults.noted():
+        check_confirm(selectors, splits)
+    faults.refuse()
+    types = {name: spec["type"] for name, spec in top["ci_tests"].items()}
     read = {
-        "output": checked_output(top["output"]),
         "datasets": datasets,
         "targets": targets,
         "splits": splits,
         "ci_tests": ci_tests,
         "test_types": {name: types.get(name, test.card.id) for name, test in ci_tests.items()},
         "selectors": selectors,
-        "models": checked_models(top["models"]),
-        "metrics": checked_metrics(top["metrics"]),
-        "printed": checked_printed(top["printed"]),
     }
     return Config(**{**top, **read})
 
 
-def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]]) -> dict[str, Any]:
-    """Return a section with defaults, refusing unknown keys and values out of range."""
+def _section(where: str, raw: Any, keys: Mapping[str, tuple[Any, Parameter]], faults: Faults) -> dict[str, Any]:
+    """Return a section with defaults, also for values out of range, which are noted, as unknown keys are."""
+    values = {key: default for key, (default, _) in keys.items()}
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{where} must be a mapping 'key: value', but is {shown(raw)}.")
+        faults.note(ConfigError(f"{where} must be a mapping 'key: value', but is {shown(raw)}."))
+        return values
     for key in raw:
         if key not in keys:
-            raise ConfigError(f"{where}: unknown key {shown(key)}. {did_you_mean(key, keys)}")
-    values = {key: raw.get(key, default) for key, (default, _) in keys.items()}
-    for key in raw:
+            faults.note(ConfigError(f"{where}: unknown key {shown(key)}. {did_you_mean(key, keys)}"))
+            continue
         try:
             keys[key][1].check(where, key, raw[key])
+            values[key] = raw[key]
         except BlanketflowError as error:
-            raise ConfigError(str(error)) from error
+            faults.note(as_config_error(error))
     return values
+
+
+def _datasets(raw: Any, faults: Faults) -> tuple[dict[str, dict[str, Any]], DataSets]:
+    """Return the data sets, one for each target, without those that have a fault."""
+    named: list[tuple[str, Any]] = []
+    targets: DataSets = {}
+    with faults.noted():
+        named, targets = one_data_set_each(entries("datasets", raw, faults))
+    alike = {part: whole for whole, parts in targets.items() for part in parts.values()}
+    found, wrong = dict[str, dict[str, Any]](), set[str]()
+    for name, spec in named:
+        if alike.get(name) in wrong:  # what is wrong with one of several targets' data sets is so with all
+            continue
+        try:
+            found[name] = checked_dataset(name, spec)
+        except ConfigError as error:
+            faults.note(error)
+            wrong |= {alike[name]} if name in alike else set()
+    return found, targets
+
+
+def read_as_far_as_possible(raw: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Path]]:
+    """Return what can be looked at though a configuration has faults.
+
+    Returns
+    -------
+    datasets : dict of str to dict
+        The data sets without a fault.
+    files : dict of str to Path
+        The files under the key `path` of all others.
+    """
+    named = raw.get("datasets") if isinstance(raw, Mapping) else None
+    found, targets = _datasets(named or {}, Faults())
+    read = {*found, *(whole for whole, parts in targets.items() if found.keys() >= {*parts.values()})}
+    specs = {str(name): spec for name, spec in named.items()} if isinstance(named, Mapping) else {}
+    others = {name: spec.get("path") for name, spec in specs.items() if name not in read and isinstance(spec, Mapping)}
+    return found, {name: Path(path) for name, path in others.items() if isinstance(path, str) and path.strip()}
 
 
 def checked_dataset(name: str, raw: Any) -> dict[str, Any]:
     """Return the keys of a data set with defaults; raises as `read_config` does."""
-    where = f"config: data set {name!r}"
-    spec = _section(where, raw, DATASET)
-    if (spec["source"] is None) == (spec["path"] is None):
-        raise ConfigError(f"{where} needs either source: (such as sklearn:wine) or path: (such as data/my.csv).")
+    where, faults = f"config: data set {name!r}", Faults()
+    spec = _section(where, raw, DATASET, faults)
+    for told in chain(_wrong_values(spec), () if faults else _wrong_together(spec)):
+        faults.note(ConfigError(f"{where}{told}"))
+    faults.refuse()
+    return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}
+
+
+def _wrong_values(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with keys of a data set, each by itself."""
     if spec["target"] is not None and not isinstance(spec["target"], str):
-        raise ConfigError(
-            f"{where}: target is {shown(spec['target'])}. Name one column here: several are for a run, "
-            "for compare, and for blankets in Python."
+        yield (
+            f": target is {shown(spec['target'])}. Name one column here: several are for a run, for compare, and for "
+            "blankets in Python."
         )
     for key in ("source", "path", "target_path"):
         if spec[key] is not None and not spec[key].strip():
-            raise ConfigError(
-                f"{where}: {key} is {shown(spec[key])}, which names nothing. Write a file's name, or remove the key."
-            )
+            yield f": {key} is {shown(spec[key])}, which names nothing. Write a file's name, or remove the key."
     if spec["sha256"] is not None and not _SHA256.fullmatch(spec["sha256"]):
-        raise ConfigError(f"{where}: sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits.")
+        yield f": sha256 is {shown(spec['sha256'])}, but must be 64 hexadecimal digits."
+
+
+def _wrong_together(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which keys of a data set do not go together."""
+    if (spec["source"] is None) == (spec["path"] is None):
+        yield " needs either source: (such as sklearn:wine) or path: (such as data/my.csv)."
+        return
     if spec["rows"] != DATASET["rows"][0] and not str(spec["source"]).startswith(_SIMULATED):
-        raise ConfigError(f"{where}: rows says how many to simulate, and this table is not simulated. Remove it.")
+        yield ": rows says how many to simulate, and this table is not simulated. Remove it."
     for key in OF_FILES:
         if spec[key] is not None and not spec["path"]:
-            raise ConfigError(f"{where}: {key} is for files, and this is another source. Remove it.")
+            yield f": {key} is for files, and this is another source. Remove it."
     if (spec["weights"] is None) != (spec["weights_are"] is None):
-        raise ConfigError(
-            f"{where} needs both weights and weights_are, or neither: what weights are is never inferred."
-        )
+        yield " needs both weights and weights_are, or neither: what weights are is never inferred."
     if spec["weights"] is not None and spec["max_rows"] is not None:
-        raise ConfigError(f"{where} has weights, and rows with weights are not sampled. Remove max_rows.")
+        yield " has weights, and rows with weights are not sampled. Remove max_rows."
     try:
-        incomplete_rule(where, spec["missing"], spec["imputations"])
+        incomplete_rule("", spec["missing"], spec["imputations"])
     except ParameterError as error:
-        raise ConfigError(str(error)) from error
+        yield str(error)
     if spec["missing_values"] is not None and not (spec["path"] or str(spec["source"]).startswith("openml:")):
-        raise ConfigError(f"{where}: missing_values is for files of text, and this is another source. Remove it.")
-    return {key: value for key, value in spec.items() if value is not None or key not in ONLY_IF_SET}
+        yield ": missing_values is for files of text, and this is another source. Remove it."
 
 
 def _ci_test(name: str, raw: Any) -> CITest:
@@ -177,7 +258,7 @@ def _ci_test(name: str, raw: Any) -> CITest:
         if "model" in test.parameters() and test.model not in test.own_models:
             get_model(test.model)
     except BlanketflowError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise as_config_error(error, where) from error
     return test
 
 
@@ -193,27 +274,37 @@ def _selector(name: str, raw: Any, top: Mapping[str, Any], ci_tests: dict[str, C
     if not isinstance(raw.get("method"), str):
         known = discover("blanketflow.selectors")
         raise ConfigError(f"{where} needs a method{_found(raw, 'method')}. {did_you_mean(name, known)}")
-    own = {key: raw[key] for key in raw if key in SELECTOR}
-    shared = _section(where, own, SELECTOR)
+    faults = Faults()
+    shared = _section(where, {key: raw[key] for key in raw if key in SELECTOR}, SELECTOR, faults)
     options = {str(key): value for key, value in raw.items() if key not in SELECTOR}
+    if shared["aggregate"] is not None:
+        with faults.noted():
+            check_aggregate(shared["aggregate"], where)
+    asked, configured = shared["ci_test"], top["ci_tests"]
+    tests = [AUTO, *configured, *discover("blanketflow.ci")]
+    if asked is not None and asked not in tests:
+        faults.note(ConfigError(f"{where}: unknown ci_test {asked!r}. {did_you_mean(asked, tests)}"))
     try:
         method = get_method(shared["method"], where, options)
-        test_id = _test_of(method, shared["ci_test"], ci_tests)
+    except BlanketflowError as error:
+        faults.note(as_config_error(error, where))
+    faults.refuse()
+    try:
+        test_id = _test_of(method, asked, ci_tests, configured)
         check_pair(method, ci_tests.get(test_id) if test_id else None)
         check_min_effect(where, method, ci_tests.get(test_id) if test_id else None, shared["min_effect"])
         method.check(where)
     except BlanketflowError as error:
-        text = str(error)
-        raise ConfigError(text if text.startswith(where) else f"{where}: {text}") from error
-    if shared["aggregate"] is not None:
-        check_aggregate(shared["aggregate"], where)
+        raise as_config_error(error, where) from error
     own = {key: value for key, value in shared.items() if value is not None}
     own |= {"method_name": getattr(method, "path", shared["method"])}  # a wrapped selector is named by its class
     return Selector(**{**{key: top[key] for key in _SHARED}, **own, "id": name, "method": method, "ci_test": test_id})
 
 
-def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> str | None:
-    """Return the id of a selector's test, or ``auto``; a test that is not listed enters with its default options."""
+def _test_of(
+    method: Method, asked: str | None, ci_tests: dict[str, CITest], configured: Mapping[Any, Any]
+) -> str | None:
+    """Return the id of a selector's test, or ``auto``; a test that is not configured enters with its defaults."""
     if method.default_test is None:
         if asked is not None:
             raise ConfigError(f"{method.card.id} uses no CI test: remove ci_test.")
@@ -222,10 +313,7 @@ def _test_of(method: Method, asked: str | None, ci_tests: dict[str, CITest]) -> 
     if wanted == AUTO:
         check_choice(method)
         return AUTO
-    if wanted not in ci_tests:
-        if wanted not in discover("blanketflow.ci"):
-            known = [AUTO, *ci_tests, *discover("blanketflow.ci")]
-            raise ConfigError(f"unknown ci_test {wanted!r}. {did_you_mean(wanted, known)}")
+    if wanted not in ci_tests and wanted not in configured:
         own = method.default_test_options if wanted == method.default_test else {}
         wanted = "-".join([wanted, *map(str, own.values())])  # an id of its own: others may use the plain test
         ci_tests.setdefault(wanted, get_ci_test(method.default_test, **own) if own else get_ci_test(wanted))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import datetime
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .printable import printable
@@ -33,6 +34,11 @@ class BlanketflowError(Exception):
     def __str__(self) -> str:
         return printable(redacted_text(Exception.__str__(self)))  # KeyError, a base of one of these, would print a repr
 
+    @property
+    def lines(self) -> list[str]:
+        """What is wrong, a line for each fault."""
+        return [str(self)]
+
 
 class ConfigError(BlanketflowError, ValueError):
     """A key or value of the configuration is wrong."""
@@ -54,12 +60,78 @@ class EarlierArtefactError(ArtefactError):
     """A file of a run was written by an earlier version of blanketflow, which did not say what it was made from."""
 
 
-class StorageError(BlanketflowError):
-    """A file or folder cannot be written."""
-
-
 class ParameterError(BlanketflowError, ValueError):
     """A parameter of a method, test or model is out of its declared range."""
+
+
+class SeveralErrors(ConfigError, DataError, ParameterError):
+    r"""Several things are wrong with a configuration, with what it names, or with parameters.
+
+    Parameters
+    ----------
+    *errors : BlanketflowError
+        One for each.
+
+    Examples
+    --------
+    >>> print(SeveralErrors(ConfigError("unknown key 'fold'"), DataError("there is no file a\nb.csv")))
+    unknown key 'fold'
+    there is no file a\nb.csv
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is wrong, a line for each fault."""
+        return list(dict.fromkeys(line for error in self.args for line in error.lines))
+
+
+class Faults:
+    """Errors that are noted one by one and raised together, so that all of them are said at once.
+
+    Examples
+    --------
+    >>> faults = Faults()
+    >>> with faults.noted():
+    ...     raise ConfigError("unknown key 'fold'")
+    >>> with faults.noted():
+    ...     raise ConfigError("seed is -1")
+    >>> try:
+    ...     faults.refuse()
+    ... except ConfigError as error:
+    ...     print(error)
+    unknown key 'fold'
+    seed is -1
+    """
+
+    def __init__(self) -> None:
+        self._found: list[BlanketflowError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def note(self, error: BlanketflowError) -> None:
+        """Note an error."""
+        self._found.append(error)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note an error that is raised inside, and go on."""
+        try:
+            yield
+        except BlanketflowError as error:
+            self.note(error)
+
+    def refuse(self) -> None:
+        """Raise what was noted: one error as it is, several as `SeveralErrors`."""
+        if self._found:
+            raise self._found[0] if len(self._found) == 1 else SeveralErrors(*self._found)
+
+
+class StorageError(BlanketflowError):
+    """A file or folder cannot be written."""
 
 
 class UnsupportedError(BlanketflowError, ValueError):
@@ -84,6 +156,18 @@ class UnreliableWarning(UserWarning):
 
 class DependentRowsWarning(UserWarning):
     """Rows belong together in groups, and a test takes them as independent: its p-values may be too small."""
+
+
+def as_config_error(error: BlanketflowError, where: str = "") -> ConfigError:
+    """Return an error as one of the configuration, each line of which begins with the place.
+
+    Examples
+    --------
+    >>> print(as_config_error(ParameterError("alpha is 2"), "config: selector 'gs'"))
+    config: selector 'gs': alpha is 2
+    """
+    lines = [line if line.startswith(where) else f"{where}: {line}" for line in error.lines]
+    return ConfigError(lines[0]) if len(lines) == 1 else SeveralErrors(*map(ConfigError, lines))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from .cards import Card
-from .errors import ConfigError, ParameterError, closest, correction, did_you_mean, shown
+from .errors import ConfigError, Faults, ParameterError, closest, correction, did_you_mean, shown
 from .sizes import size_in_bytes
 
 
@@ -327,27 +327,34 @@ class Configurable:
     def from_options(cls, where: str, options: Mapping[str, Any]) -> Configurable:
         """Build an instance, refusing unknown names and values out of range.
 
-        Raises `ParameterError`, whose message begins with `where`, if a name is unknown or a value is out of range, and
+        Raises `ParameterError`, whose lines begin with `where`, if names are unknown or values out of range, and
         `ConfigError` if the class is not complete.
         """
         missing = [name for name in dir(cls) if getattr(getattr(cls, name), "__isabstractmethod__", False)]
         missing += [] if isinstance(getattr(cls, "card", None), Card) else ["card"]
         if missing:
             raise ConfigError(f"{where}: {cls.__module__}:{cls.__qualname__} lacks {' and '.join(missing)}: add them.")
-        known = cls.parameters()
-        for name in options:
-            if name not in known and (reason := getattr(cls, f"why_no_{name}", "")):
-                raise ParameterError(f"{where}: {cls.card.id} has no {name}: {reason}. Leave it out.")
-            if name not in known:
-                raise ParameterError(f"{where}: {cls.card.id} has no option {shown(name)}. {did_you_mean(name, known)}")
+        known, faults = cls.parameters(), Faults()
+        for name in [name for name in options if name not in known]:
+            reason = getattr(cls, f"why_no_{name}", "")
+            why = f"{name}: {reason}. Leave it out." if reason else f"option {shown(name)}. {did_you_mean(name, known)}"
+            faults.note(ParameterError(f"{where}: {cls.card.id} has no {why}"))
+        if faults:
+            for name in [name for name in options if name in known]:
+                with faults.noted():
+                    known[name].check(where, name, options[name])
+        faults.refuse()
         instance = cls(**options)
         instance.check(where)
         return instance
 
     def check(self, where: str | None = None) -> None:
-        """Raise `ParameterError` if a value is out of its declared range."""
+        """Raise `ParameterError` if values are out of their declared range."""
+        faults = Faults()
         for name, parameter in self.parameters().items():
-            parameter.check(where or type(self).__name__, name, getattr(self, name))
+            with faults.noted():
+                parameter.check(where or type(self).__name__, name, getattr(self, name))
+        faults.refuse()
 
     def options(self) -> dict[str, Any]:
         """Return the current value of every parameter."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..config.checks import READ_BY_SNAKEMAKE
-from ..config.reading import read_config
+from ..config.reading import read_as_far_as_possible, read_config
 from ..config.typed import Config
-from ..core.errors import ConfigError, ParameterError, shown
+from ..core.errors import ConfigError, Faults, ParameterError, as_config_error, shown
 from ..core.parts import LEAVE_GROUP_OUT
 from ..data.download import with_copies
+from ..data.input_file import existing_file
 from ..data.splits import check_folds
 from ..reporting.printed import OF_TABLES, read_claims, read_printed
 from ..selectors.feature_groups import why_a_group_is_never_admitted
@@ -44,10 +45,13 @@ def make_plan(
     Raises
     ------
     ConfigError, DataError
-        If something is wrong that can be known before any job starts.
+        If something is wrong that can be known before any job starts; the message has a line for each fault.
     """
-    config = read_config(raw)
-    _check_files(config)
+    config = _read(raw)
+    faults = Faults()
+    for name, path in config.printed.items():
+        with faults.noted():
+            _check_printed(name, path, config.splits["evaluation"])
     copies: dict[tuple[str, str], Path] = {}
 
     def copy_of(name: str, url: str) -> Path | str:
@@ -57,36 +61,59 @@ def make_plan(
 
     facts = {}
     for name, spec in config.datasets.items():
-        looked_at = name, with_copies(spec, partial(copy_of, name)), table_seed(config, name)
-        facts[name] = peek(*looked_at)
-        if config.splits["evaluation"] == LEAVE_GROUP_OUT and facts[name].n_groups is None:
-            facts[name] = peek_whole(*looked_at)
+        with faults.noted():
+            _check_files(config.output, name, spec)
+            looked_at = name, with_copies(spec, partial(copy_of, name)), table_seed(config, name)
+            facts[name] = peek(*looked_at)
+            if config.splits["evaluation"] == LEAVE_GROUP_OUT and facts[name].n_groups is None:
+                facts[name] = peek_whole(*looked_at)
+    faults.refuse()
     plan = plan_of(config, facts, scripts)
     plan.copies = copies
     return plan
 
 
-def _check_files(config: Config) -> None:
-    """Refuse files that the run itself makes or Snakemake would not find, and printed results that tell it nothing."""
-    for name, spec in config.datasets.items():
-        for key in ("source", "path", "target_path"):
-            if spec[key] is not None:
-                _check_name(name, key, spec[key])
-        if spec["path"] is not None:
-            check_apart(config.output, name, spec["path"])
-            check_not_of_sources(config.output, name, spec["path"])
-    for name, path in config.printed.items():
-        if not Path(path).is_file():
-            raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
-        read_printed(path)
-        if config.splits["evaluation"] == LEAVE_GROUP_OUT:
-            raise ConfigError(
-                f"config: printed.{name} sets partitions of some folds beside printed ones, and splits.evaluation: "
-                f"{LEAVE_GROUP_OUT} has none. Set it to 5 or 10, or remove printed."
-            )
-        if not config.splits["evaluation"] and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
-            why = f"config: printed.{name} sets scores beside others, and there are none"
-            raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
+def _read(raw: Mapping[str, Any]) -> Config:
+    """Return the checked configuration; if it has faults, those of its data sets on this machine are said with them."""
+    faults = Faults()
+    with faults.noted():
+        return read_config(raw)
+    datasets, files = read_as_far_as_possible(raw)
+    for name, spec in datasets.items():
+        if spec["path"] is not None and "://" not in spec["path"]:
+            with faults.noted():
+                peek(name, spec)
+    for name, path in files.items():
+        if "://" not in str(path):
+            with faults.noted():
+                existing_file(name, path, "path")
+    faults.refuse()
+    raise AssertionError("a fault was noted")
+
+
+def _check_files(output: str, dataset: str, spec: Mapping[str, Any]) -> None:
+    """Refuse files that the run itself makes or Snakemake would not find."""
+    for key in ("source", "path", "target_path"):
+        if spec[key] is not None:
+            _check_name(dataset, key, spec[key])
+    if spec["path"] is not None:
+        check_apart(output, dataset, spec["path"])
+        check_not_of_sources(output, dataset, spec["path"])
+
+
+def _check_printed(name: str, path: str, evaluation: int | str) -> None:
+    """Refuse printed results that tell a run nothing."""
+    if not Path(path).is_file():
+        raise ConfigError(f"config: printed.{name}: there is no file {path}. Write it, or remove the key.")
+    read_printed(path)
+    if evaluation == LEAVE_GROUP_OUT:
+        raise ConfigError(
+            f"config: printed.{name} sets partitions of some folds beside printed ones, and splits.evaluation: "
+            f"{LEAVE_GROUP_OUT} has none. Set it to 5 or 10, or remove printed."
+        )
+    if not evaluation and not any(claim.measure in OF_TABLES for claim in read_claims(path)):
+        why = f"config: printed.{name} sets scores beside others, and there are none"
+        raise ConfigError(f"{why}. Set splits.evaluation to 2 or more.")
 
 
 def _check_name(dataset: str, key: str, path: str) -> None:
@@ -110,7 +137,7 @@ def _check_prior(plan: Plan, dataset: str, selector: str) -> str | None:
         try:
             known = prior.of(names, f"config: selector {selector!r} on data set {dataset!r}", target or "")
         except ParameterError as error:
-            raise ConfigError(str(error)) from error
+            raise as_config_error(error) from error
         method, test = plan.selector(selector).method, plan.config.test(dataset, selector)
         return why_a_group_is_never_admitted(method, test, known.feature_groups)
     return None
@@ -129,23 +156,32 @@ def _check_joined_splits(plan: Plan) -> None:
 def plan_of(config: Config, facts: dict[str, Facts], scripts: Callable[[str], Path | str]) -> Plan:
     """Return the plan of a checked configuration and what is known of its data sets; raises as `make_plan` does."""
     config = with_chosen_tests(config, facts)
-    plan = Plan(config, facts, scripts)
+    plan, faults = Plan(config, facts, scripts), Faults()
     for dataset in config.datasets:
-        for name, selector in config.selectors.items():
-            if selector.datasets is not None and dataset not in selector.datasets:
-                continue
-            reason = why_not(dataset, facts[dataset], selector, config) or _check_prior(plan, dataset, name)
+        with faults.noted():
+            _pair(plan, dataset)
+    faults.refuse()
+    _check_joined_splits(plan)
+    return plan
+
+
+def _pair(plan: Plan, dataset: str) -> None:
+    """Add a data set's pairs to a plan; raises `ConfigError` if it has none, or cannot be split as asked."""
+    config, facts, faults = plan.config, plan.facts[dataset], Faults()
+    for name, selector in config.selectors.items():
+        if selector.datasets is not None and dataset not in selector.datasets:
+            continue
+        with faults.noted():
+            reason = why_not(dataset, facts, selector, config) or _check_prior(plan, dataset, name)
             if reason:
                 plan.skipped.append(Skip(dataset, name, reason))
             else:
                 plan.pairs.append((dataset, name))
-        folds = plan.numbers_of_folds(dataset)
-        if not folds:
-            reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
-            raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
-        reason = why_no_evaluation(facts[dataset], config)
-        if reason:
-            raise ConfigError(f"config: data set {dataset!r}: {reason}.")
-        check_folds(facts[dataset], config.splits, folds, dataset)
-    _check_joined_splits(plan)
-    return plan
+    faults.refuse()
+    folds = plan.numbers_of_folds(dataset)
+    if not folds:
+        reasons = "; ".join(f"{s.selector}: {s.reason}" for s in plan.skipped if s.dataset == dataset)
+        raise ConfigError(f"config: no selector can run on data set {dataset!r} ({reasons}).")
+    if reason := why_no_evaluation(facts, config):
+        raise ConfigError(f"config: data set {dataset!r}: {reason}.")
+    check_folds(facts, config.splits, folds, dataset)

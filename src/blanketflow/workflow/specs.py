@@ -14,6 +14,7 @@ from ..ci.choice import AUTO
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config, Selector
 from ..core.cards import IMPUTATIONS
+from ..core.errors import Faults
 from ..core.parts import LEAVE_GROUP_OUT
 from ..core.prior import KEYS
 from ..core.registry import look_up
@@ -158,9 +159,12 @@ class Plan:
         return source_digests([self.copies.get((dataset, path), path) for path in self.source_files(dataset)])
 
     def check_times(self) -> None:
-        """Raise `DataError` if a file of a data set is from the future."""
+        """Raise `DataError` if files of data sets are from the future."""
+        faults = Faults()
         for dataset in self.config.datasets:
-            check_times(dataset, [path for path in self.source_files(dataset) if not is_remote(path)])
+            with faults.noted():
+                check_times(dataset, [path for path in self.source_files(dataset) if not is_remote(path)])
+        faults.refuse()
 
     def table_spec(self, dataset: str) -> str:
         """Return the spec of the table."""

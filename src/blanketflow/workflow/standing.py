@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..core.errors import ArtefactError, DataError, EarlierArtefactError, ForeignArtefactError
+from ..core.errors import ArtefactError, DataError, EarlierArtefactError, Faults, ForeignArtefactError
 from ..data.artefacts import read_json, read_provenance
 from ..data.provenance import identity_of
 from ..data.supplied import check_supplied, supplied_content
@@ -153,18 +153,25 @@ def check(plan: Plan, output: str | Path, keep: bool, deep: bool = False) -> Com
 
 def check_supplies(plan: Plan, output: str | Path) -> None:
     """Raise `DataError` unless every stage that the config declares as supplied is there and can be used."""
+    faults = Faults()
     for one in _artefacts(plan, output) if any(s.supplied for s in plan.config.selectors.values()) else ():
         if one.supplied:
-            if not one.path.is_file():
-                raise DataError(
-                    f"there is no {one.path}, which the config declares as supplied. Put the file there, or remove "
-                    "it from the key supplied."
-                )
-            ids = what_of(one.artefact, one.path)
-            features = plan.facts[ids["dataset"]].feature_names
-            prior = replace(plan.config.prior(ids["dataset"], ids["selector"]), tiers=())
-            known = prior.of(features, f"config: selector {ids['selector']!r}", "")
-            check_supplied(one.path, one.artefact, set(features), known.included, known.excluded)
+            with faults.noted():
+                _check_supply(plan, one)
+    faults.refuse()
+
+
+def _check_supply(plan: Plan, one: Planned) -> None:
+    if not one.path.is_file():
+        raise DataError(
+            f"there is no {one.path}, which the config declares as supplied. Put the file there, or remove it from "
+            "the key supplied."
+        )
+    ids = what_of(one.artefact, one.path)
+    features = plan.facts[ids["dataset"]].feature_names
+    prior = replace(plan.config.prior(ids["dataset"], ids["selector"]), tiers=())
+    known = prior.of(features, f"config: selector {ids['selector']!r}", "")
+    check_supplied(one.path, one.artefact, set(features), known.included, known.excluded)
 
 
 def paths(plan: Plan, output: str | Path) -> list[Path]:
