@@ -12,7 +12,12 @@ from blanketflow.config.file import check_config_files
 from blanketflow.core.errors import BlanketflowError
 from blanketflow.workflow import standing
 from blanketflow.workflow.file_times import bring_back
-from blanketflow.workflow.output_folder import check_folder, check_results, check_state
+from blanketflow.workflow.output_folder import (
+    check_folder,
+    check_foreign,
+    check_results,
+    check_state,
+)
 from blanketflow.workflow.plan import make_plan
 from blanketflow.workflow.run_lock import RunLock
 from blanketflow.workflow.estimates.run_time import cost_of
@@ -73,6 +78,7 @@ def compare():
     if not looks or compared or not is_here:
         return
     with refusing():
+        check_foreign(output, plan.config.allow_foreign_files)
         if works:
             RunLock(output, lambda line: logger.info(line, extra={"event": NOTE}))
         compared.append(standing.check(plan, output, keep=works))

@@ -32,11 +32,11 @@ class Disk:
 
     def fill(self, left=0):
         """Fill it up to some bytes, which are a number of its blocks."""
-        (self.folder / "filler").write_bytes(bytes(shutil.disk_usage(self.folder).free - left))
+        (self.folder / ".filler").write_bytes(bytes(shutil.disk_usage(self.folder).free - left))
         assert shutil.disk_usage(self.folder).free == left
 
     def make_room(self):
-        (self.folder / "filler").unlink()
+        (self.folder / ".filler").unlink()
 
     def set(self, option):
         mount(f"-o remount,{option}", self.folder)
@@ -77,10 +77,10 @@ def test_what_does_not_fit_is_said_and_leaves_nothing(disk, left):
     disk.fill(left)
     with pytest.raises(StorageError, match=rf"^{path} cannot be written \({NO_SPACE}\)\. Make room and run again\.$"):
         write_an_artefact(path)
-    assert path.read_bytes() == before and {p.name for p in disk.folder.iterdir()} == {"a.parquet", "filler"}
+    assert path.read_bytes() == before and {p.name for p in disk.folder.iterdir()} == {"a.parquet", ".filler"}
     with pytest.raises(StorageError, match=NO_SPACE):
         write_json(disk.folder / "a.json", {"key": "text " * 10_000})
-    assert {p.name for p in disk.folder.iterdir()} == {"a.parquet", "filler"}
+    assert {p.name for p in disk.folder.iterdir()} == {"a.parquet", ".filler"}
     disk.make_room()
     write_json(disk.folder / "a.json", {"key": 1})
     assert read_json(disk.folder / "a.json") == {"key": 1}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from blanketflow.workflow.run_lock import Holder
 from workflow_runs import (
@@ -297,6 +299,39 @@ def test_check_lists_and_removes_what_is_not_as_asked(forgotten):
     assert found.returncode == 1 and found.stdout.splitlines() == listed
     removed = blanketflow(forgotten, *check, "--remove")
     assert removed.returncode == 0 and not damaged.exists() and not left.exists()
+
+
+def test_a_folder_with_files_of_others_is_refused_unless_that_is_allowed(forgotten):
+    mine = forgotten / "results/figures/mine.txt"
+    mine.write_text("mine")
+    (forgotten / "results/data/wine/splits.parquet").unlink()
+    refusal = "config: output is 'results', which holds files that blanketflow did not make: 'figures/mine.txt'. Name"
+    for asked in (["--cores", "1"], ["-n"]):
+        refused = snakemake(forgotten, *asked, check=False)
+        assert refused.returncode == 1 and jobs(refused) == []
+        assert refused.stdout.splitlines()[-1].startswith(refusal)
+    ours = blanketflow(forgotten, "run", "--configfile", "my.yaml", "--cores", "1")
+    assert ours.returncode == 1 and ours.stderr.startswith(f"blanketflow: {refusal}") and ours.stderr.count("\n") == 1
+    assert not (forgotten / "results/run-lock").exists()
+    (option,) = re.findall(r"--config (\S+=\w+)", ours.stderr)
+    assert counts(ran(forgotten, "--config", option)) == {"gather_splits": 1} and mine.read_text() == "mine"
+    quoted = snakemake(forgotten, "-n", "--config", option.lower(), check=False)
+    assert quoted.stdout.splitlines()[-1].endswith("Write true without quotes, and behind --config True.")
+    config = yaml.safe_load((forgotten / "my.yaml").read_text(encoding="utf-8"))
+    assert planned(configure(forgotten, config | {"allow_foreign_files": True})) == []
+
+
+@pytest.mark.extended
+def test_check_names_files_of_others_and_removes_none(forgotten):
+    (forgotten / "results/notes.txt").touch()
+    theirs = forgotten / "results/select/wine/full/theirs/blanket.parquet"
+    theirs.parent.mkdir()
+    pq.write_table(pa.table({"feature": ["x"]}), theirs)
+    (forgotten / "results/data/theirs.parquet").write_bytes(b"")
+    found = blanketflow(forgotten, "check", "--configfile", "my.yaml", "--remove")
+    named = [f"results/{name}: not made by blanketflow" for name in ("data/theirs.parquet", "notes.txt")]
+    assert found.returncode == 1 and found.stdout.splitlines() == named
+    assert theirs.exists()
 
 
 # --- one run at a time writes into a folder of results ----------------------------------------------------------------

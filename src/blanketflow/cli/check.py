@@ -21,10 +21,12 @@ def check(
     """List results that do not match the config.
 
     Compares the folder of results with what the config asks for, as a run does before it begins: what is missing,
-    stale, damaged, in the wrong place, or left over from removed selectors. Exit code 1 if there is any of it.
+    stale, damaged, in the wrong place, left over from removed selectors, or not made by blanketflow. Exit code 1 if
+    there is any of it.
     """
     from ..config.file import read_config_file
     from ..core.errors import BlanketflowError
+    from ..workflow.output_folder import foreign_files
     from ..workflow.packaged_files import workflow_file
     from ..workflow.plan import make_plan
     from ..workflow.standing import REASONS, check, left_over
@@ -34,6 +36,7 @@ def check(
     plan = make_plan(read_config_file(configfile), Path(workflow_file("scripts")).joinpath)
     found = check(plan, plan.config.output, keep=not remove, deep=deep)
     left = left_over(plan, plan.config.output)
+    foreign = [] if plan.config.allow_foreign_files else foreign_files(plan.config.output)
     for path in sorted(found.missing):
         show(f"{path}: missing")
     for path, reason in sorted(found.again.items()):
@@ -42,8 +45,10 @@ def check(
         show(f"{path}: of another program")
     for path in left:
         show(f"{path}: left over")
+    for name in foreign:
+        show(f"{plan.config.output}/{name}: not made by blanketflow")
     wrong = [*found.again, *left]
-    if not wrong and not found.foreign and not found.missing:
+    if not (wrong or found.foreign or found.missing or foreign):
         note(f"{plan.config.output} holds {found.n_standing} results, all as {configfile} asks.")
         return
     if remove:
@@ -56,5 +61,5 @@ def check(
     if found.missing:
         note(f"{len(found.missing)} files are missing. A run makes them.")
     found.refuse()
-    if found.missing or not remove:
+    if found.missing or foreign or not remove:
         raise typer.Exit(1)

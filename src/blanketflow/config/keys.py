@@ -22,6 +22,10 @@ GRAINS = ("auto", "fold", "split", "dataset")
 #: Top-level keys with their defaults.
 TOP: dict[str, tuple[Any, Parameter]] = {
     "output": ("results", Parameter("text", "Folder of all results.")),
+    "allow_foreign_files": (
+        False,
+        Parameter("flag", "Whether the folder of results may hold files that blanketflow did not make."),
+    ),
     "seed": (
         DEFAULT_SEED,
         Parameter("integer", "Every random number is derived from it.", at_least=0, at_most=2**63 - 1),

@@ -77,6 +77,7 @@ class Config:
     """
 
     output: str
+    allow_foreign_files: bool
     seed: int
     datasets: dict[str, dict[str, Any]]
     splits: dict[str, Any]

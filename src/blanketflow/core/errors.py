@@ -230,6 +230,8 @@ def correction(value: Any, kind: str) -> str:
     (' Write 3.', '')
     >>> correction(False, "text")
     ' If it is a name, put it in quotes.'
+    >>> correction("true", "flag")
+    ' Write true without quotes, and behind --config True.'
     """
     if kind in ("number", "integer") and isinstance(value, str):
         number = _number(value)
@@ -237,6 +239,8 @@ def correction(value: Any, kind: str) -> str:
             return f" Write {_written(number)}, without quotes."
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return f" Write {int(value)}."
+    if kind == "flag" and str(value).lower() in ("true", "false"):  # of the command line Snakemake reads only True
+        return f" Write {value.lower()} without quotes, and behind --config {value.capitalize()}."
     if kind in ("text", "text-or-names", "choice") and isinstance(value, bool | int | float | datetime.date):
         return " If it is a name, put it in quotes."
     if kind == "texts":

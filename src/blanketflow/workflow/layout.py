@@ -122,9 +122,24 @@ def by_folds(splits: Iterable[Path]) -> dict[str, Path]:
     return {parse(path, ["splits"]).ids["folds"]: path for path in splits}
 
 
+def files_like(artefacts: Iterable[str]) -> re.Pattern[str]:
+    """Return what matches the path of any of some artefacts; its group ``output`` is the path of the folder of results.
+
+    Examples
+    --------
+    >>> files_like(["table", "card"]).fullmatch("mine/data/wine/card.json")["output"]
+    'mine/'
+    """
+    bodies = (re.sub(r"\?P<\w+>", "?:", _body(artefact)) for artefact in artefacts)
+    return re.compile(f"(?P<output>.*/|)(?:{'|'.join(bodies)})")
+
+
 @cache
 def _pattern(artefact: str) -> re.Pattern[str]:
-    *texts, last = re.split(r"\{\w+\}", PATHS[artefact])
+    return re.compile(f"(?:.*/)?{_body(artefact)}")
+
+
+def _body(artefact: str) -> str:
+    *texts, last = map(re.escape, re.split(r"\{\w+\}", PATHS[artefact]))
     names = _ID.findall(PATHS[artefact])
-    ids = (f"{re.escape(text)}(?P<{name}>{IDS[name]})" for text, name in zip(texts, names, strict=True))
-    return re.compile("(?:.*/)?" + "".join(ids) + re.escape(last))
+    return "".join(f"{text}(?P<{name}>{IDS[name]})" for text, name in zip(texts, names, strict=True)) + last

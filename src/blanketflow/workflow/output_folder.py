@@ -9,13 +9,20 @@ from pathlib import Path
 
 from ..core.errors import ConfigError, StorageError, shown
 from ..core.folders import check_writable
-from .layout import FOLDERS
+from .layout import FOLDERS, PATHS, files_like
 
 #: Folders of tools, folders of the system, folders in which others have theirs, and this package.
 _TOOLS = {".git": "git", ".hg": "Mercurial", ".svn": "Subversion", ".snakemake": "Snakemake"}
 _SYSTEM = re.compile("/((bin|boot|dev|etc|lib(32|64)?|proc|sbin|sys|usr|private/etc|System|Library)(/.*)?)?")
 _SHARED = re.compile("/(home|media|mnt|opt|private|root|run|srv|(private/|var/)?tmp|var|Users|Volumes)")
 _CODE = Path(__file__).resolve().parents[1]
+#: Artefacts that others may have files like, too, and all others; logs and benchmarks are the first files of a run.
+_LIKE_OTHERS = ("result_table", "result_table_csv", "report", "figure", "provenance")
+_OURS = files_like(sorted({*PATHS} - {*_LIKE_OTHERS, "figures", "lock", "manifest"}))
+_MAYBE_OURS = files_like(_LIKE_OTHERS)
+_OF_A_RUN = re.compile(r"(.*/)?(manifest|run-lock(\.[0-9a-f]+)?|logs/.*\.log|benchmarks/.*\.tsv)")
+#: Foreign files that are named.
+_NAMED = 3
 
 
 def check_apart(output: str, dataset: str, path: str) -> None:
@@ -40,7 +47,7 @@ def check_not_of_sources(output: str, dataset: str, path: str) -> None:
 def check_folder(output: str) -> None:
     """Raise `ConfigError` if results cannot be in a folder, or should not: there is a file, or it has another purpose.
 
-    A folder that holds other files of the user is left to the user.
+    What is in it `check_foreign` looks at.
     """
     said = f"config: output is {shown(output)}"
     try:
@@ -73,6 +80,40 @@ def _owner(folder: Path) -> str:
     if _SYSTEM.fullmatch(str(folder)) or _SHARED.fullmatch(str(folder)):
         return "a folder of the system"
     return "the code of blanketflow" if folder.is_relative_to(_CODE) else ""
+
+
+def check_foreign(output: str | Path, allowed: bool) -> None:
+    """Raise `ConfigError` if a folder of results holds files that no run made, unless that is allowed.
+
+    Hidden files do not count, nor do folders of results in it.
+    """
+    foreign = [] if allowed else foreign_files(output)
+    if foreign:
+        more = [f"{len(foreign) - _NAMED:,} more"] if len(foreign) > _NAMED else []
+        raise ConfigError(
+            f"config: output is {shown(str(output))}, which holds files that blanketflow did not make: "
+            f"{', '.join([*map(shown, foreign[:_NAMED]), *more])}. Name another folder, or allow it by "
+            "allow_foreign_files: true in the config, or --config allow_foreign_files=True."
+        )
+
+
+def foreign_files(output: str | Path) -> list[str]:
+    """Return the paths below a folder of results of what no run made there, sorted.
+
+    A report, a table or a figure is ours if anything else in the same folder of results is.
+    """
+    foreign, maybe, of_runs = [], [], set()
+    for folder, folders, names in os.walk(output):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (os.path.join(folder, name) for name in names if not name.startswith(".")):
+            path = os.path.relpath(path, output)
+            if found := _OURS.fullmatch(path):
+                of_runs.add(found["output"])
+            elif found := _MAYBE_OURS.fullmatch(path):
+                maybe.append((found["output"], path))
+            elif not _OF_A_RUN.fullmatch(path):
+                foreign.append(path)
+    return sorted([*foreign, *(path for place, path in maybe if place not in of_runs)])
 
 
 def check_results(output: str) -> None:

@@ -13,11 +13,12 @@ from ..data.provenance import identity_of
 from ..data.supplied import check_supplied, supplied_content
 from .identity import what_of
 from .job_files import JobFiles
-from .layout import FOLDERS
+from .layout import FOLDERS, PATHS, files_like
 from .manifest import Manifest
 from .planned import Artefacts, Planned
 from .specs import Plan
 
+_ANY = files_like(PATHS)
 #: Why an artefact is made again, in the order of the line that says so.
 REASONS = {
     "spec": "asked for with other settings",
@@ -174,16 +175,11 @@ def _check_supply(plan: Plan, one: Planned) -> None:
     check_supplied(one.path, one.artefact, set(features), known.included, known.excluded)
 
 
-def paths(plan: Plan, output: str | Path) -> list[Path]:
-    """Return the paths of all artefacts of a plan."""
-    return [one.path for one in _artefacts(plan, output)]
-
-
 def left_over(plan: Plan, output: str | Path) -> list[Path]:
     """Return the artefacts that stand and are no part of the plan, such as those of removed selectors."""
-    planned = set(paths(plan, output))
+    planned = {one.path for one in _artefacts(plan, output)}
     standing = (path for name in FOLDERS for path in (Path(output) / name).rglob("*.parquet"))
-    return sorted(path for path in standing if path not in planned)
+    return sorted(path for path in standing if path not in planned and _is_ours(path))
 
 
 def note(plan: Plan, output: str | Path) -> None:
@@ -210,6 +206,19 @@ def _is_here(one: Planned) -> bool:
     except ArtefactError:
         return True
     return said == what_of(one.artefact, one.path)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file lies where a run writes, and was not written by another program."""
+    if not _ANY.fullmatch(path.as_posix()):
+        return False
+    try:
+        read_provenance(path)
+    except ForeignArtefactError:
+        return False
+    except ArtefactError:  # damaged
+        pass
+    return True
 
 
 def _why(one: Planned) -> str:
