@@ -78,6 +78,23 @@ def heavy_tailed(rng: np.random.Generator) -> np.ndarray:
     return gaussian(rng) / np.sqrt(rng.chisquare(3, (N_ROWS, 1)) / 3)
 
 
+def heavier_tailed(rng: np.random.Generator) -> np.ndarray:
+    """Return rows of the multivariate t distribution with 2 degrees of freedom, which have no variance."""
+    return gaussian(rng) / np.sqrt(rng.chisquare(2, (N_ROWS, 1)) / 2)
+
+
+def half_heavy_tailed(rng: np.random.Generator) -> np.ndarray:
+    """Return Gaussian rows of which each second column is divided by one factor of the row, as for t of 2 degrees."""
+    rows = gaussian(rng)
+    rows[:, ::2] /= np.sqrt(rng.chisquare(2, (N_ROWS, 1)) / 2)
+    return rows
+
+
+def heavy_cells(rng: np.random.Generator) -> np.ndarray:
+    """Return Gaussian rows in which each cell has a factor of its own, so that each column is from t of 2 degrees."""
+    return gaussian(rng) / np.sqrt(rng.chisquare(2, (N_ROWS, N_FEATURES)) / 2)
+
+
 def wide(rng: np.random.Generator) -> np.ndarray:
     """Return rows of a stationary Gaussian chain of more features than rows."""
     return rng.standard_normal((N_ROWS, N_WIDE)) @ np.linalg.cholesky(WIDE_COVARIANCE).T
@@ -147,6 +164,9 @@ DESIGNS = {
     "Gaussian, covariance estimated": Design(gaussian),
     "Gaussian, covariance known, 5 draws": Design(gaussian, {"covariance": COVARIANCE, "draws": 5}, True),
     "t of 3 degrees, covariance estimated": Design(heavy_tailed),
+    "t of 2 degrees, covariance estimated": Design(heavier_tailed),
+    "t of 2 degrees in each second column, covariance estimated": Design(half_heavy_tailed),
+    "t of 2 degrees cell by cell, covariance estimated": Design(heavy_cells),
     "Gaussian blocks, covariance known": Design(blocks, {"covariance": BLOCKS}, True),
     "Gaussian, more columns than rows, covariance known": Design(wide, {"covariance": WIDE_COVARIANCE}, True),
     "factors, covariance known": Design(factors, {"covariance": FACTORS}, True),

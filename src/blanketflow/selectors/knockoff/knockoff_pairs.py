@@ -63,16 +63,25 @@ class Pairs(ABC):
 
 @dataclass(frozen=True)
 class GaussianPairs(Pairs):
-    """Centred columns of variance 1, their owners, and their Gaussian law."""
+    """Centred columns of variance 1, their owners, and their Gaussian law, of each row given its spread.
+
+    `spreads`, (n,), are those of rows. They multiply the columns for which `is_spread`, (m,), holds, and their
+    knockoffs.
+    """
 
     columns: np.ndarray
     owners: np.ndarray
     law: KnockoffLaw
     by_products: bool = False
+    spreads: np.ndarray | None = None
+    is_spread: np.ndarray | None = None
 
     def draw(self, rng: np.random.Generator) -> Pair:
         """Return the columns and fresh knockoffs."""
-        return Pair(self.columns, self.law.draw(self.columns, rng), self.owners, by_products=self.by_products)
+        both = self.columns, self.law.draw(self.columns, rng)
+        if self.spreads is not None:
+            both = tuple(np.where(self.is_spread, one * self.spreads[:, np.newaxis], one) for one in both)
+        return Pair(*both, self.owners, by_products=self.by_products)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ..knockoff.gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTR
 from ..knockoff.knockoff_filter import e_values, fewest, passing
 from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
 from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
+from ..knockoff.row_spreads import FEWEST_COLUMNS, SHARED, numbers_of, of_one_spread, row_spreads, shared_spread
 
 
 @dataclass
@@ -47,6 +48,9 @@ class Knockoffs(TakesCovariance, Method):
 
     One draw selects at least 1 / q features or none: at 0.1 ten. Several draws select features whose mean e-value is
     large, each draw at the level q / 2 (Ren, Barber 2024), so that they need 2 / q features, and hang less on chance.
+
+    Rows that differ in spread, in many numbers at once, as those of a multivariate t distribution do, are taken as
+    Gaussian given the spread of the row, which is estimated where no covariance is given.
 
     A feature of more than two levels is a group of columns that are exchanged together, and so is a group of features.
 
@@ -206,14 +210,33 @@ class Knockoffs(TakesCovariance, Method):
         if self.law != GAUSSIAN:
             return discrete_pairs(problem, self.law, self.network, self.arcs, self.card.id)
         features, correlations = problem.table.select(problem.columns(problem.features)), None
+        numbers = numbers_of(features)
+        together = shared_spread(features.matrix(numbers)) if numbers else 0.0
+        spreads = is_spread = None
         if self.covariance is None or isinstance(self.covariance, str):
+            if together > SHARED and len(numbers) >= FEWEST_COLUMNS:
+                spreads = row_spreads(features.matrix(numbers))
+                features = of_one_spread(features, numbers, spreads)
+                together = shared_spread(features.matrix(numbers))
             columns, owners = columns_of(features, problem.column_counts)
+            if spreads is not None:
+                of_numbers = np.isin(np.arange(len(features)), numbers)
+                starts = np.cumsum([0, *problem.column_counts[:-1]])
+                is_spread = np.logical_and.reduceat(of_numbers, starts)[owners]
         else:
             known = self.options()["covariance"]
             columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
+        if together > SHARED:
+            instead = "leave covariance out" if correlations is not None else "take stability-selection"
+            problem.say(
+                "unreliable",
+                "rows differ in spread, in many numbers at once, so that the false discovery rate may be above q: "
+                f"{instead}",
+            )
         problem.check_time()
         # Only with the later estimates, so that results of earlier configurations stay as they are, to the last bit.
-        return GaussianPairs(columns, owners, self._law(columns, correlations), isinstance(self.covariance, str))
+        by_products = isinstance(self.covariance, str)
+        return GaussianPairs(columns, owners, self._law(columns, correlations), by_products, spreads, is_spread)
 
     def _law(self, columns: np.ndarray, correlations: np.ndarray | None) -> KnockoffLaw:
         """Return the law of the knockoffs of Gaussian columns."""
