@@ -11,7 +11,7 @@ from blanketflow.ci.cluster_totals import Clusters, judged, spread
 from blanketflow.ci.feature_groups import bind_groups
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
-from blanketflow.core.errors import DataError, UnsupportedError
+from blanketflow.core.errors import DataError, ParameterError, UnsupportedError
 from literal_design import (
     contingency,
     logistic_scores,
@@ -30,8 +30,8 @@ WEIGHTS = RNG.uniform(0.2, 5.0, N)
 NUMBERS = RNG.normal(size=(30, 5))[CLUSTERS // 7] + RNG.normal(size=(N, 5)) @ RNG.normal(size=(5, 5))
 DESIGNS = {
     "clusters": {"groups": CLUSTERS},
-    "weights": {"sample_weight": WEIGHTS},
-    "both": {"groups": CLUSTERS, "sample_weight": WEIGHTS},
+    "weights": {"sample_weight": WEIGHTS, "weights_are": "sampling"},
+    "both": {"groups": CLUSTERS, "sample_weight": WEIGHTS, "weights_are": "sampling"},
 }
 each_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 
@@ -125,14 +125,17 @@ def test_weights_that_the_columns_explain_are_equal_weights(name):
     weights = np.exp(NUMBERS[:, 0] - 0.5 * NUMBERS[:, 1])
     by_weights, plain = (
         bf.get_ci_test(name).bind(table, **design).test(0, 2, [1])
-        for design in ({"sample_weight": weights}, {"groups": np.arange(N)})
+        for design in ({"sample_weight": weights, "weights_are": "sampling"}, {"groups": np.arange(N)})
     )
     assert by_weights.p_value == pytest.approx(plain.p_value, rel=1e-6)
     assert by_weights.statistic != pytest.approx(plain.statistic, rel=1e-3)
 
 
 def test_the_unit_of_weights_does_not_matter():
-    once, million = (bf.get_ci_test("fisher-z").bind(NUMBERS, sample_weight=k * WEIGHTS).test(0, 1) for k in (1, 1e6))
+    once, million = (
+        bf.get_ci_test("fisher-z").bind(NUMBERS, sample_weight=k * WEIGHTS, weights_are="sampling").test(0, 1)
+        for k in (1, 1e6)
+    )
     assert once.p_value == pytest.approx(million.p_value, rel=1e-9)
 
 
@@ -144,7 +147,11 @@ def test_too_few_clusters_for_the_given_columns_are_not_reliable():
 @pytest.mark.parametrize("n_given", [2, 3, 4])  # which leave 1 degree of freedom, 0, and none of its clusters either
 def test_too_few_rows_for_the_given_columns_say_nothing(n_given):
     few, weights = np.random.default_rng(0).normal(size=(6, 6)), np.arange(1.0, 7.0)
-    found = bf.get_ci_test("fisher-z").bind(few, sample_weight=weights).test(0, 1, list(range(2, 2 + n_given)))
+    found = (
+        bf.get_ci_test("fisher-z")
+        .bind(few, sample_weight=weights, weights_are="sampling")
+        .test(0, 1, list(range(2, 2 + n_given)))
+    )
     assert (found.reliable, found.p_value < 1) == ((True, True) if n_given == 2 else (False, False))
 
 
@@ -162,7 +169,6 @@ def test_a_test_that_knows_no_design_refuses_it():
 @pytest.mark.parametrize(
     ("design", "said"),
     [
-        ({"sample_weight": np.where(np.arange(N) == 4, 0, 1)}, "sample_weight is 0 in row 5. Leave such rows out"),
         ({"sample_weight": np.where(np.arange(N) == 4, -1, 1)}, "row 5 has -1"),
         ({"sample_weight": np.ones(3)}, r"have the shape \(3,\)"),
         ({"groups": [None] * N}, "groups are missing in 120 rows"),
@@ -215,7 +221,7 @@ def test_twins_halve_the_statistic():
 
 def test_weighted_information_is_that_of_the_repeated_rows():
     counts = np.random.default_rng(4).integers(1, 4, N)
-    weighted = bf.get_ci_test("g2").bind(LEVELS, sample_weight=counts)
+    weighted = bf.get_ci_test("g2").bind(LEVELS, sample_weight=counts, weights_are="sampling")
     repeated = bf.get_ci_test("g2").bind(np.repeat(LEVELS, counts, axis=0))
     for given in ([], [2]):
         found, expected = (one.mutual_information(np.array([0]), 1, given) for one in (weighted, repeated))
@@ -230,7 +236,7 @@ def test_labels_that_are_almost_all_different_take_no_more_memory_than_rows():
     n = 30_000
     table = np.random.default_rng(0).permuted(np.tile(np.arange(n), (3, 1)), axis=1).T.astype(str)
     weights = np.arange(1.0, n + 1)
-    bound = bf.get_ci_test("g2").bind(table, sample_weight=weights)
+    bound = bf.get_ci_test("g2").bind(table, sample_weight=weights, weights_are="sampling")
     found = bound.test(0, 1, [2])
     assert found.p_value == 1 and not found.reliable
     shares = weights / weights.sum()
@@ -336,3 +342,53 @@ def test_strata_inside_clusters_cost_no_degrees_of_freedom():
     centred = NUMBERS - np.array([NUMBERS[site == one].mean(axis=0) for one in range(12)])[site]
     expected = t_test_of_totals(centred[:, 0], centred[:, 1], [centred[:, 2]], np.ones(N), site)
     assert bound.test(0, 1, [2]).p_value == pytest.approx(expected, rel=1e-7)
+
+
+#: What a search and a bound test can be told of rows, by what the weights are.
+TOLD = [
+    (weights_are, design)
+    for weights_are in ("counts", "sampling")
+    for design in ({}, {"groups": CLUSTERS}, {"groups": LEVELS[:, 2], "within": LEVELS[:, 2]}, {"within": LEVELS[:, 2]})
+]
+
+
+@pytest.mark.parametrize(("weights_are", "design"), TOLD)
+@pytest.mark.parametrize("name", ["fisher-z", "g2", "chi2", "lr-mixed"])
+def test_weights_mean_the_same_for_a_bound_test_and_a_search(name, weights_are, design):
+    """The marginal tests of a search are those of the test that is bound to features and target with the same rows."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 4, N)
+    X = pd.DataFrame(LEVELS if name in ("g2", "chi2") else NUMBERS[:, :3], columns=["a", "b", "c"])
+    X["site"] = np.where(weights == 0, "nowhere", np.array(["here", "there"])[rng.integers(0, 2, N)])
+    X = X if name in ("g2", "lr-mixed") else X.drop(columns="site")
+    y = pd.Series(LEVELS[:, 1] if name in ("g2", "chi2") else NUMBERS[:, 1] + rng.normal(size=N), name="y")
+    test = bf.get_ci_test(name)
+    bound = test.bind(X.assign(y=y), sample_weight=weights, weights_are=weights_are, **design)
+    fitted = bf.GS(ci_test=test, alpha=0.999, weights_are=weights_are).fit(X, y, sample_weight=weights, **design)
+    first = fitted.trace_.iloc[0]
+    found = bound.test(first["feature"], "y")
+    assert (first["statistic"], first["p_value"]) == pytest.approx((found.statistic, found.p_value), rel=1e-9)
+
+
+def test_rows_of_weight_zero_leave_before_anything_is_made_of_them():
+    rng = np.random.default_rng(8)
+    weights = np.where(np.arange(N) % 3 == 0, 0, rng.integers(1, 4, N))
+    kept = weights > 0
+    wild = np.where(kept[:, np.newaxis], NUMBERS, 1e9)  # which would move every border of a bin
+    for weights_are in ("counts", "sampling"):
+        for name in ("g2", "fisher-z"):
+            test = bf.get_ci_test(name)
+            found = test.bind(wild, sample_weight=weights, weights_are=weights_are, groups=CLUSTERS)
+            rest = test.bind(NUMBERS[kept], sample_weight=weights[kept], weights_are=weights_are, groups=CLUSTERS[kept])
+            assert found.test(0, 1, [2]) == rest.test(0, 1, [2])
+    repeated = bf.get_ci_test("g2").bind(np.repeat(NUMBERS, weights, axis=0)).test(0, 1, [2])
+    assert bf.get_ci_test("g2").bind(NUMBERS, sample_weight=weights).test(0, 1, [2]) == repeated
+
+
+def test_weights_that_count_are_refused_where_single_rows_are_drawn():
+    with pytest.raises(UnsupportedError, match="mi-permutation draws, permutes or compares single rows"):
+        bf.get_ci_test("mi-permutation").bind(NUMBERS, sample_weight=np.arange(N))
+    once = bf.get_ci_test("mi-permutation").bind(NUMBERS, sample_weight=np.ones(N)).test(0, 1)
+    assert once == bf.get_ci_test("mi-permutation").bind(NUMBERS).test(0, 1)
+    with pytest.raises(ParameterError, match="weights_are"):
+        bf.get_ci_test("g2").bind(NUMBERS, sample_weight=np.ones(N), weights_are="shares")

@@ -160,7 +160,7 @@ def test_bind_takes_groups_where_a_test_permutes_by_them():
     test = get_ci_test("mi-permutation", permute=CLUSTERS)
     assert test.bind(cells.T, groups=OF).test(0, 1, [2]) == test.bind(table_of(cells)).test(0, 1, [2])
     with pytest.raises(UnsupportedError, match="takes rows as independent and equal"):
-        test.bind(cells.T, groups=OF, sample_weight=np.arange(1, 11))
+        test.bind(cells.T, groups=OF, sample_weight=np.arange(1, 11), weights_are="sampling")
 
 
 def test_rows_of_one_group_change_places_within_it_as_all_rows_do():

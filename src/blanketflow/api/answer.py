@@ -217,9 +217,9 @@ def _pipeline(selector: Auto, model: Any, X: Any, y: Any, weights: Any) -> Pipel
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
+    from ..core.design_arguments import repeated_rows
     from ..core.table import column_from_array
     from ..core.task import target_column
-    from ..data.weights import repeated_rows
     from ..models import build_estimator
     from ..models.encode import USUAL
     from ..selectors.judged.judged_round import panel_of

@@ -17,7 +17,7 @@ from ..ci.effect import MIN_EFFECT
 from ..ci.incomplete_rows import N_COPIES
 from ..core.cards import CLASSIFICATION, REGRESSION
 from ..core.confirm import CONFIRM, CONFIRM_SPLITS
-from ..core.design import WEIGHTS_ARE
+from ..core.design_arguments import SAMPLE_WEIGHTS
 from ..core.errors import did_you_mean
 from ..core.parameters import Parameter
 from ..core.parts import FOLD_ROWS
@@ -54,12 +54,7 @@ SHARED: dict[str, Parameter] = {
         "label), or their rows dropped; pairwise: each CI test uses the rows that are complete for its columns.",
         choices=("error", "impute", "drop", "pairwise"),
     ),
-    "weights_are": Parameter(
-        "choice",
-        "What sample_weight is: numbers of equal rows, or sampling weights, in proportion to how many members of the "
-        "population a row stands for.",
-        choices=WEIGHTS_ARE,
-    ),
+    "weights_are": SAMPLE_WEIGHTS,
     "imputations": N_COPIES,
     "n_jobs": Parameter(
         "integer", "Folds that run at a time, at most one per core; -1 uses all cores, None is 1.", nullable=True

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..ci.base import CITest
-from ..core.design import SAMPLING, Design
-from ..core.design_arguments import labels_as_numbers, sampling_weights
+from ..core.design import Design
+from ..core.design_arguments import as_design, labels_as_numbers, weighted_rows
 from ..core.errors import DataError, DependentRowsWarning, ParameterError, UnsupportedError
+from ..core.levels import used_levels, with_used_levels
 from ..core.row_sample import sampled
 from ..core.table import Column, Table
-from ..core.wide_columns import WideColumns
 from ..data.columns import first_infinite, missing_by_column
 from ..data.impute import impute
-from ..data.raw import used_levels
-from ..data.weights import repeated_rows
 from ..selectors.base import Method
 from ..selectors.design import why_groups_are_ignored, why_no_sampling_weights, why_no_strata
 from ..selectors.run_fold import why_no_weights
@@ -45,37 +43,25 @@ def rows_at_hand(
         missing.
     """
     together = None if groups is None else labels_as_numbers(name, "groups", groups, features.n_rows)
-    rows, shares, where = None, None, f"{name}: sample_weight"
-    if weights is not None and weights_are == SAMPLING:
-        shares = sampling_weights(where, weights, features.n_rows)
-        shares = None if (shares == shares[0]).all() else shares
-        rows = None if shares is None or shares.all() else np.flatnonzero(shares)
-    elif weights is not None:
-        rows = repeated_rows(where, weights, features.n_rows)
+    rows, shares = None, None
+    if weights is not None:
+        rows, shares = weighted_rows(f"{name}: sample_weight", weights, weights_are, features.n_rows)
     if together is not None or shares is not None:
-        known = features.design or Design()
-        # Within a group its rows are as drawn one by one.
-        is_within = together is not None and known.within is not None and _alike(known.within, together)
-        features = features.with_design(replace(known, weights=shares, clusters=None if is_within else together))
+        within = None if features.design is None else features.design.within
+        features = features.with_design(as_design(shares, together, within))
     if drop and len(complete := _complete(name, features)) < features.n_rows:
         place = np.full(features.n_rows, -1)
         place[complete] = np.arange(len(complete))
-        features, target = _used(features.take(complete)), used_levels(target.take(complete))
+        features, target = with_used_levels(features.take(complete)), used_levels(target.take(complete))
         together = None if together is None else together[complete]
         rows = None if rows is None else place[rows][place[rows] >= 0]
     if rows is None or np.array_equal(rows, np.arange(features.n_rows)):
         return features, target, together, False
     if shares is not None:
         together = None if together is None else together[rows]
-        return _used(features.take(rows)), used_levels(target.take(rows)), together, False
+        return with_used_levels(features.take(rows)), used_levels(target.take(rows)), together, False
     together = rows if together is None else together[rows]
-    return _used(features.take(rows)), used_levels(target.take(rows)), together, True
-
-
-def _alike(strata: np.ndarray, groups: np.ndarray) -> bool:
-    """Whether strata and groups, both as numbers from 0 on, are the same sets of rows, whatever their numbers."""
-    n_both = len(np.unique(strata * (groups.max() + 1) + groups))
-    return bool(n_both == strata.max() + 1 == groups.max() + 1)
+    return with_used_levels(features.take(rows)), used_levels(target.take(rows)), together, True
 
 
 def with_strata(name: str, features: Table, target: Column, within: Any) -> tuple[Table, Column]:
@@ -147,7 +133,7 @@ def sample_of_table(table: Table, max_rows: int | None, seed: int) -> tuple[Tabl
     if max_rows is None or table.n_rows <= max_rows:
         return table, ""
     rows = sampled(np.arange(table.n_rows), np.zeros(table.n_rows), max_rows, seed)
-    return _used(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
+    return with_used_levels(table.take(rows)), f"{max_rows:,} of {table.n_rows:,} rows were taken (max_rows)"
 
 
 def _complete(name: str, features: Table) -> np.ndarray:
@@ -158,9 +144,3 @@ def _complete(name: str, features: Table) -> np.ndarray:
     if len(rows) < 2:
         raise DataError(f"{name}: {len(rows)} rows are complete, and at least 2 are needed. Set missing to impute.")
     return rows
-
-
-def _used(features: Table) -> Table:
-    if isinstance(features.columns, WideColumns):
-        return features
-    return Table([used_levels(column) for column in features.columns], features.design)

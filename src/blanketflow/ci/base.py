@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..core.agreement import Agreement
 from ..core.cards import ASYMPTOTIC, CATEGORICAL, EXACT
 from ..core.convert import as_table
-from ..core.design_arguments import as_design
+from ..core.design_arguments import SAMPLE_WEIGHTS, as_design, labels_as_numbers, weighted_rows
 from ..core.errors import DataError, RowsNeeded, UnsupportedError
+from ..core.levels import with_used_levels
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.summed_table import SummedTable
@@ -202,6 +203,7 @@ class CITest(Configurable):
         sample_weight: Any = None,
         groups: Any = None,
         within: Any = None,
+        weights_are: Literal["counts", "sampling"] = "counts",
     ) -> BoundTest:
         """Bind the test to a table.
 
@@ -214,11 +216,15 @@ class CITest(Configurable):
         target : str or int, optional
             The column to be explained; only supervised binning (``mdlp``) needs it.
         sample_weight : array-like of shape (n,), optional
-            Sampling weights: numbers above 0 in proportion to how many members of the population a row stands for.
+            How many equal rows each row stands for, or sampling weights, as `weights_are` says. Rows of weight 0 are
+            left out.
         groups : array-like of shape (n,), optional
             Labels of rows that were drawn together, such as the patient.
         within : array-like of shape (n,), optional
             Labels of strata, such as the site, within which tests are made.
+        weights_are : {"counts", "sampling"}, default="counts"
+            What `sample_weight` is: numbers of equal rows, whole ones from 0 on, or sampling weights, in proportion to
+            how many members of the population a row stands for.
 
         Returns
         -------
@@ -230,7 +236,7 @@ class CITest(Configurable):
         UnsupportedError
             If the test does not accept a column, or does not know weights and groups; the message names which.
         DataError
-            If cells are missing or infinite.
+            If cells are missing or infinite, or weights, groups or strata are not one of each row.
         ParameterError
             If an option is out of range.
 
@@ -245,13 +251,7 @@ class CITest(Configurable):
         self.check(f"CI test {self.card.id!r}")
         table = as_table(X)
         if sample_weight is not None or groups is not None or within is not None:
-            is_plain = sample_weight is None and (groups is None or self.knows_clusters)
-            if not is_plain and not self.card.design_based:
-                raise UnsupportedError(
-                    f"{self.card.id} takes rows as independent and equal. See design_based in "
-                    "blanketflow.list_ci_tests()."
-                )
-            table = table.with_design(as_design(self.card.id, sample_weight, groups, within, table.n_rows))
+            table = self._of_rows(table, sample_weight, groups, within, weights_are)
         for column in table.one_of_each():
             reason = self.supports(column)
             if reason:
@@ -271,6 +271,29 @@ class CITest(Configurable):
         if column is not None:
             raise DataError(f"column {column.name!r} has {column.n_infinite()} infinite cells. Replace them first.")
         return BoundTest(self, table, seed, None if target is None else table.position(target))
+
+    def _of_rows(self, table: Table, weights: Any, groups: Any, within: Any, weights_are: str) -> Table:
+        """Return the rows of a table that count, as often as they do, with their design."""
+        where = self.card.id
+        SAMPLE_WEIGHTS.check(where, "weights_are", weights_are)
+        rows, shares = None, None
+        if weights is not None:
+            rows, shares = weighted_rows(f"{where}: sample_weight", weights, weights_are, table.n_rows)
+        if rows is not None and shares is None and self.draws_rows:
+            raise UnsupportedError(
+                f"{where} draws, permutes or compares single rows, so that rows cannot have weights. Repeat the rows, "
+                "or choose another test."
+            )
+        if (shares is not None or (groups is not None and not self.knows_clusters)) and not self.card.design_based:
+            raise UnsupportedError(
+                f"{where} takes rows as independent and equal. See design_based in blanketflow.list_ci_tests()."
+            )
+        of_rows = {"groups": groups, "within": within}
+        numbers = [
+            None if one is None else labels_as_numbers(where, what, one, table.n_rows) for what, one in of_rows.items()
+        ]
+        table = table.with_design(as_design(shares, *numbers))
+        return table if rows is None else with_used_levels(table.take(rows))
 
 
 def unreliable_rule() -> Any:

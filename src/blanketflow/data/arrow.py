@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
+from ..core.levels import column_of_codes
 from ..core.mapped_file import kept_in
 from ..core.table import Column
 from .beyond_memory import file_beyond
-from .columns import column_of_codes
 from .input_file import Unpacking
 from .text import Head
 

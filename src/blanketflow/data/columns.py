@@ -8,26 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL, NUMERIC
-from ..core.table import Column, sort_labels
+from ..core.cards import NUMERIC
+from ..core.table import Column
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
 #: Number of cells processed at a time.
 CELLS = 2**22
-
-
-def column_of_codes(name: str, codes: np.ndarray, labels: Sequence[str | None]) -> Column:
-    """Make a categorical column from positions in `labels`, which may repeat and need not all occur.
-
-    A cell is missing where its code is -1 or its label None.
-
-    >>> column_of_codes("a", np.array([0, 1, 2, -1]), ["b", None, "a"]).values
-    array([ 1, -1,  0, -1], dtype=int32)
-    """
-    levels = sort_labels({label for label in labels if label is not None})
-    place = {level: code for code, level in enumerate(levels)}
-    lookup = np.array([place.get(label, -1) for label in labels] + [-1], dtype=np.int32)
-    return Column(name, CATEGORICAL, lookup[codes], tuple(levels))  # code -1 finds the last entry
 
 
 def names_of(columns: Sequence[Column]) -> list[str]:

@@ -11,21 +11,21 @@ import numpy as np
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC, TASKS
 from ..core.design import SAMPLING, Design
-from ..core.design_arguments import sampling_weights
+from ..core.design_arguments import repeated_rows, sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
+from ..core.levels import used_levels
 from ..core.mapped_file import kept_like
 from ..core.parts import MOST_GROUPS
 from ..core.printable import listed
 from ..core.sizes import size_in_bytes
-from ..core.table import Column, Table, labelled, sort_labels
+from ..core.table import Column, Table, labelled
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
-from .columns import column_of_codes, first_infinite, missing_by_column, names_of, only
+from .columns import first_infinite, missing_by_column, names_of, only
 from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns
 from .number_texts import what_is_held
-from .weights import repeated_rows
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
@@ -318,18 +318,6 @@ def as_categorical(column: Column) -> Column:
     return labelled(
         column, lambda value: str(int(value)) if np.isfinite(value) and value == int(value) else repr(value)
     )
-
-
-def used_levels(column: Column) -> Column:
-    """Return a categorical column with the levels that occur, sorted; any other column as it is."""
-    if column.kind != CATEGORICAL:
-        return column
-    present = np.flatnonzero(np.bincount(column.values[column.values >= 0], minlength=len(column.levels)))
-    if sort_labels([column.levels[code] for code in present]) == [*column.levels]:
-        return column
-    occurring = set(present.tolist())
-    labels = [level if code in occurring else None for code, level in enumerate(column.levels)]
-    return column_of_codes(column.name, column.values, labels)
 
 
 def check_told_apart(name: str, column: Column) -> None:

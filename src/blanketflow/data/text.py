@@ -17,9 +17,9 @@ import numpy as np
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
+from ..core.levels import column_of_codes
 from ..core.table import Column
 from .column_names import check_names
-from .columns import column_of_codes
 from .dialect import Dialect, FoundOut
 from .encoding import SINGLE_BYTE, Recoded, is_single_byte, marked_encoding
 from .input_file import GZIP_MAGIC, NotUtf8, Unpacking, decompressed, is_packed, opened, readable

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.errors import DataError
+from ...core.levels import column_of_codes
 from ...core.table import Column, categorical
-from ..columns import column_of_codes
 from ..input_file import opened_text
 from ..missing_markers import MissingMarkers
 from .loaded import Loaded, matrix_columns, number_column, shown

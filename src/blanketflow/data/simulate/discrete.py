@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
+from ...core.levels import column_of_codes
 from ...core.table import Column
-from ..columns import column_of_codes
 from .network import Network, Node
 
 #: How far the probabilities of a row may be from 1 in total; more than this is not a rounding error of float64.
