@@ -207,7 +207,7 @@ def test_whole_numbers_beyond_2_to_53_are_told_apart_as_groups_labels_and_classe
 
 
 def test_larger_numbers_than_fit_are_not_taken_for_groups_or_classes(tmp_path):
-    """Of more than 18 digits a CSV file's numbers are floats: which are equal cannot be told."""
+    """Beyond 64 bits a CSV file's numbers are floats: which are equal cannot be told."""
     path = tmp_path / "t.csv"
     path.write_text("id,x,y\n" + "".join(f"{10**20 + i},{i % 3},{i % 2}\n" for i in range(6)))
     with pytest.raises(DataError, match=r"t: .*'id'.* list it under categorical"):

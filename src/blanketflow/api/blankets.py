@@ -13,6 +13,7 @@ from ..core.convert import as_table
 from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnsupportedError, shown
 from ..core.limits import Limits
+from ..core.number_texts import warn_of_number_texts
 from ..core.prior import PriorKnowledge, as_texts
 from ..core.progress_lines import Teller
 from ..core.registry import look_up
@@ -150,6 +151,7 @@ def blankets(
         SHARED[name].check("blankets", name, value)
     X = as_frame(X)
     table = as_table(X)
+    warn_of_number_texts("blankets", X, table)
     check_complete(table, missing)
     if len(table) < 2:
         raise DataError("blankets needs a table of at least two columns.")

@@ -176,8 +176,9 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         X : DataFrame, ndarray, sparse matrix or Table of shape (n, d)
             n rows, d features; missing cells only if `missing` says what becomes of them. Frames are those of pandas,
             polars and pyarrow. Text, boolean and categorical columns are discrete. Objects that are all numbers are
-            numbers: `Decimal`, `Fraction` and whole numbers beyond 64 bits become the nearest floats. A sparse matrix
-            stays sparse unless the method or test has to read all cells.
+            numbers: `Decimal` and `Fraction` become the nearest floats. Whole numbers beyond 2^53 are counted from the
+            least of their column, which is exact. Masked cells of numpy's masked arrays are missing. A sparse matrix
+            stays sparse unless the method or test has to read all cells. A warning names texts that seem to be numbers.
         y : array-like of shape (n,)
             The target, without missing cells.
         sample_weight : array-like of shape (n,), optional

@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..core.cards import CATEGORICAL, CLASSIFICATION
-from ..core.convert import as_table, column_of_objects
+from ..core.convert import as_table, column_of_objects, without_mask
 from ..core.errors import DataError
+from ..core.number_texts import warn_of_number_texts
 from ..core.table import Column, Table
 from ..core.unicode_text import check_unicode
 from ..data.frames import as_frame, with_plain_texts
@@ -52,6 +53,7 @@ def with_own_names(selector: Any, own: dict[str, Any]) -> Any:
 
 def plain(selector: Any, X: Any) -> Any:
     """Return what scikit-learn can make an array of, if an array is to come out; else a frame as it is."""
+    X = without_mask(X)
     return with_plain_texts(as_frame(X)) if _output(selector) == "default" else as_frame(X)
 
 
@@ -79,10 +81,12 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     Raises `DataError` if they cannot be read, or hold what the selector does not take.
     """
     name = str(getattr(y, "name", None) or "target")
-    table, X, y = None, as_frame(X), with_plain_texts(y)
+    table, X, y = None, as_frame(X), with_plain_texts(without_mask(y))
     _check_one_target(y)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         table = _frame_as_table(X)  # before scikit-learn looks at it, whose messages do not name the column
+    elif np.ma.is_masked(X):
+        table, X = as_table(X), without_mask(X)
     if isinstance(X, Table):
         checked, y = X, _validated_table(selector, X, y)
     else:
@@ -103,6 +107,7 @@ def table_and_target(selector: Any, X: Any, y: Any) -> tuple[Table, Column]:
     _check_labels(y, target, selector.task)
     if table is None:
         table = as_table(checked)
+    warn_of_number_texts(type(selector).__name__, X, table, stacklevel=4)
     selector._table_names = table.names
     selector._own_names = own_names(X)
     check_complete(table, selector.missing)

@@ -15,10 +15,12 @@ from ..core.convert import as_table
 from ..core.design_arguments import SAMPLE_WEIGHTS, as_design, labels_as_numbers, weighted_rows
 from ..core.errors import DataError, RowsNeeded, UnsupportedError
 from ..core.levels import with_used_levels
+from ..core.number_texts import warn_of_number_texts
 from ..core.parameters import Configurable, choice
 from ..core.results import CIResults
 from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
+from ..core.whole_numbers import counted_from_least
 from .bound import BoundTest
 from .engines import Engine, constant_results
 from .exchange import ROWS
@@ -249,7 +251,8 @@ class CITest(Configurable):
         0
         """
         self.check(f"CI test {self.card.id!r}")
-        table = as_table(X)
+        table = counted_from_least(as_table(X))
+        warn_of_number_texts(self.card.id, X, table)
         if sample_weight is not None or groups is not None or within is not None:
             table = self._of_rows(table, sample_weight, groups, within, weights_are)
         for column in table.one_of_each():

@@ -16,6 +16,7 @@ from .cards import BOOLEAN, INTEGER, NUMERIC
 from .errors import DataError
 from .table import Column, Table, column_from_array, is_missing
 from .unicode_text import check_unicode
+from .whole_numbers import MOST_WHOLE, exact_or_near
 from .wide_columns import MatrixColumns, SparseColumns
 
 _NAME = "a column has the name"
@@ -26,8 +27,8 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
 
     Columns of text, booleans or categories are discrete, all others numeric; so are objects that are all numbers, as
     `column_of_objects` reads them. The columns of an array are named by `names`, or ``x0 .. x(d-1)`` as scikit-learn
-    names them. Raises `DataError` if `X` is not two-dimensional, two columns share a name, a name or label is not
-    Unicode text, or a column holds dates, times or other objects.
+    names them. Masked cells of an array of `numpy.ma` are missing. Raises `DataError` if `X` is not two-dimensional,
+    two columns share a name, a name or label is not Unicode text, or a column holds dates, times or other objects.
     """
     if isinstance(X, Table):
         return X
@@ -40,13 +41,48 @@ def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
     check_unicode(_NAME, names or ())
     if hasattr(X, "tocsc"):
         return _from_sparse(X.tocsc(), names)
-    X = np.asarray(X)
+    X = X if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     if X.ndim != 2:
         raise DataError(f"a table needs rows and columns, but this array has {X.ndim} dimension(s). Reshape it.")
     names = names or [f"x{j}" for j in range(X.shape[1])]
+    if np.ma.is_masked(X):
+        return Table([_from_masked(name, X[:, j]) for j, name in enumerate(names)])
+    X = np.asarray(X)
     if X.dtype.kind in "biuf" and X.shape[1]:
         return Table(MatrixColumns(names, X))
     return Table([column_of_objects(name, X[:, j]) for j, name in enumerate(names)])
+
+
+def without_mask(values: Any) -> Any:
+    """Return a masked array of numpy as an array whose masked cells are missing, and anything else as it is.
+
+    They are NaN among numbers and truth values, which become floats, and None among others.
+
+    Examples
+    --------
+    >>> without_mask(np.ma.masked_array([1, 2], mask=[False, True])).tolist()
+    [1.0, nan]
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.getmaskarray(values).any():
+        return values.data
+    if values.dtype.kind in "biuf":
+        return values.astype(np.result_type(values.dtype, np.float32)).filled(np.nan)
+    return _with_none(values)
+
+
+def _with_none(values: np.ma.MaskedArray) -> np.ndarray:
+    return np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
+
+
+def _from_masked(name: str, values: np.ma.MaskedArray) -> Column:
+    """Return a column of a masked array, of the kind that it would have without gaps."""
+    if values.dtype.kind == "b":
+        return Column(name, BOOLEAN, without_mask(values).astype(np.float64))
+    if values.dtype.kind in "iu" and not values.mask.all():
+        return Column(name, INTEGER, exact_or_near(_with_none(values).tolist()))
+    return column_of_objects(name, without_mask(values))
 
 
 def _from_series(name: str, series: Any) -> Column:
@@ -55,6 +91,8 @@ def _from_series(name: str, series: Any) -> Column:
         return column_from_array(name, series.astype(object).to_numpy())
     if getattr(dtype, "na_value", None) is not None and dtype.kind in "iufb" and series.isna().any():
         kind = {"b": BOOLEAN, "f": NUMERIC}.get(dtype.kind, INTEGER)
+        if kind == INTEGER and (known := series.dropna().tolist()) and max(map(abs, known)) > MOST_WHOLE:
+            return Column(name, kind, exact_or_near([None if is_missing(cell) else cell for cell in series.tolist()]))
         return Column(name, kind, series.to_numpy(dtype=np.float64, na_value=np.nan))
     if hasattr(dtype, "numpy_dtype") and dtype.kind in "iufb":  # pandas' nullable dtypes
         return column_from_array(name, series.to_numpy(dtype=dtype.numpy_dtype))
@@ -76,8 +114,10 @@ def _from_sparse(X: Any, names: Sequence[str] | None) -> Table:
 def column_of_objects(name: str, values: np.ndarray) -> Column:
     """Make a column of an array of any dtype; an object array of numbers is read as numbers, not as labels.
 
-    Whole numbers are exact if all fit into 64 bits. Others, and `Decimal` and `Fraction`, become the nearest floats;
-    what is too large for a float is infinite. None and NaN are missing.
+    Whole numbers beyond 64 bits, and beyond 2^53 if cells are missing, are counted from the least if floats would round
+    them.
+    `Decimal` and `Fraction` become the nearest floats; what is too large for a float is infinite. None and NaN are
+    missing.
 
     Examples
     --------
@@ -97,12 +137,10 @@ def column_of_objects(name: str, values: np.ndarray) -> Column:
     known = [cell for cell in cells if not is_missing(cell)]
     if not known:
         return column_from_array(name, values)
-    if len(known) < len(cells) or not all(isinstance(cell, numbers.Integral) for cell in cells):
-        return column_from_array(name, np.array([np.nan if is_missing(cell) else _as_float(cell) for cell in cells]))
-    whole = np.array(cells)
-    if whole.dtype.kind in "iu":
-        return column_from_array(name, whole)
-    return Column(name, INTEGER, np.array([_as_float(cell) for cell in cells]))
+    if all(isinstance(cell, numbers.Integral) for cell in known):
+        whole = exact_or_near([None if is_missing(cell) else int(cell) for cell in cells])
+        return column_from_array(name, whole) if len(known) < len(cells) else Column(name, INTEGER, whole)
+    return column_from_array(name, np.array([np.nan if is_missing(cell) else _as_float(cell) for cell in cells]))
 
 
 def _are_numbers(kinds: set[type]) -> bool:

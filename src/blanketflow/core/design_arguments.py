@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .convert import without_mask
 from .design import SAMPLING, WEIGHTS_ARE, Design
 from .errors import DataError
 from .parameters import Parameter
@@ -162,7 +163,7 @@ def numbers_of_rows(where: str, values: Any, n_rows: int) -> np.ndarray:
     array([2., 1.])
     """
     try:
-        found = np.asarray(values, dtype=float)
+        found = np.asarray(without_mask(values), dtype=float)
     except (TypeError, ValueError) as error:
         raise DataError(f"{where} must be numbers: {error}.") from error
     if found.shape != (n_rows,):
@@ -180,7 +181,7 @@ def labels_as_numbers(where: str, what: str, given: Any, n_rows: int) -> np.ndar
     >>> labels_as_numbers("table", "groups", ["b", "a", "b"], 3)
     array([1, 0, 1])
     """
-    labels = np.asarray(given)
+    labels = np.asarray(without_mask(given))
     if labels.shape != (n_rows,):
         raise DataError(f"{where}: {what} have the shape {labels.shape}, but there are {n_rows:,} rows. Give one each.")
     column = column_from_array(what, labels)

@@ -154,6 +154,10 @@ class UnreliableWarning(UserWarning):
     """A search doubts its answer; its status says ``unreliable``, and its reason why."""
 
 
+class NumbersAsTextWarning(UserWarning):
+    """A column of texts seems to hold numbers, but is read as labels."""
+
+
 class DependentRowsWarning(UserWarning):
     """Rows belong together in groups, and a test takes them as independent: its p-values may be too small."""
 

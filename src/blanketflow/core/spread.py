@@ -18,8 +18,11 @@ def standardised(columns: np.ndarray, shares: np.ndarray | None = None) -> np.nd
     the square root of its weight: products of such columns are weighted covariances.
     """
     _, exponents = np.frexp(np.abs(columns).max(axis=1, initial=0.0))
-    # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range.
-    centred = columns * np.ldexp(1.0, -np.maximum(exponents, -1000))[:, np.newaxis]
+    # Scaling by powers of two does not round, and keeps the squares of huge and tiny values in range. The power of
+    # numbers below 2^-1000 is no float, but the product of two.
+    centred = columns * np.ldexp(1.0, np.minimum(-exponents, 1000))[:, np.newaxis]
+    if (exponents < -1000).any():
+        centred *= np.ldexp(1.0, np.maximum(-exponents - 1000, 0))[:, np.newaxis]
     for _ in range(2):  # the second pass removes the rounding error of a mean that is much larger than the spread
         centred -= (centred if shares is None else centred * shares).mean(axis=1, keepdims=True)
     if shares is not None:

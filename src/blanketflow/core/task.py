@@ -9,6 +9,7 @@ import numpy as np
 from .cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, NUMERIC, REGRESSION
 from .errors import DataError
 from .table import Column, labelled
+from .whole_numbers import from_least
 
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
 MAX_NUMERIC_CLASSES = 20
@@ -49,7 +50,7 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
 def target_column(column: Column, task: str) -> Column:
     """Return the target as methods expect it: categorical for classification, numeric for regression."""
     if task == REGRESSION:
-        return Column(column.name, NUMERIC, column.numbers())
+        return Column(column.name, NUMERIC, from_least(column).numbers())
     if column.kind == CATEGORICAL:
         return column
     return labelled(column, lambda value: str(int(value)) if value == int(value) else repr(float(value)))

@@ -81,7 +81,7 @@ def _single(name: str, values: Any, called: str, part: str) -> Column:
     elif hasattr(values, "columns"):
         one = as_table(as_frame(values))
     else:
-        cells = np.asarray(values)
+        cells = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
         one = as_table(cells.reshape(-1, 1), [called]) if cells.ndim == 1 else as_table(cells)
     if len(one) != 1:
         raise DataError(f"{name}: the {part} has {len(one)} columns, but must be one.")

@@ -15,17 +15,18 @@ from ..core.design_arguments import repeated_rows, sampling_weights
 from ..core.errors import ConfigError, DataError, did_you_mean
 from ..core.levels import used_levels
 from ..core.mapped_file import kept_like
+from ..core.number_texts import what_is_held
 from ..core.parts import MOST_GROUPS
 from ..core.printable import listed
 from ..core.sizes import size_in_bytes
 from ..core.table import Column, Table, labelled
 from ..core.task import MAX_NUMERIC_CLASSES, Task, infer_task, target_column
+from ..core.whole_numbers import MOST_WHOLE
 from ..core.wide_columns import WideColumns
 from .column_names import check_names, which_column
 from .columns import first_infinite, missing_by_column, names_of, only
 from .dialect import FoundOut
 from .missing_markers import Found, check_classes, of_columns
-from .number_texts import what_is_held
 
 DEFAULTS: Mapping[str, Any] = {
     "task": "auto",
@@ -43,8 +44,6 @@ _LEFT = {
     "impute": "imputed from the training rows of each fold",
     "pairwise": "each CI test uses the rows complete for its columns; models see imputed ones",
 }
-#: A float cannot tell apart whole numbers beyond this.
-MOST_WHOLE = 2.0**53
 #: A sparse table of more columns must hold a cell for every `EMPTY_COLUMNS` of them.
 MOST_COLUMNS, EMPTY_COLUMNS = 5_000_000, 10
 
@@ -326,7 +325,7 @@ def check_told_apart(name: str, column: Column) -> None:
     if column.kind != CATEGORICAL and values.dtype.kind == "f" and (abs(values) >= MOST_WHOLE).any():
         raise DataError(
             f"{name}: column {column.name!r} holds whole numbers beyond 2**53, which are rounded and would be mixed up "
-            "where they have more than 18 digits or cells are missing: list it under categorical, or write it as text."
+            "where they are beyond 64 bits or cells are missing: list it under categorical, or write it as text."
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import ConfigError, DataError
+from ..core.number_texts import number_texts
 from ..core.redaction import redacted
 from ..core.table import Column
 from .arrays import read_npz
@@ -32,7 +33,6 @@ from .formats.svmlight import read_svmlight
 from .formats.tell import companions, tell_format
 from .input_file import existing_file
 from .missing_markers import Found, MissingMarkers, of_columns
-from .number_texts import number_texts
 from .openml import openml_file, read_openml
 from .raw import RawTable, assemble, columns_of_rows, max_memory, setting
 from .secrets import check_no_secret

@@ -20,6 +20,7 @@ from ..core.design import Design
 from ..core.errors import ArtefactError, DataError, did_you_mean
 from ..core.mapped_file import kept_in
 from ..core.table import Column, Table
+from ..core.whole_numbers import counted_from_least
 from ..core.wide_columns import SparseColumns
 from .arrow import cell_bytes, column_from_arrow, column_to_arrow, joined, names_by_cells
 from .artefacts import opened, write_blocks
@@ -60,7 +61,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
 
     The provenance's `extra` is extended by what `StoredTable.extra` lists.
     """
-    features = raw.features
+    features = counted_from_least(raw.features)
     groups = _free_name("__groups__", [*features.names, raw.target.name]) if raw.groups is not None else None
     last = [Column(groups, INTEGER, raw.groups)] if groups is not None else []
     design, of_design = features.design or Design(), {}

@@ -47,7 +47,7 @@ _BATCH_ROWS, _BATCH_CELLS = 4096, 4_000_000
 _MIN_HEAD_LINES = 20
 #: A head is no longer than this if it has so many lines.
 _MOST_HEAD_BYTES, _FEWEST_HEAD_LINES = 200_000_000, 3
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}").fullmatch
 _NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
 
@@ -223,7 +223,7 @@ def _is_true(text: str) -> bool:
 def _kind_of_texts(present: list[str]) -> str:
     if not present:
         return NUMERIC
-    if all(map(_WHOLE, present)):
+    if all(map(_WHOLE, present)) and all(len(text) < 19 or -(2**63) <= int(text) < 2**63 for text in present):
         return INTEGER
     if all(map(_NUMBER, present)):
         return NUMERIC

@@ -18,6 +18,7 @@ from ..core.results import CIResults
 from ..core.seeds import derive_seed
 from ..core.summed_table import SummedTable
 from ..core.table import Column, Table
+from ..core.whole_numbers import counted_from_least
 from ..search.steps import Answer, Step, standing
 from . import checked
 from .apart import results_apart, runs_apart, stages_apart
@@ -235,7 +236,7 @@ def run_fold(
     """
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
-    features = features if method.follows_order() else features.in_order_of_names()
+    features = counted_from_least(features if method.follows_order() else features.in_order_of_names())
     table = features.with_column(target)
     apart, bind = runs_apart(method, test, limits), not_bound
     marginal, bound = None, None

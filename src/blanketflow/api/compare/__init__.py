@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ...config.reading import read_config
 from ...core.design import COUNTS
+from ...core.number_texts import number_texts
 from ...core.seeds import DEFAULT_SEED
 from ...data.card import with_findings
-from ...data.number_texts import number_texts
 from ...data.raw import RawTable, assemble
 from ...data.sources import read_source
 from ...workflow.in_process import run_plan

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ...core.number_texts import what_is_held
 from ...core.table import Column
-from ..number_texts import what_is_held
-from ..raw import MOST_WHOLE
+from ...core.whole_numbers import MOST_WHOLE
 
 #: Words in names: ``patient_id`` and ``PatientID`` contain the word `id`, ``humid`` does not.
 ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}

@@ -14,11 +14,11 @@ from ...core.cards import INTEGER, NUMERIC
 from ...core.convert import as_table
 from ...core.errors import DataError
 from ...core.table import Column, categorical
+from ...core.whole_numbers import MOST_WHOLE
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
 from ..dialect import FoundOut
 from ..missing_markers import Found, MissingMarkers
-from ..raw import MOST_WHOLE
 from ..text import column_of_texts
 
 

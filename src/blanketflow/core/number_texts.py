@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..core.cards import CATEGORICAL
-from ..core.printable import printable
-from ..core.table import Column
-from ..core.wide_columns import WideColumns
+from .cards import CATEGORICAL
+from .errors import NumbersAsTextWarning
+from .printable import printable
+from .table import Column, Table
+from .wide_columns import WideColumns
 
 _PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch
 _BARE = r"[+\u2212-]?(\d{1,3}([.,'\u2019_\s]\d{3})+([.,]\d+)?|\d*[.,]?\d+)([eEdD][+-]?\d+)?"
@@ -38,6 +40,35 @@ def number_texts(columns: Sequence[Column], labels: Collection[str] = ()) -> lis
     columns = columns.more if isinstance(columns, WideColumns) else columns
     told = ((column.name, what_is_held(column)) for column in columns if column.name not in labels)
     return [(name, what) for name, what in told if what]
+
+
+def warn_of_number_texts(where: str, X: object, table: Table, stacklevel: int = 3) -> None:
+    """Warn of text columns of a table that seem to hold numbers, but for those that `X` declares to be categories.
+
+    Parameters
+    ----------
+    where : str
+        Whose table it is, for the message.
+    X : object
+        What the table was made of, such as a DataFrame; nothing is said of a `Table`, whose kinds are declared.
+    table : Table
+        The table.
+    stacklevel : int, default=3
+        The caller that the warning is attributed to.
+    """
+    if isinstance(X, Table):
+        return
+    dtypes = zip(table.names, X.dtypes, strict=True) if hasattr(X, "iloc") and hasattr(X, "dtypes") else ()
+    found = number_texts(table.columns, {name for name, dtype in dtypes if hasattr(dtype, "categories")})
+    if found:
+        (name, what), more = found[0], f"; so do {len(found) - 1} more" if found[1:] else ""
+        as_labels = "" if what.endswith("as labels") else ", and is read as labels"
+        warnings.warn(
+            f"{where}: column {name!r} {what}{as_labels}{more}. Make numbers of it, as pandas.to_numeric does, or a "
+            "categorical column of pandas, if it holds labels.",
+            NumbersAsTextWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def what_is_held(column: Column) -> str | None:
