@@ -21,6 +21,7 @@ import blanketflow as bf
 from blanketflow.core.seeds import derive_seed
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.knockoff.knockoff_filter import e_values, passing
+from blanketflow.selectors.wrappers import knockoffs
 from blanketflow.selectors.wrappers.knockoffs import Knockoffs
 
 LEVELS = (0.05, 0.1, 0.2)
@@ -40,7 +41,8 @@ def measured(design: str, number: int) -> list[dict[str, object]]:
             draws.append(found)
             yield found
 
-    with patch.object(Knockoffs, "excess_by_draw", kept):
+    shared = np.inf if of.one_spread else knockoffs.SHARED
+    with patch.object(Knockoffs, "excess_by_draw", kept), patch.object(knockoffs, "SHARED", shared):
         bf.Knockoffs(q=LEVELS[0], random_state=derive_seed(design, number) % 2**32, **of.options).fit(X, y)
     right = np.unique(true // of.groups)
     for q in LEVELS:

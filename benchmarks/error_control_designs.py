@@ -135,12 +135,16 @@ def mixed(rng: np.random.Generator) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Design:
-    """A law of rows, and options of `bf.Knockoffs`; valid if these give the law of the rows."""
+    """A law of rows, and options of `bf.Knockoffs`; valid if these give the law of the rows.
+
+    With `one_spread` knockoffs are drawn as if all rows had the same spread.
+    """
 
     rows: Callable[[np.random.Generator], Any]
     options: Mapping[str, Any] = field(default_factory=dict)
     is_valid: bool = False
     groups: int = 1
+    one_spread: bool = False
 
     def sample(self, number: int) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table, a target, and the positions of the features that it depends on, the same for one number.
@@ -165,6 +169,7 @@ DESIGNS = {
     "Gaussian, covariance known, 5 draws": Design(gaussian, {"covariance": COVARIANCE, "draws": 5}, True),
     "t of 3 degrees, covariance estimated": Design(heavy_tailed),
     "t of 2 degrees, covariance estimated": Design(heavier_tailed),
+    "t of 2 degrees, as if of one spread": Design(heavier_tailed, one_spread=True),
     "t of 2 degrees in each second column, covariance estimated": Design(half_heavy_tailed),
     "t of 2 degrees cell by cell, covariance estimated": Design(heavy_cells),
     "Gaussian blocks, covariance known": Design(blocks, {"covariance": BLOCKS}, True),
