@@ -1,0 +1,149 @@
+"""Which features could stand in for the members of an answer, and how sure that is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import blanketflow as bf
+from blanketflow.ci import get_ci_test
+from blanketflow.core.stand_ins import StandIn
+from blanketflow.search.aggregate import aggregate
+from blanketflow.search.stand_ins import Information, share_kept, stand_ins_of
+from blanketflow.search.steps import Step
+
+
+def true_share(correlation):
+    """The share of X's information about T = 0.8 X + e, Var(e) = 0.5, that F of this correlation with X keeps."""
+    covariance = np.array([[1, correlation, 0.8], [correlation, 1, 0.8 * correlation], [0.8, 0.8 * correlation, 1.14]])
+    alone = covariance[0, 2] ** 2 / covariance[2, 2]
+    precision = np.linalg.inv(covariance)
+    left = precision[0, 2] ** 2 / (precision[0, 0] * precision[2, 2])
+    return 1 - np.log(1 - left) / np.log(1 - alone)
+
+
+def drawn(rng, n, correlation):
+    x, other, e = rng.normal(size=(3, n))
+    return np.column_stack([x, correlation * x + np.sqrt(1 - correlation**2) * other, 0.8 * x + np.sqrt(0.5) * e])
+
+
+@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("correlation", [0.9, 0.99])
+def test_the_interval_holds_the_true_share(correlation, n):
+    rng, held, shares = np.random.default_rng(n), 0, []
+    for _ in range(200):
+        bound = get_ci_test("fisher-z").bind(drawn(rng, n, correlation))
+        share, low, high = share_kept(*(Information(bound, bound.test(0, 2, given)) for given in ([1], [])))
+        assert 0 <= low <= share <= high <= 1
+        held += low <= true_share(correlation) <= high
+        shares.append(share)
+    assert held >= 182  # at a coverage of 95 % it is fewer in one of 500
+    assert np.mean(shares) == pytest.approx(true_share(correlation), abs=0.02)
+
+
+def literal_share(frame, x, f, y, given=()):
+    """1 - I(X;T|C,F) / I(X;T|C) from the frequencies of labels, each information less its degrees of freedom / 2n."""
+
+    def corrected(columns):
+        total, dof = 0.0, 0
+        for _, part in frame.groupby(list(columns)) if columns else [((), frame)]:
+            counts = pd.crosstab(part[x], part[y]).to_numpy()
+            expected = np.outer(counts.sum(1), counts.sum(0)) / counts.sum()
+            total += np.sum(counts[counts > 0] * np.log(counts[counts > 0] / expected[counts > 0]))
+            dof += (counts.shape[0] - 1) * (counts.shape[1] - 1)
+        return max(total - dof / 2, 0.0)
+
+    return 1 - corrected([*given, f]) / corrected(list(given))
+
+
+def test_shares_of_labels_are_those_of_their_frequencies():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 3, 2000), rng.integers(0, 2, 2000)
+    near = np.where(rng.random(2000) < 0.97, a, rng.integers(0, 3, 2000))
+    y = (rng.random(2000) < 1 / (1 + np.exp(-(2.5 * (a == 2) + b - 1.2)))).astype(int)
+    frame = pd.DataFrame({"a": a, "near": near, "b": b, "y": y}).astype(str)
+    bound = get_ci_test("g2").bind(frame)
+    found = stand_ins_of(bound, "y", ["a", "near", "b"], [Step("a", importance=2.0), Step("b", importance=1.0)])
+    ((row,),) = found.values()
+    assert row.feature == "near"
+    assert row.share == pytest.approx(literal_share(frame, "a", "near", "y", ["b"]), abs=1e-9)
+    assert 0.85 < row.share < 0.99
+
+
+@pytest.fixture
+def copies():
+    rng = np.random.default_rng(0)
+    celsius, wind, noise, e = rng.normal(size=(4, 300))
+    X = pd.DataFrame({"zeta": celsius, "fahrenheit": 1.8 * celsius + 32, "wind": wind, "noise": noise})
+    return X, celsius + wind + 0.3 * e
+
+
+SELECTORS = [
+    *(bf.HITONMB(), bf.STMB(), bf.FastIAMB(), bf.GS(), bf.PPFS(n_repeats=10), bf.MMPC()),
+    *(bf.MRMR(n_features=2), bf.JMI(n_features=2), bf.Relief(n_features=3), bf.FisherMarkov(), bf.Stepwise()),
+    *(bf.HSMB(), bf.Knockoffs(q=0.5), bf.KollerSahami(n_features=2)),
+]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda s: type(s).__name__)
+def test_every_method_names_the_copy(copies, selector):
+    X, y = copies
+    y = np.where(y > 0, "high", "low") if isinstance(selector, bf.FisherMarkov) else y
+    selector.fit(X, y)
+    kept = set(selector.selected_features_) & {"zeta", "fahrenheit"}
+    for name in kept:
+        (row,) = selector.stand_ins_[name]
+        assert {name, row.feature} == {"zeta", "fahrenheit"}
+        assert (row.share, row.low, row.high) == (1.0, 1.0, 1.0)
+    assert all(not rows for name, rows in selector.stand_ins_.items() if name not in kept)
+    assert selector.stand_ins_.keys() == set(selector.selected_features_)
+
+
+@pytest.mark.parametrize("selector", [bf.HITONMB(), bf.FastIAMB(), bf.Stepwise()], ids=lambda s: type(s).__name__)
+def test_of_equals_the_first_by_name_is_kept(copies, selector):
+    X, y = copies
+    for names in (list(X), list(X)[::-1]):
+        assert set(selector.fit(X[names], y).selected_features_) == {"fahrenheit", "wind"}
+    assert set(selector.fit(X.rename(columns={"zeta": "celsius"}), y).selected_features_) == {"celsius", "wind"}
+    assert "zeta" in selector.set_params(include=["zeta"]).fit(X, y).selected_features_
+
+
+def test_stand_ins_cost_no_tests_that_count(copies):
+    X, y = copies
+    alone = bf.HITONMB().fit(X.drop(columns="fahrenheit"), y)
+    assert alone.stand_ins_ == {"wind": [], "zeta": []}
+    assert bf.HITONMB(max_tests=alone.n_tests_).fit(X.drop(columns="fahrenheit"), y).status_ == "ok"
+
+
+def copy(member, of, low=0.9):
+    return Step(member, importance=1.0, stand_ins=(StandIn(of, 0.99, low, 1.0),))
+
+
+def test_a_fold_that_holds_one_of_two_copies_votes_for_both():
+    folds = [[copy("a", "a2"), Step("b")], [copy("a2", "a")], [copy("a", "a2"), Step("c")], [copy("a2", "a")]]
+    combined = aggregate(folds, {"frequency": 0.75})
+    by_name = {row["feature"]: row for row in combined.features}
+    assert [name for name, row in by_name.items() if row["chosen"]] == ["a"]  # as often as a2, and first by name
+    assert by_name["a"]["frequency"] == by_name["a2"]["frequency"] == 1.0
+    assert by_name["a"]["stand_ins"] == (StandIn("a2", 0.99, 0.9, 1.0),)
+    assert combined.z == [2.5, 4.0, 2.5, 4.0]
+
+
+def test_votes_that_are_not_sure_do_not_count_for_another():
+    folds = [[copy("a", "a2", low=0.5)], [copy("a2", "a", low=0.5)]]
+    assert {row["feature"]: row["frequency"] for row in aggregate(folds).features} == {"a": 0.5, "a2": 0.5}
+
+
+def test_copies_that_a_fold_holds_together_stay_together():
+    folds = [[copy("a", "a2"), copy("a2", "a")], [copy("a", "a2"), copy("a2", "a")]]
+    chosen = [row["feature"] for row in aggregate(folds, {"frequency": 1.0}).features if row["chosen"]]
+    assert chosen == ["a", "a2"]
+    assert [row["feature"] for row in aggregate(folds, "union").features if row["chosen"]] == ["a", "a2"]
+
+
+def test_with_folds_two_copies_do_not_split_the_votes(copies):
+    X, y = copies
+    near = X.assign(fahrenheit=X["fahrenheit"] + 0.05 * np.random.default_rng(1).normal(size=len(X)))
+    found = bf.IAMB(n_folds=5, fold_rows="part", aggregate={"frequency": 0.8}).fit(near, y)
+    assert set(found.selected_features_) & {"zeta", "fahrenheit"}
+    assert len({"zeta", "fahrenheit"} & set(found.selected_features_)) == 1
+    assert found.frequencies_["wind"] == 1.0
