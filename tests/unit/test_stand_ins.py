@@ -6,10 +6,12 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
+from blanketflow.core.convert import as_table
 from blanketflow.core.stand_ins import StandIn
 from blanketflow.search.aggregate import aggregate
 from blanketflow.search.stand_ins import Information, share_kept, stand_ins_of
 from blanketflow.search.steps import Step
+from blanketflow.selectors.near_copies import clusters_of_copies
 
 
 def true_share(correlation):
@@ -147,3 +149,37 @@ def test_with_folds_two_copies_do_not_split_the_votes(copies):
     assert set(found.selected_features_) & {"zeta", "fahrenheit"}
     assert len({"zeta", "fahrenheit"} & set(found.selected_features_)) == 1
     assert found.frequencies_["wind"] == 1.0
+
+
+def near_copies(seed, n_copies, n, d):
+    rng = np.random.default_rng(seed)
+    a, b, e = rng.normal(size=(3, n))
+    near = {f"near{i}": 2 * a + 0.1 * rng.normal(size=n) for i in range(n_copies)}
+    return pd.DataFrame({**near, "b": b, **{f"noise{i}": rng.normal(size=n) for i in range(d)}}), a + b + 0.3 * e
+
+
+@pytest.mark.parametrize("ranking", ["lasso", "mrmr"])
+def test_stability_selection_counts_near_copies_together(ranking):
+    for seed in range(3):  # mrmr has each copy among the first of a third of the halves
+        X, y = near_copies(seed, 3, 300, 27)
+        found = bf.StabilitySelection(ranking=ranking, pairs=25).fit(X, y)
+        (kept,) = set(found.selected_features_) - {"b"}
+        assert kept.startswith("near") and len(found.selected_features_) == 2
+        assert {row.feature for row in found.stand_ins_[kept]} == {f"near{i}" for i in range(3)} - {kept}
+
+
+def test_permutation_importance_takes_near_copies_as_one_feature():
+    for seed in range(3):  # permuting one of six copies costs little, since a model has the others
+        X, y = near_copies(seed, 6, 150, 3)
+        found = bf.PermutationImportance(importance="permutation").fit(X, y)
+        assert "b" in found.selected_features_
+        assert any(name.startswith("near") for name in found.selected_features_)
+
+
+def test_near_copies_are_found_among_numbers_and_labels():
+    rng = np.random.default_rng(0)
+    a, code = rng.normal(size=100), rng.integers(0, 4, 100)
+    names = {"code": code.astype(str), "name": np.array(["z", "y", "x", "w"])[code]}
+    X = pd.DataFrame({"a": a, "b": rng.normal(size=100), "near": -a + 1e-3 * rng.normal(size=100), **names})
+    X["other"] = rng.permutation(X["code"])
+    assert clusters_of_copies(as_table(X), list(X)) == [[0, 2], [3, 4]]

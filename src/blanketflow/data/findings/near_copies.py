@@ -54,7 +54,7 @@ def _as_findings(pairs: Mapping[str, str], relations: list[tuple[str, list[str]]
         shown = listed([f"{copy} (like {kept})" for copy, kept in pairs.items()])
         what = "one column nearly repeats" if len(pairs) == 1 else f"{len(pairs)} columns nearly repeat"
         message = f"{what} an earlier one: {shown}"
-        advice = "A search keeps one of each and names the others as its stand-ins. Drop those that you would not measure."
+        advice = "A search keeps one of each and names its stand-ins. Drop those that you would not measure."
         found.append(Finding("near-copy", tuple(pairs), message, advice))
     if relations:
         shown = listed((f"{name} (of {', '.join(of)})" for name, of in relations), between="; ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from ...core.seeds import derive_rng, derive_seed
 from ...search.steps import Step
 from ..base import Method, Problem
 from ..importances import Importances
+from ..near_copies import clusters_of_copies
 
 #: Share of the largest importance below which a difference is rounding.
 SAME = 1e-12
@@ -32,6 +33,9 @@ class PermutationImportance(Method):
     Grow computes the importances for the target and for `n_permutations` permuted targets, and admits all features, the
     most important first; a feature's p-value compares its importance with its own importances under permuted targets.
     Shrink keeps the features with p <= alpha.
+
+    A model shares out what near-copies say between them, and permuting one leaves the other. Where none of them is
+    significant, they are taken as one feature, which is tested in a second run; the first of them stands for it.
 
     Notes
     -----
@@ -63,7 +67,8 @@ class PermutationImportance(Method):
         reference="Altmann, Tolosi, Sander, Lengauer (2010) Permutation importance: a corrected feature importance "
         "measure, Bioinformatics 26(10), 1340-1347, doi:10.1093/bioinformatics/btq134.",
         guarantee="empirical p-values are exact where no feature depends on the target",
-        cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation",
+        cost="no tests; n_permutations + 1 model fits, n_splits times as many for importance: permutation; twice as "
+        "many where near-copies are not significant",
         importance="its importance to the model: the model's own, or the loss of accuracy or R² when it is permuted",
         takes_max_rows=True,
     )
@@ -112,21 +117,38 @@ class PermutationImportance(Method):
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
         if not target.is_constant():
-            features = problem.table.select(problem.columns(names))
-            seed = derive_seed(problem.seed, "permutation-importance")
-            how = self.options()["model"], self.importance, self.n_splits, seed
-            importances = Importances(features, *how, problem.groups, problem.column_counts)
-            problem.check_time()
-            observed, nulls = importances.of(target), []
-            rng = derive_rng(seed, "targets")
-            for _ in range(self.n_permutations):
-                problem.check_time()
-                nulls.append(importances.of(target.take(rng.permutation(features.n_rows))))
-            p_value = p_values(observed, np.array(nulls), self.null)
+            observed, p_value = self._tested(problem, names, problem.column_counts)
+            alone = [j for j, name in enumerate(names) if name not in problem.feature_groups]
+            clusters = clusters_of_copies(problem.table, [names[j] for j in alone])
+            lost = [found for c in clusters if (p_value[found := [alone[i] for i in c]] > self.alpha).all()]
+            if lost:
+                joined = {j for cluster in lost for j in cluster}
+                units = [*lost, *([j] for j in range(len(names)) if j not in joined)]
+                counts = [len(problem.columns([names[j] for j in unit])) for unit in units]
+                together, p_together = self._tested(problem, [names[j] for unit in units for j in unit], counts)
+                for at, cluster in enumerate(lost):
+                    first = max(cluster, key=lambda j: (observed[j], -j))
+                    observed[first], p_value[first] = together[at], p_together[at]
         return [
             Step(names[j], float(observed[j]), float(p_value[j]), float(observed[j]))
             for j in np.argsort(-observed, kind="stable")
         ]
+
+    def _tested(
+        self, problem: Problem, names: Sequence[str], column_counts: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the importances of features and their p-values, where the first columns may be several of one."""
+        target, features = problem.table[problem.target], problem.table.select(problem.columns(names))
+        seed = derive_seed(problem.seed, "permutation-importance")
+        how = self.options()["model"], self.importance, self.n_splits, seed
+        importances = Importances(features, *how, problem.groups, column_counts)
+        problem.check_time()
+        observed, nulls = importances.of(target), []
+        rng = derive_rng(seed, "targets")
+        for _ in range(self.n_permutations):
+            problem.check_time()
+            nulls.append(importances.of(target.take(rng.permutation(features.n_rows))))
+        return observed, p_values(observed, np.array(nulls), self.null)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep what is significant."""

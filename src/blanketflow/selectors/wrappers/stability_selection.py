@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ from ...core.parameters import choice, integer, number
 from ...core.seeds import derive_seed
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
+from ..near_copies import clusters_of_copies
 from ..stability.complementary_halves import complementary_halves
 from ..stability.half_rankings import LASSO, RANKINGS, first_of, halved
 from ..stability.stability_bound import ROUNDING, most_selected, worst_case_bound
@@ -31,8 +32,9 @@ class StabilitySelection(Method):
     half the ranking selects its first `n_features`. A feature stays if the share of the halves that select it is at
     least `threshold`. The share is statistic and importance.
 
-    Grow admits the features that some half selects, the largest share first, ties by name. Shrink keeps those
-    with the threshold.
+    Of near-copies each half selects one, so that none may reach the threshold. Then the one that is selected most often
+    has the share of the halves that select any of them (cluster stability selection). Grow admits the features that
+    some half selects, the largest share first, ties by name. Shrink keeps those with the threshold.
 
     Notes
     -----
@@ -40,7 +42,8 @@ class StabilitySelection(Method):
     is at most q / p, where q is `n_features`, p the number of features searched, and the probability that of being
     selected on a random half. The bound is q^2 / ((2 threshold - 1) p), if rows are independent and of one law, for
     every ranking and every number of pairs (Shah, Samworth 2013, theorem 1). It is no false discovery rate, and a
-    feature that says nothing may have a high selection probability, such as a copy of one that matters.
+    feature that says nothing may have a high selection probability, such as a copy of one that matters. Near-copies
+    that are counted together are one feature to the theorem, and p is not lowered for them.
 
     `verdict_["paths"]` has how the shares grow with the number of features that a half selects, which
     ``plot(paths=True)`` draws. `verdict_` also has the bound that holds, and the reason says so where it does not limit
@@ -68,7 +71,8 @@ class StabilitySelection(Method):
         summary="Keeps features that a ranking selects on most of many complementary pairs of halves of the rows.",
         reference="Meinshausen, Buehlmann (2010) Stability selection, JRSS B 72(4), 417-473, "
         "doi:10.1111/j.1467-9868.2010.00740.x; Shah, Samworth (2013) Variable selection with error control: another "
-        "look at stability selection, JRSS B 75(1), 55-80, doi:10.1111/j.1467-9868.2011.01034.x.",
+        "look at stability selection, JRSS B 75(1), 55-80, doi:10.1111/j.1467-9868.2011.01034.x; clusters: Faletto, "
+        "Bien (2022) Cluster stability selection, arXiv:2201.00494.",
         guarantee="in one search at most q^2 / ((2 threshold - 1) p) features kept in expectation whose probability of "
         "being selected on half the rows is at most q / p, if rows are independent; no false discovery rate",
         work="halves",
@@ -102,6 +106,7 @@ class StabilitySelection(Method):
         n_halves, positions = 2 * self.pairs, {feature: j for j, feature in enumerate(problem.features)}
         n_selected = self.n_selected(len(positions))
         counts, places = np.zeros(len(positions), dtype=np.int64), Places(n_selected)
+        selected: list[frozenset[int]] = []
         halves = complementary_halves(problem.table.n_rows, problem.groups, self.pairs, problem.seed)
         for pair, both in enumerate(halves):
             for half, rows in enumerate(both):
@@ -110,12 +115,23 @@ class StabilitySelection(Method):
                 inner = halved(problem, rows, seed, self.ranking)
                 first = [positions[name] for name in first_of(inner, self.ranking, n_selected)]
                 counts[first] += 1
+                selected.append(frozenset(first))
                 places.add(first)
                 problem.n_inner_tests += inner.n_tests
+        for cluster in self._split_clusters(problem, counts, n_halves):
+            counts[cluster[0]] = sum(1 for first in selected if not first.isdisjoint(cluster))
         order = np.argsort(-counts, kind="stable")
         shares = counts / n_halves
         problem.verdict["paths"] = places.paths(problem.features, order.tolist(), n_halves, self.threshold)
         return [self._step(problem, j, float(shares[j])) for j in order.tolist() if counts[j]]
+
+    def _split_clusters(self, problem: Problem, counts: np.ndarray, n_halves: int) -> Iterator[list[int]]:
+        """Yield the clusters of near-copies of which none is selected often enough, the most selected one first."""
+        at = [j for j in np.flatnonzero(counts).tolist() if problem.features[j] not in problem.feature_groups]
+        for cluster in clusters_of_copies(problem.table, [problem.features[j] for j in at]):
+            members = sorted((at[i] for i in cluster), key=lambda j: (-counts[j], j))
+            if counts[members[0]] / n_halves < self.threshold - ROUNDING:
+                yield members
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features with the threshold, and say what is proved of them."""
