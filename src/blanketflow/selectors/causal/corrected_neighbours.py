@@ -64,7 +64,10 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Remove candidates whose own search does not find the target, then what the correction does not reject."""
         if self.correction == NONE:
-            yield from super().shrink(problem, candidates)
+            decisions = list(super().shrink(problem, candidates))
+            decisions += self.spouses(problem)
+            yield from decisions
+            yield from self._restored(problem, decisions)
             return
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)
@@ -79,28 +82,9 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
         for i, member in enumerate(members):
             yield replace(member, kept=bool(is_rejected[i]))
 
-    def members(self, near: Neighbourhoods, target: str) -> list[Step]:
-        """Return what is corrected: parents and children, each with its largest p-value."""
-        return near.with_weakest_tests(target)
-
-
-@dataclass
-class NeighboursAndSpouses(CorrectedParentsAndChildren):
-    """Base of the methods that return the Markov blanket: parents and children, then the children's other parents.
-
-    With a correction the p-value of a parent or child is the largest of its tests in both searches. That of a spouse is
-    the largest of three: of its own test, of the child's link to the target, and of its own link to the child. A spouse
-    is false if any of the three is. With p-values of one feature each, all features are one family.
-    """
-
-    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
-        """Correct for symmetry, then add spouses, then remove what a correction does not reject."""
-        decisions = list(super().shrink(problem, candidates))
-        if self.correction == NONE:
-            decisions += self.neighbourhoods(problem).spouses(problem.target)
-        yield from decisions
-        if self.correction == NONE:
-            yield from self._restored(problem, decisions)
+    def spouses(self, problem: Problem) -> list[Step]:
+        """Return what is added to parents and children: nothing."""
+        return []
 
     def _restored(self, problem: Problem, decisions: Sequence[Step]) -> Iterator[Step]:
         """Take back what the check of symmetry removed thanks to itself, and on which the target depends all the same.
@@ -119,6 +103,24 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
                 if is_dependent(problem.test, result, self.alpha):
                     yield step(member.feature, result, held, role=PARENT_OR_CHILD)
                     held = [*held, member.feature]
+
+    def members(self, near: Neighbourhoods, target: str) -> list[Step]:
+        """Return what is corrected: parents and children, each with its largest p-value."""
+        return near.with_weakest_tests(target)
+
+
+@dataclass
+class NeighboursAndSpouses(CorrectedParentsAndChildren):
+    """Base of the methods that return the Markov blanket: parents and children, then the children's other parents.
+
+    With a correction the p-value of a parent or child is the largest of its tests in both searches. That of a spouse is
+    the largest of three: of its own test, of the child's link to the target, and of its own link to the child. A spouse
+    is false if any of the three is. With p-values of one feature each, all features are one family.
+    """
+
+    def spouses(self, problem: Problem) -> list[Step]:
+        """Return the target's spouses."""
+        return self.neighbourhoods(problem).spouses(problem.target)
 
     def proves_one_search(self) -> bool:
         """Whether what is proved holds for one search only: nothing is."""
