@@ -58,10 +58,15 @@ def data(form: str, width: int) -> tuple[np.ndarray, np.ndarray]:
     return X, (score > np.median(score)).astype(np.int64)
 
 
+def asked_of(name: str) -> dict[str, object]:
+    """Return the options with which a method does what the other packages do: the criterion as published."""
+    return {"information": "plug-in", **({"alpha": None} if name == "fcbf" else {"n_features": PSI})}
+
+
 def ranked_by(name: str, table: Table, y: np.ndarray) -> list[int]:
     """Rank the columns of a table: binding, coding and marginal tests included."""
     target = Column("target", "categorical", y.astype(np.int32), ("0", "1"))
-    method = get_method(name, "benchmark", {} if name == "fcbf" else {"n_features": PSI})
+    method = get_method(name, "benchmark", asked_of(name))
     outcome = run_fold(method, bf.get_ci_test("g2"), table, target, 0)
     return [table.position(step.feature) for step in outcome.decisions if step.kept]
 
@@ -75,8 +80,7 @@ def by_width(record: Record, by_hand: Record | None, widths: list[int], makers: 
             case = {"columns": width, "method": name}
             found = ranked_by(name, table, y)
             runs = cpu_seconds(lambda: ranked_by(name, table, y), REPEATS)  # noqa: B023
-            asked = {} if name == "fcbf" else {"n_features": PSI}
-            fits = cpu_seconds(lambda: bf.get_selector(name, **asked).fit(X, y), REPEATS)  # noqa: B023
+            fits = cpu_seconds(lambda: bf.get_selector(name, **asked_of(name)).fit(X, y), REPEATS)  # noqa: B023
             facts = {"fit_s": round(min(fits), 5), "features": len(found)}
             record.add("width", OWN, runs, **case, facts=facts)
             for package, methods in {**makers, "FEAST": feast}.items():

@@ -72,7 +72,7 @@ PRINTED_R2 = {
 }
 
 
-def found_by(method: str, table: Table, target: str, seed: int, **options: int) -> list[str]:
+def found_by(method: str, table: Table, target: str, seed: int, **options: int | str | None) -> list[str]:
     """Return what a method keeps of a sample."""
     test = bf.get_ci_test("hsic" if method in ("hsmb", "bahsic") else "g2")
     features = table.select([name for name in table.names if name != target])
@@ -91,7 +91,8 @@ def measure(data: str, rows: int, n_samples: int) -> Iterator[dict[str, object]]
         table = drawn.take(np.arange(rows))
         kept = {"hsmb": found_by("hsmb", table, known.target, seed, k=K)}
         if not is_regression:
-            kept |= {method: found_by(method, table, known.target, seed) for method in ("gs", "fcbf")}
+            kept["gs"] = found_by("gs", table, known.target, seed)
+            kept["fcbf"] = found_by("fcbf", table, known.target, seed, information="plug-in", alpha=None)
         # As in the paper: as many features as the most that the others select by themselves.
         n_features = max(1, *map(len, kept.values()))
         if rows < LARGE or number < LARGE_SAMPLES:

@@ -1,6 +1,10 @@
 """The criteria of the filters by mutual information, each as its formula says, from scratch at every step."""
 
+import math
+from collections import Counter
+
 import numpy as np
+from scipy import stats
 
 
 def entropy(*columns):
@@ -93,6 +97,83 @@ def best_pair(X, c, balance):
     return pair if not pair or I(X[:, pair[0]], c) > I(X[:, pair[1]], c) - 1e-11 else pair[::-1]
 
 
+# --- adjusted for chance ---------------------------------------------------------------------------------------------
+
+
+def chance(x, y, *given):
+    """Return mean and standard deviation of I(X;Y|Z) where Y is permuted within the strata of Z.
+
+    The mean is the sum over the cells of what each is on average, by the chances of its counts; the standard deviation
+    that of a chi-square distribution with this mean.
+    """
+    mean, dof = 0.0, 0
+    strata = [tuple(row) for row in np.column_stack(given)] if given else [()] * len(x)
+    for stratum in set(strata):
+        rows = [i for i, other in enumerate(strata) if other == stratum]
+        t, of_x, of_y = len(rows), Counter(x[i] for i in rows), Counter(y[i] for i in rows)
+        dof += (len(of_x) - 1) * (len(of_y) - 1)
+        for a in of_x.values():
+            for b in of_y.values():
+                for count in range(max(1, a + b - t), min(a, b) + 1):
+                    share = math.comb(b, count) * math.comb(t - b, a - count) / math.comb(t, a)
+                    mean += share * count / len(x) * math.log(t * count / (a * b))
+    return mean, mean * math.sqrt(2 / dof) if dof else 0.0
+
+
+def gain(x, y, *given):
+    """I(X;Y|Z) where it counts for a feature: less its mean by chance and 2.33 standard deviations."""
+    mean, deviation = chance(x, y, *given)
+    return information(x, y, *given) - mean - 2.33 * deviation
+
+
+def loss(x, y, *given):
+    """I(X;Y|Z) where it counts against a feature: less its mean by chance."""
+    return information(x, y, *given) - chance(x, y, *given)[0]
+
+
+def mean_of(values):
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0
+
+
+def adjusted_disr(x, c, S):
+    return sum((gain(f, c) + gain(x, c, f)) / entropy(x, f, c) for f in S) if S else gain(x, c)
+
+
+def adjusted_relax_mrmr(x, c, S):
+    pairs = [(f, g) for i, f in enumerate(S) for j, g in enumerate(S) if i != j]
+    score = gain(x, c) + mean_of(gain(x, f, c) for f in S) - mean_of(loss(x, f) for f in S)
+    return score - mean_of(loss(x, g, f) for f, g in pairs)
+
+
+def adjusted_relax_mrmr_eq44(x, c, S):
+    rest = sum(loss(x, f) for f in S) + sum(loss(x, g, f) for f in S for g in S if g is not f)
+    return gain(x, c) + sum(gain(x, f, c) for f in S) - (rest / len(S) if S else 0.0)
+
+
+def adjusted_mimr(x, c, S, balance=0.5):
+    interaction = mean_of(gain(x, f, c) - loss(x, f) for f in S)
+    return (1 - balance) * gain(x, c) + balance * interaction
+
+
+ADJUSTED = {
+    "mim": lambda x, c, S: gain(x, c),
+    "mifs": lambda x, c, S: gain(x, c) - sum(loss(x, f) for f in S),
+    "mrmr": lambda x, c, S: gain(x, c) - mean_of(loss(x, f) for f in S),
+    "cife": lambda x, c, S: gain(x, c) - sum(loss(x, f) for f in S) + sum(gain(x, f, c) for f in S),
+    "jmi": lambda x, c, S: mean_of(gain(x, c, f) for f in S) if S else gain(x, c),
+    "disr": adjusted_disr,
+    "cmim": lambda x, c, S: min([gain(x, c), *(gain(x, c, f) for f in S)]),
+    "if": lambda x, c, S: min([gain(x, c, f) for f in S], default=gain(x, c)),
+    # I(F;T|X) is I(F;T) + I(X;T|F) - I(X;T).
+    "mri": lambda x, c, S: gain(x, c) + sum(gain(x, c, f) + gain(f, c) + gain(x, c, f) - gain(x, c) for f in S),
+    "relax-mrmr": adjusted_relax_mrmr,
+    "relax-mrmr, eq. 44": adjusted_relax_mrmr_eq44,
+    "mimr": adjusted_mimr,
+    "mimr, balance 0.2": lambda x, c, S: adjusted_mimr(x, c, S, 0.2),
+}
+
+
 def ranking(X, c, psi, criterion, first=()):
     """Return the columns that vary in the order of the greedy search, the first of equals, and their scores."""
     varying = [j for j in range(X.shape[1]) if len(set(X[:, j])) > 1]
@@ -109,14 +190,23 @@ def ranking(X, c, psi, criterion, first=()):
     return ranked, scores
 
 
-def fcbf(X, c, threshold=0.0):
+def dependence_p_value(x, c):
+    """The chi-square test of G2, after it is scaled to have the mean of that distribution."""
+    n, dof = len(x), (len(set(x)) - 1) * (len(set(c)) - 1)
+    return stats.chi2.sf(2 * n * information(x, c) * dof / (2 * n * chance(x, c)[0]), dof)
+
+
+def fcbf(X, c, threshold=0.0, alpha=None, measure=information):
     """The two steps of Yu and Liu: order by symmetrical uncertainty; each, if still there, removes what follows it."""
 
     def su(x, y):
         total = entropy(x) + entropy(y)
-        return 2 * information(x, y) / total if total > 0 else 0.0
+        return 2 * measure(x, y) / total if total > 0 else 0.0
 
-    with_target = {j: round(su(X[:, j], c), 11) for j in range(X.shape[1])}
+    varying = [j for j in range(X.shape[1]) if len(set(X[:, j])) > 1]
+    with_target = {
+        j: round(su(X[:, j], c), 11) for j in varying if alpha is None or dependence_p_value(X[:, j], c) <= alpha
+    }
     order = sorted((j for j in with_target if with_target[j] > max(threshold, 1e-10)), key=lambda j: -with_target[j])
     p = 0
     while p < len(order):

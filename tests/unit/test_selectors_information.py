@@ -35,7 +35,8 @@ CRITERIA = {
 every_criterion = pytest.mark.parametrize("case", CRITERIA)
 
 
-def rank(name, X, y, psi, **options):
+def rank(name, X, y, psi, information="plug-in", **options):
+    options = {**options, "information": information}
     fitted = bf.get_selector(name, n_features=psi, **options).fit(X, y)
     statistic = fitted.trace_.query("stage == 'grow'")["statistic"].to_numpy(dtype=float)
     return [int(feature[1:]) for feature in fitted.selected_features_], statistic
@@ -58,6 +59,19 @@ def test_equals_the_formula_evaluated_from_scratch(case, seed):
     X, y = discrete_table(seed)
     wanted, scores = literal.ranking(X, y, 5, criterion)
     found, statistic = rank(case.split(",")[0], X, y, 5, **options)
+    np.testing.assert_allclose(statistic, scores, atol=1e-10)
+    assert found == wanted
+
+
+@every_criterion
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_adjusted_for_chance_equals_the_formula_evaluated_from_scratch(case, seed):
+    X, y = discrete_table(seed)
+    X[:, 4] = np.random.default_rng(seed).permutation(len(X)) // 2
+    wanted, scores = literal.ranking(X, y, 5, literal.ADJUSTED[case.replace(", beta 0.3", "")])
+    options = {} if "beta" in case else CRITERIA[case][0]
+    found, statistic = rank(case.split(",")[0], X, y, 5, "adjusted", ci_test=bf.get_ci_test("g2", bins=30), **options)
     np.testing.assert_allclose(statistic, scores, atol=1e-10)
     assert found == wanted
 
@@ -246,19 +260,63 @@ def test_fcbf_by_hand():
     b1, b2 = np.repeat([0, 0, 1, 1], 5), np.repeat([0, 1, 0, 1], 5)
     X = pd.DataFrame({"b": b1, "a": 2 * b1 + b2, "c": b1, "d": np.tile(np.arange(5), 4)})
     y = 2 * b1 + b2
-    fitted = bf.FCBF().fit(X, y)
+    literally = {"information": "plug-in", "alpha": None}
+    fitted = bf.FCBF(**literally).fit(X, y)
     assert fitted.candidates_ == ["a", "b", "c"]
     assert fitted.selected_features_ == ["a"]
     removed = fitted.trace_.query("stage == 'shrink' and not kept")
     assert dict(zip(removed["feature"], removed["given"], strict=True)) == {"b": ["a"], "c": ["a"]}
     np.testing.assert_allclose(removed["statistic"], 2 / 3)
-    assert bf.FCBF().fit(X.drop(columns="a"), y).selected_features_ == ["b"]
-    assert bf.FCBF(threshold=0.7).fit(X, y).candidates_ == ["a"]
+    assert bf.FCBF(**literally).fit(X.drop(columns="a"), y).selected_features_ == ["b"]
+    assert bf.FCBF(**literally, threshold=0.7).fit(X, y).candidates_ == ["a"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), threshold=st.sampled_from([0.0, 0.05]))
 def test_fcbf_equals_its_two_steps_from_scratch(seed, threshold):
     X, y = discrete_table(seed, d=9)
-    found = bf.FCBF(threshold=threshold).fit(X, y).selected_features_
+    found = bf.FCBF(threshold=threshold, alpha=None, information="plug-in").fit(X, y).selected_features_
     assert [int(feature[1:]) for feature in found] == literal.fcbf(X, y, threshold)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), alpha=st.sampled_from([0.01, 0.05, 0.5, None]))
+def test_fcbf_adjusted_for_chance_equals_its_two_steps_from_scratch(seed, alpha):
+    X, y = discrete_table(seed, d=9)
+    X[:, 5] = np.random.default_rng(seed).permutation(len(X)) // 2
+    found = bf.FCBF(ci_test=bf.get_ci_test("g2", bins=30), alpha=alpha).fit(X, y).selected_features_
+    assert [int(feature[1:]) for feature in found] == literal.fcbf(X, y, 0.0, alpha, literal.loss)
+
+
+def test_fcbf_keeps_of_noise_what_its_level_says():
+    rng, kept = np.random.default_rng(0), []
+    for _ in range(60):
+        X, y = rng.normal(size=(150, 30)), rng.integers(0, 3, 150)
+        kept.append(len(bf.FCBF().fit(X, y).selected_features_))
+    assert 0 < np.mean(kept) < 0.05 * 30 + 4 * np.sqrt(0.05 * 0.95 * 30 / 60)
+
+
+# --- labels of many levels --------------------------------------------------------------------------------------------
+
+RANKINGS = sorted({case.split(",")[0] for case in CRITERIA} | {"fcbf", "koller-sahami"})
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+def test_labels_of_many_levels_come_after_what_tells_the_target(name):
+    """200 rows: names of one row each, of 2 and of 3 rows, and two columns that the target depends on.
+
+    Backward elimination judges all given each other, where few rows are left, and errs more often.
+    """
+    options = {"fcbf": {}, "koller-sahami": {"n_features": 2}}.get(name, {"n_features": 2})
+    first = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        a, b = rng.normal(size=(2, 200))
+        X = pd.DataFrame({"each": np.arange(200), "pairs": rng.integers(0, 100, 200), "more": rng.integers(0, 60, 200)})
+        X = ("i" + X.astype(str)).assign(a=a, b=b)
+        y = np.where(a + b + 1.2 * rng.normal(size=200) > 0, "p", "q")
+        first += {*bf.get_selector(name, **options).fit(X, y).selected_features_[:2]} == {"a", "b"}
+        literally = {**options, "information": "plug-in", **({"alpha": None} if name == "fcbf" else {})}
+        found = bf.get_selector(name, **literally).fit(X, y).selected_features_
+        assert found[0] in ("each", "pairs", "more")
+    assert first == 8 if name != "koller-sahami" else first >= 5

@@ -16,6 +16,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.selectors.causal import koller_sahami
 from blanketflow.selectors.causal.koller_sahami import KollerSahami
 from blanketflow.selectors.run_fold import run_fold
+from literal_information import chance
 
 G2 = bf.get_ci_test("g2", min_samples_per_cell=0)
 
@@ -38,7 +39,7 @@ def expected_cross_entropy(target, feature, blanket):
     return total
 
 
-def literal(X, y, n_features, k, by):
+def literal(X, y, n_features, k, by, adjusted=False):
     """Return removals in order and what is left; all is computed anew in each round."""
     left, removed = [name for name in X if X[name].nunique() > 1], []
 
@@ -47,14 +48,18 @@ def literal(X, y, n_features, k, by):
 
     def distance(i, j):
         if by == "gamma":
-            return round(expected_cross_entropy(y, list(X[i]), rows([j])), 12)
-        return -round(expected_cross_entropy(list(X[j]), list(X[i]), rows([])), 12)
+            return round(expected_cross_entropy(y, list(X[i]), rows([j])) - by_chance(y, i, [j]), 12)
+        return -round(expected_cross_entropy(list(X[j]), list(X[i]), rows([])) - by_chance(list(X[j]), i, []), 12)
+
+    def by_chance(of, i, given, deviations=0.0):
+        mean, deviation = chance(list(X[i]), of, *(X[name] for name in given)) if adjusted else (0.0, 0.0)
+        return mean + deviations * deviation
 
     while len(left) > n_features:
         lost = {}
         for i in left:
             nearest = sorted((j for j in left if j != i), key=lambda j: (distance(i, j), list(X).index(j)))[:k]
-            lost[i] = round(expected_cross_entropy(y, list(X[i]), rows(nearest)), 12)
+            lost[i] = round(expected_cross_entropy(y, list(X[i]), rows(nearest)) - by_chance(y, i, nearest, 2.33), 12)
         least = [i for i in left if lost[i] == min(lost.values())][-1]
         left.remove(least)
         removed.append(least)
@@ -64,6 +69,7 @@ def literal(X, y, n_features, k, by):
 def run(X, y, limits=None, test=G2, **options):
     table = Table([Column(name, "integer", X[name].to_numpy()) for name in X])
     target = Column("y", "integer", np.asarray(y))
+    options = {"information": "plug-in", **options}
     return run_fold(KollerSahami(**options), test, table, target, 0, *([limits] if limits else []))
 
 

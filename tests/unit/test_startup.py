@@ -149,7 +149,7 @@ NOT_FOR = {
     "ppfs": (CELLS | PACKED | OTHERS, 8),
     "g2": (TREES | PACKED | OTHERS, 5),
     "hiton-mb": (TREES | PACKED | OTHERS, 5),
-    "mrmr": (TREES | OTHERS, 14),
+    "mrmr": (TREES | OTHERS, 15),
 }
 
 

@@ -340,7 +340,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         >>> import blanketflow as bf
         >>> import pyarrow as pa
         >>> X = pa.table({"a": [1.0, 2, 3, 4, 5], "b": [1.5, 0, 2, 1, 0]})
-        >>> bf.MIM(n_features=1).fit(X, [1.0, 2, 3, 4, 5.5]).transform(X).column_names
+        >>> bf.MIM(n_features=1, ci_test="fisher-z").fit(X, [1.0, 2, 3, 4, 5.5]).transform(X).column_names
         ['a']
         """
         return selected_columns(self, X) if is_arrow_table(X) else super().transform(plain(self, X))

@@ -56,6 +56,7 @@ class CIFE(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class CMIM(MarkovBlanketSelector):
@@ -65,6 +66,7 @@ class CMIM(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class DCRT(MarkovBlanketSelector):
@@ -84,6 +86,7 @@ class DISR(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class FCBF(MarkovBlanketSelector):
@@ -91,7 +94,9 @@ class FCBF(MarkovBlanketSelector):
 
     method_class = _METHODS["fcbf"]
     ci_test: str | CITest | None = "g2"
+    alpha: float | None = 0.05
     threshold: float = 0.0
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class FastIAMB(MarkovBlanketSelector):
@@ -213,6 +218,7 @@ class InformativeFragments(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class InterIAMB(MarkovBlanketSelector):
@@ -244,6 +250,7 @@ class JMI(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class KIAMB(MarkovBlanketSelector):
@@ -285,6 +292,7 @@ class KollerSahami(MarkovBlanketSelector):
     n_features: int = 10
     k: int = 2
     by: Literal["correlation", "gamma"] = "correlation"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class MIFS(MarkovBlanketSelector):
@@ -294,6 +302,7 @@ class MIFS(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
     beta: float = 1.0
 
 
@@ -304,6 +313,7 @@ class MIM(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class MIMR(MarkovBlanketSelector):
@@ -313,6 +323,7 @@ class MIMR(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
     balance: float = 0.5
     start: Literal["single", "pair"] = "single"
 
@@ -348,6 +359,7 @@ class MRI(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class MRMR(MarkovBlanketSelector):
@@ -357,6 +369,7 @@ class MRMR(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
 
 
 class MixedMB(MarkovBlanketSelector):
@@ -458,6 +471,7 @@ class RelaxMRMR(MarkovBlanketSelector):
     ci_test: str | CITest | None = "g2"
     n_features: int | list[int] | Literal["auto"] = 10
     model: Any = "knn"
+    information: Literal["adjusted", "plug-in"] = "adjusted"
     variant: Literal["original", "eq44"] = "original"
 
 

@@ -18,6 +18,7 @@ from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .base import BoundTest, CITest, unreliable_rule
 from .binning import BINNINGS, Coder
+from .chance import Chance
 from .coded_columns import CodedColumns, JointColumns
 from .effect import nats_per_row
 from .engines import Candidate, Engine, columns_of
@@ -200,8 +201,53 @@ class ContingencyEngine:
         """Return the plug-in estimate of I(X;Y|Z) of each candidate in nats."""
         return self._g2(candidates, target, given) / (2.0 * self.n_rows)
 
+    def information_and_chance(
+        self, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, Chance]:
+        """Return `information` and `chance`, sooner than one after the other."""
+        (g2, expected, dofs), counted = self._by_packed(candidates, (*given, target), target, self.log_factorials)
+        if not counted.all():
+            return self.information(candidates, target, given), self.chance(candidates, target, given)
+        return g2 / (2.0 * self.n_rows), self._chance(expected, dofs)
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance, for which the counts of levels in the strata are enough."""
+        is_packed, of_target = self.packed.is_packed(candidates), np.array([target])
+        if not given and is_packed.all() and self.packed.is_packed(of_target).all():
+            return self._chance_of(self.packed.level_counts(candidates), self.packed.level_counts(of_target))
+        strata, n_strata, _ = self.columns.stratify(given)
+        strata = strata.astype(np.int64)
+        of_y = self._by_stratum(target, strata, n_strata)
+        found = [self._chance_of(self._by_stratum(x, strata, n_strata), of_y) for x in candidates.tolist()]
+        return Chance.joined(found)
+
+    def _by_stratum(self, column: int, strata: np.ndarray, n_strata: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the counts of the levels of a column in each stratum, and where those of each stratum start."""
+        codes = self.columns.codes(column)
+        n_levels = int(self.columns.n_levels[column])
+        keys, counts = np.unique(strata * n_levels + codes, return_counts=True)
+        return counts, np.searchsorted(keys, np.arange(n_strata + 1) * n_levels)
+
+    def _chance_of(self, of_x: tuple[np.ndarray, np.ndarray], of_y: tuple[np.ndarray, np.ndarray]) -> Chance:
+        """Return it from counts of levels and where they start, as `kernels.expected_information` has them."""
+        from ..kernels.expected_information import expected_sums
+
+        m = (len(of_x[1]) - 1) // (len(of_y[1]) - 1)
+        sums, dofs = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+        expected_sums(*of_x, *of_y, *self.fixed_point, self.log_factorials, sums, dofs)
+        return self._chance(sums, dofs)
+
+    def _chance(self, sums: np.ndarray, dofs: np.ndarray) -> Chance:
+        return Chance.of(np.maximum(sums / self.scale / self.n_rows, 0.0), dofs)
+
+    @cached_property
+    def log_factorials(self) -> np.ndarray:
+        """Logarithms of k! for k = 0, 1, ..., n, at most `MOST_TERMS`."""
+        counts = range(min(self.n_rows + 1, MOST_TERMS))
+        return np.fromiter((math.lgamma(k + 1.0) for k in counts), dtype=np.float64, count=len(counts))
+
     def _g2(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
-        by_packed, counted = self._by_packed(candidates, (*given, target), target)
+        (by_packed, _, _), counted = self._by_packed(candidates, (*given, target), target)
         if counted.all():
             return by_packed
         statistic = np.empty(len(candidates))
@@ -210,23 +256,27 @@ class ContingencyEngine:
         return statistic
 
     def _by_packed(
-        self, candidates: np.ndarray, columns: tuple[int, ...], target: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return G2 of the candidates that can be counted from packed columns, and which these are."""
+        self, candidates: np.ndarray, columns: tuple[int, ...], target: int, factorials: np.ndarray | None = None
+    ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+        """Return G2 of the candidates that can be counted from packed columns, and which these are.
+
+        With `factorials`, also the mean of n I by chance, in fixed point, and the degrees of freedom.
+        """
         packed, found = self.packed, self.packed.cells(columns)
         if found is None:
-            return np.empty(0), np.zeros(len(candidates), dtype=bool)
+            return (np.empty(0), np.empty(0), np.empty(0)), np.zeros(len(candidates), dtype=bool)
         counted, (cells, n_cells), n_y = packed.is_packed(candidates), found, packed.n_cell_levels(target)
         asked = candidates if counted.all() else candidates[counted]
-        sums = packed.sums(asked, cells, n_cells // n_y, n_y, *self.fixed_point)
-        return np.maximum(2.0 * (sums / self.scale), 0.0), counted
+        how = n_cells // n_y, n_y, *self.fixed_point
+        sums, expected, dofs = packed.sums(asked, cells, *how, factorials=factorials)
+        return (np.maximum(2.0 * (sums / self.scale), 0.0), expected, dofs), counted
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats."""
         found, sums = self.packed.cells(given), np.empty(len(candidates))
         counted = self.packed.is_packed(candidates) & (found is not None)
         if counted.any():
-            sums[counted] = self.packed.sums(candidates[counted], *found, 1, *self.fixed_point, True)
+            sums[counted] = self.packed.sums(candidates[counted], *found, 1, *self.fixed_point, True)[0]
         for i in np.flatnonzero(~counted):
             joint = self.columns.stratify((int(candidates[i]), *given))[0]
             counts = np.unique(joint, return_counts=True)[1]

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.design import Design
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
+from .chance import Chance
 from .cluster_totals import Clusters, Spread, judged, spread
 from .coded_columns import CodedColumns
 from .contingency import P_IS_1, ContingencyEngine, ContingencyTest
@@ -55,6 +56,25 @@ class ContingencyByClusters(ContingencyEngine):
         of_given, with_target = (self._entropy(columns) for columns in (given, (target, *given)))
         found = [self._entropy((x, *given)) - self._entropy((x, target, *given)) for x in candidates.tolist()]
         return np.maximum(np.array(found) + with_target - of_given, 0.0)
+
+    def information_and_chance(
+        self, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, Chance]:
+        """Return `information` and `chance`."""
+        return self.information(candidates, target, given), self.chance(candidates, target, given)
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return that of as many independent rows, times the mean design effect of Rao and Scott.
+
+        The design effect is the trace of the spread of a table's scores per degree of freedom, or 1 where a table is
+        too large for it.
+        """
+        found, effects = super().chance(candidates, target, given), np.ones(len(candidates))
+        dof, strata = self._tests(candidates.tolist(), target, given).dof, self._strata(target, given)
+        for at, x in enumerate(candidates.tolist()):
+            if dof[at] and self._n_numbers(strata, int(self.columns.n_levels[x]), False) <= MOST_NUMBERS:
+                effects[at] = self._spread(self._counts(self.columns, x, strata)).trace[0] / dof[at]
+        return Chance(found.mean * effects, found.deviation * effects)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats, of the weighted distribution."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.errors import UnsupportedError
 from ..core.results import CIResult, CIResults
+from .chance import Chance
 from .contingency import ContingencyEngine
 from .engines import Candidate, columns_of
 
@@ -76,6 +77,24 @@ class CountedEngine(ContingencyEngine):
 
     def _g2(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         return self._tests(candidates.tolist(), target, given).statistic
+
+    def information_and_chance(
+        self, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, Chance]:
+        """Return `information` and `chance`."""
+        return self.information(candidates, target, given), self.chance(candidates, target, given)
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance; 0 where the table was refused."""
+        tables = self._tables([(candidate,) for candidate in candidates.tolist()], (*given, target))
+        return Chance.joined([Chance.none(1) if table is None else self._chance_in(table) for table in tables])
+
+    def _chance_in(self, table: np.ndarray) -> Chance:
+        """Return it from the table of X, Z and Y."""
+        cells = table.reshape(len(table), -1, table.shape[-1])
+        by_stratum = cells.sum(axis=2).T, cells.sum(axis=0)
+        of_x, of_y = ((c[c > 0], np.cumsum([0, *np.count_nonzero(c, axis=1)])) for c in by_stratum)
+        return self._chance_of(of_x, of_y)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats; 0 where the table was refused."""

@@ -14,6 +14,8 @@ an engine may have these, which are used if they exist:
   one;
 - `information(candidates, target, given)` and `entropy(candidates, given)`, which return I(X;Y|Z) and H(X, Z) in nats
   for each candidate, without p-values;
+- `chance(candidates, target, given)`, which returns what `information` is by chance (`Chance`), and
+  `information_and_chance`, which returns both;
 - `n_levels(column)`, `n_cells(columns)` and `most_reliable_cells`, for a test that counts cells of tables;
 - `samples_per_cell(columns)` and `n_complete(columns)`, where rows with missing cells are left out;
 - `rows_needed(x, target, given)`, which returns how many rows make the test of a column, or of a set of them, reliable.

@@ -12,9 +12,10 @@ import numpy as np
 from ..core.design import is_complex
 from ..core.results import CIResults
 from ..core.table import Table
+from .chance import Chance
 from .engines import Candidate, columns_of
 from .imputed_copies import imputed_copies
-from .pairwise import information_of
+from .pairwise import chance_of, information_of
 
 if TYPE_CHECKING:
     from .base import CITest
@@ -88,6 +89,10 @@ class PooledEngine:
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return the mean I(X;Y|Z) of each candidate over the copies, in nats."""
         return np.mean([information_of(self.test, one, candidates, target, given) for one in self.engines], axis=0)
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return the mean of what `information` is by chance over the copies."""
+        return Chance(*np.mean([chance_of(one, candidates, target, given) for one in self.engines], axis=0))
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return the mean H(X, Z) of each candidate over the copies, in nats."""

@@ -15,6 +15,7 @@ from ..core.parameters import integer, number
 from ..core.results import CIResults
 from ..core.seeds import derive_rng
 from ..core.table import Table
+from .chance import Chance
 from .coded_columns import CodedColumns
 from .contingency import ContingencyEngine, DiscreteTest
 from .effect import NATS, nats_per_row
@@ -153,6 +154,16 @@ class _MIPermutationEngine:
     def information(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
         """Return I(X;Y|Z) of each candidate in nats, without permutations."""
         return self.statistics.information(candidates, target, given)
+
+    def information_and_chance(
+        self, candidates: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, Chance]:
+        """Return `information` and `chance`."""
+        return self.statistics.information_and_chance(candidates, target, given)
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance, without permutations."""
+        return self.statistics.chance(candidates, target, given)
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats."""

@@ -63,18 +63,34 @@ class PackedColumns:
         """Return the number of levels of a column in `cells`."""
         return int(self._own_levels[column])
 
+    def level_counts(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows each level of some packed columns has, one behind the other, and where each starts."""
+        sizes = self._own_levels[columns].astype(np.int64)
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        of_bit_set = np.repeat(self._first[columns] - start[:-1], sizes) + np.arange(start[-1])
+        is_rest = np.zeros(start[-1], dtype=bool)  # the level without a bit set
+        is_rest[start[1:] - 1] = True
+        counts = np.where(is_rest, 0, self._n_set[np.where(is_rest, 0, of_bit_set)]).astype(np.int64)
+        counts[is_rest] = self._table.n_rows - np.add.reduceat(counts, start[:-1])
+        return counts, start
+
     def sums(
         self, candidates: np.ndarray, cells: np.ndarray, n_strata: int, n_y: int, terms: np.ndarray, scale: float,
-        is_entropy: bool = False,
-    ) -> np.ndarray:  # fmt: skip
-        """Return the result of `kernels.packed_information.packed_sums` for each candidate, shape (m,)."""
+        is_entropy: bool = False, factorials: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Return what `kernels.packed_information.packed_sums` writes for each candidate, shape (m,).
+
+        The second and the third are empty without `factorials`.
+        """
         sums = np.empty(len(candidates), dtype=np.int64)
+        n_asked = 0 if factorials is None else len(candidates)
+        expected, dofs = np.empty(n_asked, dtype=np.int64), np.empty(n_asked, dtype=np.int64)
         asked = np.ascontiguousarray(candidates, dtype=np.int64)
         self._packed_sums(
             self._bits, self._n_set, self._first, self._own_levels, asked, cells, n_strata, n_y, is_entropy, terms,
-            scale, sums,
+            scale, np.empty(0) if factorials is None else factorials, sums, expected, dofs,
         )  # fmt: skip
-        return sums
+        return sums, expected, dofs
 
     def _pack(self) -> None:
         columns, n_in_bulk = self._table.columns, 0

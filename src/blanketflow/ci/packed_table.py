@@ -11,6 +11,7 @@ import numpy as np
 from ..core.results import CIResults
 from ..core.sufficient_statistics import Columns
 from .binning import Coder
+from .chance import Chance
 from .contingency import ContingencyEngine
 from .counted_tables import CountedEngine
 from .engines import Candidate
@@ -75,6 +76,11 @@ class PackedTableEngine(CountedEngine):
             if sets
             else self._on_rows._tests([int(one) for one in candidates], target, given)
         )
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance."""
+        found = super().chance(candidates, target, given)
+        return self._on_rows.chance(candidates, target, given) if self._refused_one() else found
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
         """Return H(X, Z) of each candidate in nats."""

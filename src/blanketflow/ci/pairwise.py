@@ -11,6 +11,7 @@ import numpy as np
 from ..core.errors import DataError
 from ..core.results import CIResults
 from ..core.table import Table
+from .chance import Chance
 from .engines import Candidate, columns_of, constant_results
 
 if TYPE_CHECKING:
@@ -63,6 +64,15 @@ class PairwiseEngine:
             if engine is not None:
                 asked, conditions = np.array([place[candidates[i]] for i in at]), tuple(place[z] for z in given)
                 found[at] = information_of(self.test, engine, asked, place[target], conditions)
+        return found
+
+    def chance(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+        """Return what `information` is by chance, on the complete rows of each candidate."""
+        found = Chance.none(len(candidates))
+        for at, engine, place, _ in self._groups(candidates.tolist(), (target, *given)):
+            if engine is not None:
+                asked, conditions = np.array([place[candidates[i]] for i in at]), tuple(place[z] for z in given)
+                found.mean[at], found.deviation[at] = chance_of(engine, asked, place[target], conditions)
         return found
 
     def entropy(self, candidates: np.ndarray, given: tuple[int, ...]) -> np.ndarray:
@@ -135,6 +145,11 @@ def information_of(
     if hasattr(engine, "information"):
         return engine.information(candidates, target, given)
     return test.mutual_information(engine.evaluate(candidates.tolist(), target, given))
+
+
+def chance_of(engine: Any, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> Chance:
+    """Return what I(X;Y|Z) is by chance, by an engine that knows it; else it is the same for all columns."""
+    return engine.chance(candidates, target, given) if hasattr(engine, "chance") else Chance.none(len(candidates))
 
 
 def _placed(candidate: Candidate, place: dict[int, int]) -> Candidate:

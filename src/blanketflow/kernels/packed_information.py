@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from .contingency import _fixed, _popcount, _totals
+from .expected_information import UNKNOWN, expected_pair, level_of, stratum_share
 from .packed_columns import BLOCK
 
 #: What following one set bit costs, and-ing and counting 64 rows of one of many columns side by side being 1.
@@ -113,35 +114,88 @@ def _sum_binary_columns(counts, varies, n_y, has_margin, pairs, pair_start, marg
 
 
 @njit
+def _chance_of_binary_columns(
+    counts, of_y, sizes, n_present, n_y, known, start, terms, scale, factorials, expected, dofs
+):
+    """Return what independent columns have on average, and degrees of freedom, for a block of columns of two levels."""
+    expected[:] = 0
+    dofs[:] = 0
+    margin = np.empty(BLOCK, dtype=np.int32)
+    for s in range(len(sizes)):
+        if n_present[s] < 2:
+            continue
+        margin[:] = 0
+        for cell in range(s * n_y, (s + 1) * n_y):
+            line = counts[cell]
+            for place in range(BLOCK):
+                margin[place] += line[place]
+        own, size, y = known[start[s] : start[s + 1]], sizes[s], of_y[s * n_y : (s + 1) * n_y]
+        own[0] = own[size] = 0
+        for place in range(BLOCK):
+            a = margin[place]
+            if own[a] == UNKNOWN:
+                own[a] = own[size - a] = expected_pair(a, size, y, n_present[s], terms, scale, factorials)
+        added = n_present[s] - 1
+        for place in range(BLOCK):
+            expected[place] += own[margin[place]]
+            dofs[place] += added * (0 < margin[place] < size)
+
+
+@njit
 def _sum_of_strata(counts, place, r, totals, varies, n_y, has_margin, margins, terms, scale):
     """Return a column's cells minus its margins, in fixed point, over the strata in which the target varies."""
     total = np.int64(0)
     for s in range(len(varies)):
         if not varies[s]:
             continue
-        margins[:r] = 0
+        own = margins[s]
+        own[:r] = 0
         for cell in range(s * n_y, (s + 1) * n_y):
             left = totals[cell]
             for level in range(r - 1):
                 count = counts[cell, place + level]
                 left -= count
-                margins[level] += count
+                own[level] += count
                 total += _fixed(count, terms, scale)
-            margins[r - 1] += left
+            own[r - 1] += left
             total += _fixed(left, terms, scale)
         if has_margin:
             for level in range(r):
-                total -= _fixed(margins[level], terms, scale)
+                total -= _fixed(own[level], terms, scale)
     return total
+
+
+@njit
+def _chance_of_column(margins, r, of_y, sizes, n_present, shares, n_y, known, start, terms, scale, factorials):
+    """Return what an independent column with the same margins has on average, and the degrees of freedom."""
+    expected, dof = np.int64(0), np.int64(0)
+    for s in range(len(sizes)):
+        if n_present[s] < 2:
+            continue
+        own, first, part, levels = margins[s], start[s], shares[s], 0
+        for level in range(r):
+            a = own[level]
+            if known[first + a] == UNKNOWN:
+                y = of_y[s * n_y : (s + 1) * n_y]
+                known[first + a] = level_of(a, sizes[s], y, n_present[s], terms, scale, factorials) if a else 0
+            part += known[first + a]
+            levels += a > 0
+        if levels > 1:
+            expected += part
+            dof += (levels - 1) * (n_present[s] - 1)
+    return expected, dof
 
 
 @njit(
     "void(uint64[:, :, ::1], int32[::1], int64[::1], int32[::1], int64[::1], uint32[::1], int64, int64, boolean,"
-    " int64[::1], float64, int64[::1])",
+    " int64[::1], float64, float64[::1], int64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
-def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, is_entropy, terms, scale, sums):
+def packed_sums(
+    bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, is_entropy, terms, scale, factorials,
+    sums, expected, dofs,
+):  # fmt: skip
     """Fill the sums for mutual information or entropies.
 
     Parameters
@@ -164,12 +218,22 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
         Entropies of candidate and strata instead.
     terms, scale : int64 array, float
         ``c log c`` in fixed point for c = 0, 1, ..., and the number of steps per unit.
+    factorials : float64 array
+        Logarithms of k! for k = 0, 1, ...; larger ones are computed.
     sums : int64 array of shape (m,)
         Written: n I(X;Y|Z), or n log n - n H(X, Z), in fixed point.
+    expected, dofs : int64 arrays of shape (m,) or (0,)
+        Written unless they are empty: what n I(X;Y|Z) is on average where levels are permuted within the strata, and
+        the degrees of freedom.
     """
     words, n_cells = bits.shape[1], n_strata * n_y
     totals = _totals(cells, n_cells)
     sizes, varies = np.zeros(n_strata, dtype=np.int64), np.zeros(n_strata, dtype=np.bool_)
+    n_present, shares, has_chance = (
+        np.zeros(n_strata, dtype=np.int64),
+        np.zeros(n_strata, dtype=np.int64),
+        len(expected),
+    )
     known = np.int64(0)  # the part that all candidates share
     telling, n_telling, n_told = np.empty(n_cells, dtype=np.int64), 0, np.int64(0)
     for s in range(n_strata):
@@ -177,7 +241,9 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
         for cell in range(s * n_y, (s + 1) * n_y):
             sizes[s] += totals[cell]
             present += totals[cell] > 0
-        varies[s] = present > 1 or (is_entropy and present)
+        varies[s], n_present[s] = present > 1 or (is_entropy and present), present
+        if has_chance:
+            shares[s] = stratum_share(totals[s * n_y : (s + 1) * n_y].astype(np.int64), terms, scale)
         if varies[s]:
             n_told += sizes[s]
             if not is_entropy:
@@ -202,7 +268,12 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
     counts = np.zeros((n_cells, BLOCK), dtype=np.int32)
     pairs, pair_start = _pair_terms(totals, terms, scale)
     margins, margin_start = _pair_terms(sizes, terms, scale)
-    binary_sums, level_margins = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK + 1, dtype=np.int64)
+    own_start, of_y = np.zeros(n_strata + 1, dtype=np.int64), totals.astype(np.int64)
+    if has_chance:
+        own_start[1:] = np.cumsum(sizes + 1)
+    own, own_pairs = np.full(own_start[-1], UNKNOWN), np.full(own_start[-1], UNKNOWN)
+    binary_expected, binary_dofs = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    binary_sums, level_margins = np.empty(BLOCK, dtype=np.int64), np.empty((n_strata, BLOCK + 1), dtype=np.int64)
 
     start = 0
     while start < len(candidates):
@@ -226,6 +297,14 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
                 )
                 for k in range(start, stop):
                     sums[k] = known + binary_sums[first[candidates[k]] - number * BLOCK]
+                if has_chance:
+                    _chance_of_binary_columns(
+                        counts, of_y, sizes, n_present, n_y, own_pairs, own_start, terms, scale, factorials,
+                        binary_expected, binary_dofs,
+                    )  # fmt: skip
+                    for k in range(start, stop):
+                        expected[k] = binary_expected[first[candidates[k]] - number * BLOCK]
+                        dofs[k] = binary_dofs[first[candidates[k]] - number * BLOCK]
                 start = stop
                 continue
         for k in range(start, stop):
@@ -243,4 +322,8 @@ def packed_sums(bits, n_set, first, n_levels, candidates, cells, n_strata, n_y, 
             sums[k] = known + _sum_of_strata(
                 counts, place, r, totals, varies, n_y, not is_entropy, level_margins, terms, scale
             )
+            if has_chance:
+                expected[k], dofs[k] = _chance_of_column(
+                    level_margins, r, of_y, sizes, n_present, shares, n_y, own, own_start, terms, scale, factorials
+                )  # fmt: skip
         start = stop

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..ci.base import BoundTest
 
+#: Standard deviations by which an estimate that counts for a feature must exceed its mean by chance: a level of 0.01.
+DEVIATIONS = 2.33
 #: Scores are rounded to this many decimals before they are compared, so that float noise does not decide ties.
 DECIMALS = 12
 
@@ -27,11 +29,14 @@ class Known:
     mutual information (one test) per feature left.
 
     `positions`, (d,), are the features' columns, in table order; `relevance` is I(X;T), and `ranked_relevance` the sum
-    of I(F;T).
+    of I(F;T). If `adjusted`, all are less what they are by chance, and `relevance` must be so already.
     """
 
-    def __init__(self, test: BoundTest, target: str, positions: np.ndarray, relevance: np.ndarray) -> None:
+    def __init__(
+        self, test: BoundTest, target: str, positions: np.ndarray, relevance: np.ndarray, adjusted: bool = False
+    ) -> None:
         self.test, self.target, self.left, self.relevance = test, target, positions, relevance
+        self.adjusted = adjusted
         self.indices = np.arange(len(positions))
         self.ranked: list[int] = []
         self.ranked_relevance = 0.0
@@ -68,6 +73,14 @@ class Known:
         """Sum of I(X;F|G) over all ordered pairs of different ranked features F and G."""
         return self._sum(_conditional_redundancy)
 
+    def gain(self, xs: np.ndarray, y: str | int, given: Sequence[str | int] = ()) -> np.ndarray:
+        """Return I(X;Y|Z) of some columns for which it counts."""
+        return information(self.test, xs, y, given, self.adjusted)
+
+    def loss(self, xs: np.ndarray, y: str | int, given: Sequence[str | int] = ()) -> np.ndarray:
+        """Return I(X;Y|Z) of some columns against which it counts: adjusted by the mean alone, so that noise has 0."""
+        return information(self.test, xs, y, given, self.adjusted, 0.0)
+
     def mean(self, sums: np.ndarray) -> np.ndarray:
         """Return sums over the ranked features as means, 0 if no feature is ranked."""
         return sums / max(self.n_ranked, 1)
@@ -95,19 +108,19 @@ def _without(values: np.ndarray, at: int) -> np.ndarray:
 
 
 def _redundancy(known: Known, k: int) -> np.ndarray:
-    return known.test.mutual_information(known.left, known.ranked[k])
+    return known.loss(known.left, known.ranked[k])
 
 
 def _class_redundancy(known: Known, k: int) -> np.ndarray:
-    return known.test.mutual_information(known.left, known.ranked[k], given=[known.target])
+    return known.gain(known.left, known.ranked[k], [known.target])
 
 
 def _conditional_relevance(known: Known, k: int) -> np.ndarray:
-    return known.test.mutual_information(known.left, known.target, given=[known.ranked[k]])
+    return known.gain(known.left, known.target, [known.ranked[k]])
 
 
 def _symmetrical_relevance(known: Known, k: int) -> np.ndarray:
-    own = known.test.mutual_information(np.array([known.ranked[k]]), known.target)
+    own = known.gain(np.array([known.ranked[k]]), known.target)
     entropy = known.test.entropy(known.left, [known.ranked[k], known.target])
     joint_relevance = own + _conditional_relevance(known, k)
     return np.divide(joint_relevance, entropy, out=np.zeros_like(entropy), where=entropy > 0)
@@ -116,9 +129,23 @@ def _symmetrical_relevance(known: Known, k: int) -> np.ndarray:
 def _conditional_redundancy(known: Known, k: int) -> np.ndarray:
     total, newest = np.zeros(len(known.left)), known.ranked[k]
     for earlier in known.ranked[:k]:
-        total += known.test.mutual_information(known.left, newest, given=[earlier])
-        total += known.test.mutual_information(known.left, earlier, given=[newest])
+        total += known.loss(known.left, newest, [earlier])
+        total += known.loss(known.left, earlier, [newest])
     return total
+
+
+def information(
+    test: BoundTest,
+    xs: np.ndarray,
+    y: str | int,
+    given: Sequence[str | int] = (),
+    adjusted: bool = False,
+    deviations: float = DEVIATIONS,
+) -> np.ndarray:
+    """Return I(X;Y|Z) of many columns; if `adjusted`, less its mean by chance and some standard deviations."""
+    if adjusted:
+        return test.adjusted_information(xs, y, given, deviations)
+    return test.mutual_information(xs, y, given)
 
 
 def rank_greedily(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..ci.base import BoundTest
-from .greedy_ranking import DECIMALS, Pick
+from .greedy_ranking import DECIMALS, Pick, information
 
 #: The number of features in the pool of candidates, and the number of them that are updated together.
 POOL, CHUNK = 4096, 1024
@@ -27,15 +27,17 @@ def rank_by_minimum(
     n_features: int,
     start: np.ndarray,
     first: Sequence[int] = (),
+    adjusted: bool = False,
 ) -> Iterator[Pick]:
     """Rank repeatedly the feature with the highest score, the first in table order on ties.
 
     The first feature has the highest relevance I(X;T). Later scores are the minimum of the feature's start value and
     I(X;T|F) over the ranked features F; with infinite start values the minimum is over only the ranked features. Arrays
     have shape (d,), in table order; `n_features` is at most d. The features at the positions `first` of these arrays
-    are ranked before all others.
+    are ranked before all others. If `adjusted`, I(X;T|F) is less what it is by chance, and `relevance` and `start` must
+    be so already.
     """
-    scores = _Minima(test, target, positions, start)
+    scores = _Minima(test, target, positions, start, adjusted)
     relevance = np.round(relevance, DECIMALS)
     for n_ranked in range(n_features):
         if n_ranked < len(first):
@@ -49,8 +51,8 @@ def rank_by_minimum(
 class _Minima:
     """The known minima, and the number of ranked features over which each is taken."""
 
-    def __init__(self, test: BoundTest, target: str, positions: np.ndarray, start: np.ndarray) -> None:
-        self.test, self.target, self.positions = test, target, positions
+    def __init__(self, test: BoundTest, target: str, positions: np.ndarray, start: np.ndarray, adjusted: bool) -> None:
+        self.test, self.target, self.positions, self.adjusted = test, target, positions, adjusted
         self.least = np.round(start, DECIMALS)
         self.n_seen = np.zeros(len(positions), dtype=np.int64)
         self.ranked: list[int] = []
@@ -103,7 +105,8 @@ class _Minima:
         for k in range(int(self.n_seen[chunk].min()), len(self.ranked)):
             stale = chunk[(self.n_seen[chunk] == k) & (self.least[chunk] >= best_score)]
             if len(stale):
-                found = self.test.mutual_information(self.positions[stale], self.target, given=[self.ranked[k]])
+                asked = self.positions[stale], self.target, [self.ranked[k]]
+                found = information(self.test, *asked, self.adjusted)
                 self.least[stale] = np.minimum(self.least[stale], np.round(found, DECIMALS))
                 self.n_seen[stale] = k + 1
 

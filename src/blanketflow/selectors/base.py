@@ -207,9 +207,12 @@ class Problem:
 
         A group of columns stays if one of them varies. The rows are read; the test must not be bound yet.
         """
-        varies = dict(zip(self.table.names, self.table.varying().tolist(), strict=True))
-        kept = [f in self.included or any(varies[column] for column in self.columns([f])) for f in self.features]
-        if all(kept):
+        varies, of_groups = self.table.varying(), self.feature_groups
+        kept = varies[self.table.positions(self.columns(self.features) if of_groups else self.features)]
+        if of_groups:
+            kept = np.logical_or.reduceat(kept, np.cumsum([0, *self.column_counts[:-1]]))
+        kept |= np.isin(self.features, self.included) if self.included else False
+        if kept.all():
             return self
         narrower, at = copy(self), np.flatnonzero(kept)
         narrower.features = [self.features[i] for i in at.tolist()]

@@ -13,8 +13,10 @@ from ...core.errors import UnsupportedError
 from ...core.parameters import choice, integer
 from ...core.results import CIResult, CIResults
 from ...core.ties import comparable
+from ...search.greedy_ranking import DEVIATIONS, information
 from ...search.steps import Step, step
 from ..base import Method, Problem
+from ..filters.information import ADJUSTED, information_option
 
 #: Mutual informations are compared to this many decimals.
 DECIMALS = 12
@@ -29,8 +31,13 @@ class KollerSahami(Method):
     The k features nearest to F_i among those left, M_i, stand for its Markov blanket. What is lost without F_i is the
     expected cross-entropy delta(F_i | M_i) = E D(P(T | M_i, F_i) || P(T | M_i)), which is I(T; F_i | M_i). The feature
     with the smallest loss is removed, on ties the last by name, until `n_features` are left. Features that had
-    it in their M_i get a new M_i. Mutual information comes from the CI test: plug-in on level codes with ``g2``,
+    it in their M_i get a new M_i. Mutual information comes from the CI test: counted on level codes with ``g2``,
     Gaussian with ``fisher-z``.
+
+    Notes
+    -----
+    What is lost is less what it is by chance. Where M_i leaves few rows in a stratum that is nearly all, so that
+    columns of many levels need many rows, or a smaller `k`.
 
     Examples
     --------
@@ -38,7 +45,7 @@ class KollerSahami(Method):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> bf.KollerSahami(n_features=1).fit(X, y).selected_features_
-    ['petal width (cm)']
+    ['petal length (cm)']
     """
 
     card: ClassVar[Card] = Card(
@@ -70,6 +77,7 @@ class KollerSahami(Method):
         "given which F says least about the target (gamma).",
         ("correlation", "gamma"),
     )
+    information: str = information_option()
 
     def grow(self, problem: Problem) -> Iterable[Step]:
         """Admit all features."""
@@ -94,7 +102,7 @@ class KollerSahami(Method):
             for i in stale:
                 nearest[i] = _nearest(nearness[i], left, nearest.shape[1])
                 found[i] = problem.test.test(names[i], problem.target, given=given(i))
-                lost[i] = _information(problem, [found[i]])[0]
+                lost[i] = self._lost(problem, i, found[i], given(i))
             if left.sum() <= self.n_features:
                 break
             # The last of the least: of two copies the first stays.
@@ -104,6 +112,15 @@ class KollerSahami(Method):
             stale = np.flatnonzero(left & (nearest == least).any(axis=1)).tolist()
         for i in map(int, np.flatnonzero(left)):
             yield decision(i, kept=True)
+
+    def _lost(self, problem: Problem, i: int, result: CIResult, given: list[str]) -> float:
+        """Return what is lost without a feature, rounded so that float noise does not decide ties."""
+        test = problem.test
+        lost = test.test_config.mutual_information(CIResults.from_rows([result]))
+        if self.information == ADJUSTED:
+            at = np.array([test.table.position(problem.features[i])])
+            lost = test.chance(at, problem.target, given).taken_from(lost, DEVIATIONS)
+        return float(np.round(lost, DECIMALS)[0])
 
     def _nearness(self, problem: Problem) -> np.ndarray:
         """Return how near each feature is to each, shape (d, d), by pairs; larger is nearer."""
@@ -115,16 +132,16 @@ class KollerSahami(Method):
                 f"{self.card.id} keeps how near each feature is to each other, of at most {MOST_IN_PAIRS:,} features; "
                 f"there are {len(names):,}. Choose some of them first, such as by mim, or take another method."
             )
-        nearness = np.zeros((len(names), len(names)))
+        nearness, is_adjusted = np.zeros((len(names), len(names))), self.information == ADJUSTED
+        at = problem.test.table.positions(names)
         for j, name in enumerate(names):
             if self.by == "gamma":
-                others = [i for i in range(len(names)) if i != j]
-                results = problem.test.test_many([names[i] for i in others], problem.target, given=[name])
-                nearness[others, j] = comparable(-_information(problem, results))
+                others = np.delete(np.arange(len(names)), j)
+                shared = information(problem.test, at[others], problem.target, [name], is_adjusted, 0.0)
+                nearness[others, j] = comparable(-np.round(shared, DECIMALS))
             elif j + 1 < len(names):
-                results = problem.test.test_many(names[j + 1 :], name)
-                nearness[j, j + 1 :] = comparable(_information(problem, results))
-                nearness[j + 1 :, j] = nearness[j, j + 1 :]
+                shared = information(problem.test, at[j + 1 :], name, (), is_adjusted, 0.0)
+                nearness[j, j + 1 :] = nearness[j + 1 :, j] = comparable(np.round(shared, DECIMALS))
         np.fill_diagonal(nearness, -np.inf)
         return nearness
 
@@ -138,9 +155,3 @@ def _nearest(nearness: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
             break
         found[at], values[best] = best, -np.inf
     return found
-
-
-def _information(problem: Problem, results: Iterable[CIResult] | CIResults) -> np.ndarray:
-    """Return the mutual information behind some results, rounded so that float noise does not decide ties."""
-    rows = results if isinstance(results, CIResults) else CIResults.from_rows(results)
-    return np.round(problem.test.test_config.mutual_information(rows), DECIMALS)

@@ -17,7 +17,7 @@ class CIFE(InformationFilter):
     """Rank features by I(X;T) minus the sum of I(X;F) plus the sum of I(X;F|T) over the features F ranked before.
 
     Eq. 36 of the unified-view paper: redundancy within the classes counts in favour. Ties go by name. Mutual
-    information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
+    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
     Examples

@@ -19,7 +19,7 @@ class CMIM(InformationRanking):
 
     The minimum can only fall from step to step, so features whose minimum is already below the best of a step are not
     computed again (Fleuret's lazy evaluation). The ranking equals the full computation's. Ties go by name.
-    Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at
+    Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at
     hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples
@@ -44,6 +44,7 @@ class CMIM(InformationRanking):
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Give the features in the order of their ranking."""
-        positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem)
+        positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         first = included_first(problem)
-        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, relevance, first)
+        asked = problem.test, problem.target, positions, relevance, n_features
+        return rank_by_minimum(*asked, relevance, first, self.is_adjusted)

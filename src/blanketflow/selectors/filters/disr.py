@@ -17,7 +17,7 @@ class DISR(InformationFilter):
     """Rank features by the sum of I(X,F;T) / H(X,F,T) over the features F ranked before, the first by I(X;T).
 
     Dividing by the joint entropy keeps features from winning only because they have many levels. Ties go by column
-    order. The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: plug-in on level
+    order. The CI test must measure entropy, as ``g2`` does. Mutual information comes from the CI test: counted on level
     codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples

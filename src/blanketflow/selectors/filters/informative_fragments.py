@@ -21,7 +21,7 @@ class InformativeFragments(InformationRanking):
 
     Eq. 39 of the unified-view paper: I(X;T) minus the largest I(X;F) - I(X;F|T). Unlike in CMIM, a feature that is
     informative only together with others does not rank low because of its own I(X;T). Evaluated lazily, as CMIM is.
-    Ties go by name. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
+    Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are
     binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples
@@ -47,7 +47,7 @@ class InformativeFragments(InformationRanking):
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Give the features in the order of their ranking."""
-        positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem)
+        positions, relevance = problem.test.table.positions(problem.features), relevance_of(problem, self.is_adjusted)
         start = np.full(len(positions), np.inf)
-        first = included_first(problem)
-        return rank_by_minimum(problem.test, problem.target, positions, relevance, n_features, start, first)
+        asked = problem.test, problem.target, positions, relevance, n_features
+        return rank_by_minimum(*asked, start, included_first(problem), self.is_adjusted)

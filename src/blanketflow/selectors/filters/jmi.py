@@ -17,7 +17,7 @@ class JMI(InformationFilter):
     """Rank features by the mean of I(X;T|F) over the features F ranked before, the first by I(X;T).
 
     Eq. 38 of the unified-view paper: I(X;T) - mean of I(X;F) + mean of I(X;F|T) is the mean of I(X;T|F), by the chain
-    rule. Ties go by name. Mutual information comes from the CI test: plug-in on level codes with ``g2``
+    rule. Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2``
     (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples

@@ -18,7 +18,7 @@ class MIFS(InformationFilter):
     """Rank features by I(X;T) minus beta times the sum of I(X;F) over the features F ranked before.
 
     Eq. 32 of the unified-view paper. With ``beta = 0`` it is MIM. Ties go by name. Mutual information comes
-    from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too),
+    from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too),
     Gaussian with ``fisher-z``.
 
     Examples

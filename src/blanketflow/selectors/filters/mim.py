@@ -19,7 +19,7 @@ class MIM(InformationRanking):
     """Rank features by I(X;T), each by itself.
 
     Eq. 29 of the unified-view paper: redundancy between features is ignored. Ties go by name. Mutual
-    information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
+    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
     Examples
@@ -45,7 +45,7 @@ class MIM(InformationRanking):
 
     def picks(self, problem: Problem, n_features: int) -> Iterator[Pick]:
         """Give the features in the order of I(X;T), which no ranked feature changes: they are sorted once."""
-        relevance, first = np.round(relevance_of(problem), DECIMALS), included_first(problem)
+        relevance, first = np.round(relevance_of(problem, self.is_adjusted), DECIMALS), included_first(problem)
         in_order = np.argsort(-relevance, kind="stable")
         for index in [*first, *in_order[~np.isin(in_order, first)].tolist()][:n_features]:
             yield Pick(index, float(relevance[index]))

@@ -12,7 +12,7 @@ from ...core.cards import Card
 from ...core.parameters import choice, number
 from ...search.greedy_ranking import DECIMALS, Known, Pick, rank_greedily
 from ..base import Problem
-from .information import InformationFilter, known_of
+from .information import InformationFilter
 
 
 @dataclass
@@ -22,7 +22,7 @@ class MIMR(InformationFilter):
     F are the features ranked before. I(X;F) - I(X;F|T) is the interaction of X, F and the target; it is negative for
     two causes of the target. With ``balance = 0.5`` (the paper's lambda) and ``start: single`` the ranking is JMI's.
     ``start: pair`` begins with the pair of the best (1 - balance) (I(X;T) + I(F;T)) + balance (I(X;F|T) - I(X;F)), the
-    more relevant one first. Ties go by name. Mutual information comes from the CI test: plug-in on level codes
+    more relevant one first. Ties go by name. Mutual information comes from the CI test: counted on level codes
     with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Examples
@@ -54,7 +54,7 @@ class MIMR(InformationFilter):
 
     def picks(self, problem: Problem, n_features: int) -> Iterable[Pick]:
         """Rank the features one after the other, after the best pair if asked for."""
-        known = known_of(problem)
+        known = self.known_of(problem)
         first = self._best_pair(known) if self.start == "pair" and len(known.left) > 1 else ()
         return rank_greedily(known, n_features, self.criterion, first)
 
@@ -63,8 +63,8 @@ class MIMR(InformationFilter):
         best, pair = -np.inf, (0, 1)
         for i in range(len(known.left) - 1):
             others = known.left[i + 1 :]
-            interaction = known.test.mutual_information(others, known.left[i], given=[known.target])
-            interaction -= known.test.mutual_information(others, known.left[i])
+            interaction = known.gain(others, known.left[i], [known.target])
+            interaction -= known.loss(others, known.left[i])
             relevance = known.relevance[i] + known.relevance[i + 1 :]
             scores = np.round((1 - self.balance) * relevance + self.balance * interaction, DECIMALS)
             if scores.max() > best:

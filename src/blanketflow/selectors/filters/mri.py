@@ -17,7 +17,7 @@ class MRI(InformationFilter):
     """Rank features by I(X;T) plus the sum of I(X;T|F) + I(F;T|X) over the features F ranked before.
 
     I(X;T|F) is what X says beyond F, I(F;T|X) what F still says beyond X; the latter is I(F;T) + I(X;T|F) - I(X;T).
-    Ties go by name. Mutual information comes from the CI test: plug-in on level codes with ``g2`` (numbers are
+    Ties go by name. Mutual information comes from the CI test: counted on level codes with ``g2`` (numbers are
     binned on the rows at hand, a numeric target too), Gaussian with ``fisher-z``.
 
     Notes

@@ -20,7 +20,7 @@ class RelaxMRMR(InformationFilter):
     The score is I(X;T) - mean I(X;F) + mean I(X;F|T) - mean I(X;F|G), over the features F ranked before and the ordered
     pairs of different ones F, G. The unified-view paper prints it with other weights (eq. 44): the sum of I(X;F|T), and
     the sum of I(X;F|G) divided by the number of F; ``variant: eq44`` ranks by that. Ties go by name. Mutual
-    information comes from the CI test: plug-in on level codes with ``g2`` (numbers are binned on the rows at hand, a
+    information comes from the CI test: counted on level codes with ``g2`` (numbers are binned on the rows at hand, a
     numeric target too), Gaussian with ``fisher-z``.
 
     Examples
