@@ -136,4 +136,4 @@ def test_a_job_a_fold_and_a_job_a_split_give_the_same_content(select, selector):
 
 def test_the_spec_holds_the_list(select):
     spec = json.loads(provenance(select / "list/fold-1of2/shrink.parquet")["spec"])
-    assert spec["options"] == {"model": "knn", "n_features": [4, 2]}
+    assert spec["options"] == {"model": "knn", "n_features": [4, 2], "information": "adjusted"}
