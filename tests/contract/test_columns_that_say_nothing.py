@@ -100,6 +100,18 @@ def test_a_column_that_varies_in_few_rows_may_be_constant_where_models_learn(nam
     assert {"g0", "g1"} & set(chosen) and chosen[0] != "zero"
 
 
+@pytest.mark.parametrize("name", [name for name in UNTESTED if METHODS[name].default_test == "g2"])
+def test_columns_that_supervised_binning_does_not_cut_are_of_one_value_to_the_test(name):
+    X, y = table("classes")
+    noise = pd.DataFrame(np.random.default_rng(0).normal(size=(len(X), 2)), columns=["u", "v"])
+    by_class = bf.get_ci_test("g2", binning="mdlp")
+    alone, among = (
+        selector(name, ci_test=by_class).fit(some, y) for some in (X[INFORMED], pd.concat([noise, X[INFORMED]], axis=1))
+    )
+    assert among.selected_features_ == alone.selected_features_
+    assert sorted(alone.selected_features_) == INFORMED
+
+
 def test_which_columns_vary():
     columns = {
         "late": np.arange(200) == 199,

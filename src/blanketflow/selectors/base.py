@@ -205,12 +205,16 @@ class Problem:
     def of_varying(self) -> Problem:
         """Return the same question without the features of one value, which say nothing, unless they are included.
 
-        A group of columns stays if one of them varies. The rows are read; the test must not be bound yet.
+        A group of columns stays if one of them varies. A column of several values has one to the test if supervised
+        binning finds no cut: then its table has no degree of freedom, and those of others have. The rows are read; the
+        test must not be bound yet.
         """
         varies, of_groups = self.table.varying(), self.feature_groups
         kept = varies[self.table.positions(self.columns(self.features) if of_groups else self.features)]
         if of_groups:
             kept = np.logical_or.reduceat(kept, np.cumsum([0, *self.column_counts[:-1]]))
+        if self.marginal is not None and self.marginal.dof.any():
+            kept &= (self.marginal.dof > 0) | ~self.marginal.reliable
         kept |= np.isin(self.features, self.included) if self.included else False
         if kept.all():
             return self
