@@ -201,8 +201,8 @@ def test_one_of_each_copies_is_among_parents_and_children(name, seeds):
 def test_d_separation_knows_no_columns_that_say_the_same(seeds, monkeypatch):
     asked = []
 
-    def recorded(test, feature, target, *others):
-        asked.append((equivalents(test, feature, target, *others), feature, target))
+    def recorded(test, feature, target, *others, **named):
+        asked.append((equivalents(test, feature, target, *others, **named), feature, target))
         return asked[-1][0]
 
     for module in (neighbours_and_spouses, iamb_npc):

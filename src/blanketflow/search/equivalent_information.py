@@ -18,6 +18,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ..ci.base import BoundTest
 from .strength import is_dependent, separates
 
+#: Members that are given beside a set, to see more, and the share of alpha at which they depend on the feature: a weak
+#: dependence may be chance, and would hide a strong one.
+MOST_BESIDE, CLEAR = 3, 0.05
+
 
 def leans_on(
     given: Iterable[str],
@@ -69,16 +73,19 @@ def equivalents(
     alpha: float,
     staying: Collection[str] = (),
     known: Collection[str] = (),
+    members: Iterable[str] = (),
 ) -> frozenset[str]:
     """Return the columns with the same information as a feature, if a set that separates it from a target leans on it.
 
     A column is one of them if it separates the feature from the target as the feature separated it. So are the columns
     of the set that lean on the feature, if only together they do: the target depends on the feature given the rest of
     the set, but not on them given that and the feature. Both violate the intersection property of conditional
-    independence, which holds for d-separation, where there are none.
+    independence. So are they, too, if they say nearly the same, and rows were too few to tell: given the set and
+    members that are independent of the feature given the set, the target depends on it. This violates composition and
+    weak union. All three properties hold for d-separation, where there are no such columns.
 
     Costs nothing if the set does not lean on the feature; else one test for each column that does, and if none of these
-    separates it, one for each of the set.
+    separates it, one for each of the set and of the members, and two more.
 
     Parameters
     ----------
@@ -94,6 +101,8 @@ def equivalents(
         Significance level.
     known : collection of str
         Columns that are known to have it, which are not looked at.
+    members : iterable of str
+        The members of the target's search.
 
     Returns
     -------
@@ -126,5 +135,9 @@ def equivalents(
         return frozenset(found)
     rest = [other for other in given if other not in leaning]
     is_needed = is_dependent(test, test.test(feature, target, given=rest), alpha)
-    is_joint = is_needed and all(is_separated(other, *rest, feature) for other in leaning)
-    return frozenset(leaning if is_joint else ())
+    if is_needed and all(is_separated(other, *rest, feature) for other in leaning):
+        return frozenset(leaning)
+    apart = (z for z in members if z != feature and z not in given)
+    apart = [z for z in apart if separates(test, test.test(z, feature, given=given), CLEAR * alpha)][:MOST_BESIDE]
+    is_missed = bool(apart) and is_dependent(test, test.test(feature, target, given=(*given, *apart)), alpha)
+    return frozenset(leaning if is_missed else ())

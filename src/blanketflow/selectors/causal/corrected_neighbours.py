@@ -64,10 +64,7 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
         """Remove candidates whose own search does not find the target, then what the correction does not reject."""
         if self.correction == NONE:
-            decisions = list(super().shrink(problem, candidates))
-            decisions += self.spouses(problem)
-            yield from decisions
-            yield from self._restored(problem, decisions)
+            yield from super().shrink(problem, candidates)
             return
         near = self.neighbourhoods(problem)
         yield from near.lost_by_symmetry(problem.target)
@@ -81,28 +78,6 @@ class CorrectedParentsAndChildren(ParentsAndChildren):
                 problem.say("unreliable", why)
         for i, member in enumerate(members):
             yield replace(member, kept=bool(is_rejected[i]))
-
-    def spouses(self, problem: Problem) -> list[Step]:
-        """Return what is added to parents and children: nothing."""
-        return []
-
-    def _restored(self, problem: Problem, decisions: Sequence[Step]) -> Iterator[Step]:
-        """Take back what the check of symmetry removed thanks to itself, and on which the target depends all the same.
-
-        A member's own search can separate the target by columns that the target's search removed thanks to members
-        that are lost, too. What these columns say is then in no member of the answer any more.
-        """
-        near, target = self.neighbourhoods(problem), problem.target
-        held = [decision.feature for decision in decisions if decision.kept]
-        lost = {d.feature: d.given or () for d in decisions if not d.kept and d.feature not in held}
-        found = near.found(target)
-        for member in (one for one in found.members if one.feature in lost):
-            given = lost[member.feature]
-            if any(leans_on(given, other, found.separating_sets, found.staying) for other in lost):
-                result = problem.test.test(member.feature, target, given=held)
-                if is_dependent(problem.test, result, self.alpha):
-                    yield step(member.feature, result, held, role=PARENT_OR_CHILD)
-                    held = [*held, member.feature]
 
     def members(self, near: Neighbourhoods, target: str) -> list[Step]:
         """Return what is corrected: parents and children, each with its largest p-value."""
@@ -118,9 +93,31 @@ class NeighboursAndSpouses(CorrectedParentsAndChildren):
     is false if any of the three is. With p-values of one feature each, all features are one family.
     """
 
-    def spouses(self, problem: Problem) -> list[Step]:
-        """Return the target's spouses."""
-        return self.neighbourhoods(problem).spouses(problem.target)
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+        """Correct for symmetry, then add spouses, then remove what a correction does not reject."""
+        decisions = list(super().shrink(problem, candidates))
+        if self.correction == NONE:
+            decisions += self.neighbourhoods(problem).spouses(problem.target)
+        yield from decisions
+        if self.correction == NONE:
+            yield from self._restored(problem, decisions)
+
+    def _restored(self, problem: Problem, decisions: Sequence[Step]) -> Iterator[Step]:
+        """Take back what the check of symmetry removed thanks to itself, and on which the target depends all the same.
+
+        A member's own search can separate the target by columns that the target's search removed thanks to members
+        that are lost, too. What these columns say is then in no member of the answer any more. With exact tests the
+        target depends on nothing given its blanket.
+        """
+        found = self.neighbourhoods(problem).found(problem.target)
+        held = [decision.feature for decision in decisions if decision.kept]
+        lost = {d.feature: d.given or () for d in decisions if not d.kept and d.feature in found.weakest}
+        for member in [feature for feature in found.weakest if feature in lost and feature not in held]:
+            if any(leans_on(lost[member], other, found.separating_sets, found.staying) for other in lost):
+                result = problem.test.test(member, problem.target, given=held)
+                if is_dependent(problem.test, result, self.alpha):
+                    yield step(member, result, held, role=PARENT_OR_CHILD)
+                    held = [*held, member]
 
     def proves_one_search(self) -> bool:
         """Whether what is proved holds for one search only: nothing is."""

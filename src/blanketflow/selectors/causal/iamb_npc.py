@@ -146,4 +146,6 @@ def _is_circular(test: BoundTest, skeleton: Skeleton, x: str, y: str, given: tup
     From X they left in the same level. From Y they may have left rightly: it is tested whether they say the same as X.
     """
     removed = skeleton.separating_sets
-    return leans_on(given, y, removed[x]) or bool(equivalents(test, x, y, given, removed[y], alpha))
+    return leans_on(given, y, removed[x]) or bool(
+        equivalents(test, x, y, given, removed[y], alpha, members=skeleton.adjacent[y])
+    )

@@ -187,16 +187,9 @@ class Neighbourhoods:
         """
         near, left_out, found = self, frozenset[str](), self.found(column)
         while (given := near.found(member).separating_sets.get(column)) is not None:
+            removed, staying, members = found.separating_sets, found.staying, list(found.weakest)
             search = partial(
-                equivalents,
-                self.test,
-                member,
-                column,
-                given,
-                found.separating_sets,
-                self.alpha,
-                found.staying,
-                left_out,
+                equivalents, self.test, member, column, given, removed, self.alpha, staying, left_out, members
             )
             same = self._once(self._separated, (member, column, left_out), search)
             if not same:

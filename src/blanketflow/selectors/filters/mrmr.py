@@ -16,7 +16,7 @@ from .information import InformationFilter
 class MRMR(InformationFilter):
     """Rank features by I(X;T) minus the mean of I(X;F) over the features F ranked before.
 
-    Eq. 33 of the unified-view paper, greedily; ties go by column order. Mutual information comes from the CI test:
+    Eq. 33 of the unified-view paper, greedily; ties go by name. Mutual information comes from the CI test:
     counted on level codes with ``g2`` (numbers are binned on the rows at hand, a numeric target too), Gaussian with
     ``fisher-z``.
 
