@@ -95,6 +95,7 @@ def run(selectors=("ppfs", "hiton-mb", "all"), n_features=30, datasets=("breast-
                         | {"frequency": sum(feature in s for s in sets.values()) / len(ids)}
                         | {"importance": None if selector == "all" else float(rng.uniform(0.1, 9))}
                         | {"role": "member" if selector == "all" else str(rng.choice(["parent_or_child", "spouse"]))}
+                        | {"stand_ins": [{"feature": HOSTILE, "share": 0.97, "low": 0.9, "high": 1.0}] * (at == 1)}
                     )
                 if split == "full":
                     continue

@@ -87,7 +87,7 @@ def test_several_blankets_options_of_the_test_and_limits(table, capsys):
             "alpha is 2, but must be a number above 0 and below 1",
         ),
         (["sklearn:wine", "--set", "folds=1"], "folds is 1, but a partition needs at least 2 parts"),
-        (["sklearn:wine", "--ci-test", "g22"], "g22"),
+        (["sklearn:wine", "--method", "gs", "--ci-test", "g22"], "g22"),
         (["sklearn:wine", "--method", "mim", "--ci-test", "ppi"], "mim needs a test that measures mutual-information"),
         (["sklearn:wine", "--method", "mim", "--data-set", "shards=4"], "shards are jobs of a workflow"),
         (["sklearn:wine", "--method", "mim", "--set", "confirm=0.5"], "confirm is a key of a run"),

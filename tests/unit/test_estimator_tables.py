@@ -65,8 +65,8 @@ def test_what_no_fit_can_take_is_refused():
 @pytest.mark.parametrize("name", ["mim", "mrmr", "cmim"])
 @pytest.mark.parametrize("dtype", [np.int8, float])
 def test_a_wide_sparse_matrix_is_never_made_dense(name, dtype):
-    rng, n, d = np.random.default_rng(0), 1000, 30_000
-    X = sparse.random(n, d, 0.005, "csc", random_state=rng, data_rvs=lambda k: rng.integers(1, 12, k)).astype(dtype)
+    rng, n, d = np.random.default_rng(0), 2000, 30_000
+    X = sparse.random(n, d, 0.0025, "csc", random_state=rng, data_rvs=lambda k: rng.integers(1, 12, k)).astype(dtype)
     y = np.asarray(X[:, :300].sum(axis=1)).ravel() > 8
     bf.get_selector(name, n_features=3).fit(X[:, :300], y)  # imports and compiled kernels
     tracemalloc.start()

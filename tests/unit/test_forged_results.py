@@ -19,7 +19,7 @@ GOOD = {
     "selectors": {"mrmr": {"method": "mrmr"}},
     "seed": 1,
 }
-BLANKETS = ("dataset", "selector", "feature", "role", "frequency", "importance", "p_value", "given")
+BLANKETS = ("dataset", "selector", "feature", "role", "frequency", "importance", "p_value", "given", "stand_ins")
 
 
 @pytest.fixture

@@ -27,11 +27,11 @@ def sets(chosen, selector="s", dataset="d", extra=()):
     blankets = pd.DataFrame(
         [
             {"dataset": dataset, "selector": selector, "split": split, "feature": f, "chosen": f not in extra}
-            | {"frequency": 0.5, "importance": 1.0, "role": "member"}
+            | {"frequency": 0.5, "importance": 1.0, "role": "member", "stand_ins": []}
             for split, features in chosen.items()
             for f in [*features, *extra]
         ],
-        columns=["dataset", "selector", "split", "feature", "chosen", "frequency", "importance", "role"],
+        columns=["dataset", "selector", "split", "feature", "chosen", "frequency", "importance", "role", "stand_ins"],
     )
     folds = pd.DataFrame(
         [

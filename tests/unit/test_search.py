@@ -392,8 +392,11 @@ def test_the_skeleton_of_random_graphs_is_found():
     assert colliders > 20
 
 
-def say_the_same(answer, x, y, given, separated):
-    """Whether columns that y lost thanks to x separate x from y, as x separated them, or as only they do together."""
+def say_the_same(answer, x, y, given, separated, members):
+    """Whether columns that y lost thanks to x separate x from y, as x separated them, or as only they do together.
+
+    Or whether x is independent of members given the set, but not of y given these, too.
+    """
     leaning = [z for z in given if leans(z, x, separated)]
     for z in separated:
         if leaning and leans(z, x, separated):
@@ -402,7 +405,10 @@ def say_the_same(answer, x, y, given, separated):
                 return True
     rest = [z for z in given if z not in leaning]
     is_needed = answer(x, y, frozenset(rest)) <= 0.05
-    return bool(leaning) and is_needed and all(answer(z, y, frozenset([*rest, x])) > 0.05 for z in leaning)
+    if not leaning or (is_needed and all(answer(z, y, frozenset([*rest, x])) > 0.05 for z in leaning)):
+        return bool(leaning)
+    apart = [z for z in members if z != x and z not in given and answer(z, x, frozenset(given)) > 0.05 * 0.05][:3]
+    return bool(apart) and answer(x, y, frozenset([*given, *apart])) <= 0.05
 
 
 def pc_skeleton(answer, names, max_k):
@@ -416,7 +422,7 @@ def pc_skeleton(answer, names, max_k):
                 for y in [y for y in adjacent[x] if y not in given]:
                     if answer(y, x, frozenset(given)) <= 0.05 or any(leans(z, y, separated[x]) for z in given):
                         continue
-                    if not say_the_same(answer, x, y, given, separated[y]):
+                    if not say_the_same(answer, x, y, given, separated[y], adjacent[y]):
                         adjacent[x].remove(y)
                         adjacent[y].remove(x)
                         separated[x][y] = separated[y][x] = given

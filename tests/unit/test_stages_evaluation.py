@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     columns = make_splits(raw.target, asked, [0], 1, "t", None, 0)
     write_columns(folder / "splits.parquet", columns, ARTEFACTS["splits"].types(), Provenance())
     blanket = {"feature": ["a", "c"], "chosen": [True, True], "frequency": [1.0, 1.0], "importance": [2.0, 1.0]}
-    blanket["role"] = ["member", "member"]
+    blanket |= {"role": ["member", "member"], "stand_ins": [[], []]}
     write_columns(folder / "blanket.parquet", blanket, ARTEFACTS["blanket"].types(), Provenance())
     return folder
 

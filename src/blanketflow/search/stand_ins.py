@@ -36,7 +36,7 @@ def measures_information(test: BoundTest) -> bool:
 
 
 def stand_ins_of(
-    test: BoundTest, target: str, features: Sequence[str], members: Iterable[Step]
+    test: BoundTest, target: str, features: Sequence[str], members: Iterable[Step], marginal: CIResults | None = None
 ) -> dict[str, list[StandIn]] | None:
     """Return for each member of an answer the other features that keep most of its information, the most first.
 
@@ -54,6 +54,8 @@ def stand_ins_of(
         All features.
     members : iterable of Step
         The admissions of the members, the most important first.
+    marginal : CIResults, optional
+        The results of this test for all features and the target given nothing, if they are known.
 
     Returns
     -------
@@ -71,11 +73,13 @@ def stand_ins_of(
     """
     found: dict[str, list[StandIn]] = {}
     ordered, most = list(members), test.n_tests + MOST_TESTS
-    alone = _information(test, test.test_many(test.table.positions(features), target))
+    known = test.test_many(test.table.positions(features), target) if marginal is None else marginal
+    alone, place = _information(test, known), {feature: at for at, feature in enumerate(features)}
     for member in ordered:
         if test.n_tests > most:
             break
-        rows = _of_member(test, target, features, alone, member, [other.feature for other in ordered])
+        own = known[place[member.feature]]
+        rows = _of_member(test, target, features, alone, own, member, [other.feature for other in ordered])
         if rows is None:
             return None
         if rows:
@@ -84,14 +88,22 @@ def stand_ins_of(
 
 
 def _of_member(
-    test: BoundTest, target: str, features: Sequence[str], alone: np.ndarray, member: Step, members: Sequence[str]
+    test: BoundTest,
+    target: str,
+    features: Sequence[str],
+    alone: np.ndarray,
+    own: CIResult,
+    member: Step,
+    members: Sequence[str],
 ) -> list[StandIn] | None:
-    name, own = member.feature, test.test(member.feature, target)
+    name = member.feature
     given: tuple[str, ...] = ()
     if not own.reliable:
         return None
     if own.p_value * len(features) > SAYS_SOMETHING:
         given = member.given or ()
+        if {name, target} & set(given):  # the test that admitted it is of another pair
+            return []
         if not 0 < len(given) <= MOST_GIVEN or not (own := test.test(name, target, given=given)).reliable:
             return []
         if own.p_value > SAYS_SOMETHING:

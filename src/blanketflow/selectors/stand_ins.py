@@ -12,6 +12,7 @@ from ..ci.tally import Tally
 from ..core.design import is_complex
 from ..core.stand_ins import StandIn
 from ..core.summed_table import SummedTable
+from ..core.wide_columns import SparseColumns
 from ..search.stand_ins import measures_information, says_as_much, stand_ins_of
 from ..search.steps import Step
 
@@ -37,7 +38,8 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
     members = sorted(kept, key=lambda d: -d.importance)
     with _uncounted(problem) as own:
         for test in _measuring(problem, own):
-            found = stand_ins_of(test, problem.target, features, members)
+            known = problem.marginal if test is own and len(features) == len(problem.features) else None
+            found = stand_ins_of(test, problem.target, features, members, known)
             if found is not None:
                 of = {name: tuple(rows) for name, rows in found.items()}
                 told = [replace(d, stand_ins=of.get(d.feature, ())) if d.kept else d for d in decisions]
@@ -81,6 +83,8 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
     if problem.feature_groups or (own is not None and own.card.id == "oracle"):  # d-separation knows no information
         return
     table = problem.table
+    if isinstance(table.columns, SparseColumns):  # another test may have to read all cells
+        return
     features = table.select([name for name in table.names if name != problem.target])
     choice = choose_test(described(features, table[problem.target]), table.n_rows, has_design=is_complex(table.design))
     if own is None or choice.test != own.card.id:
@@ -90,10 +94,15 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
 @contextmanager
 def _uncounted(problem: Problem) -> Iterator[BoundTest | None]:
     """Give the problem's bound test, and forget what it has spent; None if the method has no test."""
-    bound = problem.test if problem.marginal is not None else None
-    if bound is None:
+    if problem.marginal is None:
         yield None
         return
+    if "test" not in vars(problem):  # the method read the marginal results alone: no need to cache them
+        fresh = problem.bind(problem.table)
+        fresh.require(problem.min_effect)
+        yield fresh
+        return
+    bound = problem.test
     n_tests, allowance, tally = bound.n_tests, bound.allowance, bound.tally
     bound.allowance, bound.tally = None, Tally()
     try:
