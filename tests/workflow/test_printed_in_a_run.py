@@ -71,7 +71,8 @@ def test_the_optimistic_scores_are_of_the_final_blanket(run):
     assert scores["split"] == ["cv-1", "cv-2", "cv-3", "cv-4"]
     table = columns(run / "results/tables/optimism.parquet")
     differences = dict(zip(zip(table["dataset"], table["selector"], strict=True), table["difference"], strict=True))
-    assert differences["wine", "all"] == differences["digits", "all"] == 0  # all features are all features
+    assert differences["wine", "all"] == 0  # all features are all features
+    assert abs(differences["digits", "all"]) < 0.01  # but for pixels that are of one value in the training rows
     honest = columns(run / "results/evaluate/wine/gs.parquet")["value"]
     assert differences["wine", "gs"] == pytest.approx((sum(scores["value"]) - sum(honest)) / 4)
 
