@@ -1,4 +1,4 @@
-"""Whether searches keep one of the columns that say the same: `python benchmarks/copies.py`, a quarter of an hour on one core.
+"""Whether searches keep one of the columns that say the same: `python benchmarks/copies.py`, 15 minutes on one core.
 
 Tables of two or ten columns that say the same, or of three of which any two give the third: of 100 samples, on how many
 is all of it lost, with every causal method beside IAMB on the same samples. Writes benchmarks/results/copies.parquet,
