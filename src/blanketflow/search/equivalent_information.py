@@ -8,7 +8,7 @@ References
 ----------
 Statnikov, Lytkin, Lemeire, Aliferis (2013) Algorithms for discovery of multiple Markov boundaries, JMLR 14, 499-566.
 Lemeire, Meganck, Cartella, Liu (2012) Conservative independence-based causal structure learning in absence of adjacency
-faithfulness, International Journal of Approximate Reasoning 53(9), 1305-1325, doi:10.1016/j.ijar.2012.06.004.
+faithfulness, International Journal of Approximate Reasoning 53(9), 1305-1325.
 """
 
 from __future__ import annotations

@@ -159,8 +159,8 @@ class Information:
 
     2n times the plain estimate is distributed as a noncentral chi-square with the test's degrees of freedom k and the
     noncentrality 2n I, which is k too large on average. For the interval the square root of this statistic less
-    (k - 1) / 2 counts as normal with variance 1 and mean sqrt(2n I + (k - 1) / 2) (Sankaran, 1963,
-    doi:10.1093/biomet/50.1-2.199).
+    (k - 1) / 2 counts as normal with variance 1 and mean sqrt(2n I + (k - 1) / 2) (Sankaran, 1963, Biometrika 50,
+    199-204).
     """
 
     def __init__(self, test: BoundTest, result: CIResult) -> None:
@@ -169,20 +169,20 @@ class Information:
         self.plain = float(_information(test, CIResults.from_rows([result]))[0])
         statistic, shift = 2 * n * self.plain, (k - 1) / 2
         if statistic <= 2 * n * ROUNDING * ROUNDING:  # nothing at all, as of an exact copy
-            self.estimate = self.low = self.high = self.slack = 0.0
+            self.estimate = self.low = self.high = 0.0
             return
         root = np.sqrt(max(statistic - shift, 0.0))
         bounds = [max(np.sign(r) * r * r - shift, 0.0) / (2 * n) for r in (root - Z, root + Z)]
         self.low, self.high = map(float, bounds)
         self.estimate = max(statistic - k, 0.0) / (2 * n)
-        self.slack = k / (2 * n)
 
 
 def share_kept(left: Information, whole: Information) -> tuple[float, float, float]:
     """Return 1 - left / whole and its 95 % interval, each 0 to 1.
 
-    The interval of the ratio is that of Donner and Zou (2012, doi:10.1177/0962280210391064) from the intervals of both,
-    taken as independent. What is left and the whole depend on each other in the same sense, which makes it too wide.
+    The interval of the ratio is made from the intervals of both as if they were independent (Donner, Zou, 2012,
+    Statistical Methods in Medical Research 21, 347-359). What is left and the whole rise and fall together, which makes
+    it too wide.
     """
     a, b = left.estimate, whole.estimate
     lower, upper = 0.0, np.inf
