@@ -1,12 +1,16 @@
 """Which features could stand in for the members of an answer, and how sure that is."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
+from blanketflow.cli import main
 from blanketflow.core.convert import as_table
+from blanketflow.core.errors import ParameterError
 from blanketflow.core.stand_ins import StandIn
 from blanketflow.search.aggregate import aggregate
 from blanketflow.search.stand_ins import Information, share_kept, stand_ins_of
@@ -183,3 +187,78 @@ def test_near_copies_are_found_among_numbers_and_labels():
     X = pd.DataFrame({"a": a, "b": rng.normal(size=100), "near": -a + 1e-3 * rng.normal(size=100), **names})
     X["other"] = rng.permutation(X["code"])
     assert clusters_of_copies(as_table(X), list(X)) == [[0, 2], [3, 4]]
+
+
+@pytest.fixture(scope="module")
+def units():
+    rng = np.random.default_rng(3)
+    celsius, wind, noise, blur = rng.normal(size=(4, 400))
+    units = {"celsius": celsius, "fahrenheit": 1.8 * celsius + 32, "near": celsius + 0.05 * blur}
+    X = pd.DataFrame({**units, "wind": wind})
+    return X, pd.Series(celsius + wind + 0.3 * noise, name="ice")
+
+
+METHODS_WITH_EQUALS = [bf.HITONMB, bf.IAMB, bf.GS, bf.STMB, bf.Stepwise, partial(bf.MRMR, n_features=2)]
+
+
+@pytest.mark.parametrize("selector", METHODS_WITH_EQUALS)
+def test_of_stand_ins_the_cheapest_is_kept(units, selector):
+    X, y = units
+    chosen = selector(costs={"celsius": 40, "fahr*": 5.5}).fit(X, y).selected_features_
+    assert "near" in chosen and "celsius" not in chosen
+    assert "fahrenheit" in selector(costs={"celsius": 40, "near": 41, "fahr*": 5}).fit(X, y).selected_features_
+
+
+@pytest.mark.parametrize("selector", METHODS_WITH_EQUALS)
+def test_the_stand_ins_of_what_is_taken_instead_are_its_own(units, selector):
+    X, y = units
+    found = selector(costs={"celsius": 40, "fahrenheit": 5}).fit(X, y)
+    (share,) = (row.share for row in found.stand_ins_["near"] if row.feature == "celsius")
+    assert 0.9 < share <= 1
+    alone = selector(exclude=["celsius", "fahrenheit"]).fit(X, y)
+    assert set(found.selected_features_) == set(alone.selected_features_)
+
+
+@pytest.mark.parametrize("missing", ["impute", "drop"])
+@pytest.mark.parametrize("selector", [bf.HITONMB, bf.IAMB, bf.GS, bf.STMB])
+def test_of_equals_the_one_with_fewer_missing_cells_is_kept(units, selector, missing):
+    X, y = units
+    X = X.drop(columns="near").copy()
+    X.loc[:3, "celsius"] = np.nan
+    asked = {"missing": missing, "costs": {"fahrenheit": 40}}
+    assert "fahrenheit" in selector(**asked).fit(X, y).selected_features_
+    X.loc[:30, "fahrenheit"] = np.nan
+    assert "celsius" in selector(missing=missing).fit(X, y).selected_features_
+
+
+def test_every_way_in_takes_costs_and_counts_missing_cells(units, tmp_path, capsys):
+    X, y = units
+    X, costs = X.drop(columns="near"), {"celsius": 40}
+    path = tmp_path / "ice.csv"
+    X.assign(ice=y).to_csv(path, index=False)
+    assert main(["select", str(path), "--target", "ice", "--method", "hiton-mb", "--set", "costs={celsius: 40}"]) == 0
+    assert "One of fahrenheit and celsius is enough." in capsys.readouterr().out
+    assert "fahrenheit" in bf.select(X, y, costs=costs).features
+    compared = bf.compare(X, y, ["hiton-mb"], models=["tree"], evaluation=2, folds=0, costs=costs)
+    assert set(compared.blanket("hiton-mb")) == {"fahrenheit", "wind"}
+    X.loc[:3, "celsius"] = np.nan
+    for missing in ("impute", "drop"):
+        compared = bf.compare(X, y, ["hiton-mb"], models=["tree"], evaluation=2, folds=0, missing=missing)
+        assert set(compared.blanket("hiton-mb")) == {"fahrenheit", "wind"}
+    X.assign(ice=y).to_csv(path, index=False)
+    assert main(["select", str(path), "--target", "ice", "--method", "hiton-mb", "--data-set", "missing=drop"]) == 0
+    assert "One of fahrenheit and celsius is enough." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "costs, message",
+    [
+        ({"celcius": 3}, "costs names 'celcius', which is not a feature. Did you mean 'celsius'"),
+        ({"celsius": -1}, "must be a mapping of names to numbers of at least 0"),
+        ({"celsius": float("inf")}, "must be a mapping of names to numbers of at least 0"),
+        (["celsius"], "must be a mapping of names to numbers of at least 0"),
+    ],
+)
+def test_wrong_costs_are_refused(units, costs, message):
+    with pytest.raises(ParameterError, match=message):
+        bf.HITONMB(costs=costs).fit(*units)

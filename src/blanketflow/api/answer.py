@@ -98,6 +98,7 @@ def select(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     feature_groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
     tiers: Sequence[Sequence[str]] | None = None,
     missing: Literal["error", "impute", "drop"] = "error",
     imputations: int | None = None,
@@ -126,6 +127,8 @@ def select(
         Features that stay in the answer, and features that stay out of it; ``prefix*`` names all that begin so.
     feature_groups : dict of str to list of str, optional
         Features that come into the answer and stay out of it together, by the name of their group.
+    costs : dict of str to float, optional
+        What features cost. Of features that can stand in for each other the cheapest is taken.
     tiers : list of lists of str, optional
         Features by when they were measured, the earliest first: see the classes of causal methods.
     missing : {"error", "impute", "drop"}, default="error"
@@ -185,6 +188,7 @@ def select(
         include=include,
         exclude=exclude,
         feature_groups=feature_groups,
+        costs=costs,
         tiers=tiers,
         missing=missing,
         imputations=imputations,

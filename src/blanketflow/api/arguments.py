@@ -78,6 +78,7 @@ _TYPES = {
     "names": ("Sequence[str]", "list of str"),
     "tiers": ("Sequence[Sequence[str]]", "list of lists of str"),
     "groups": ("Mapping[str, Sequence[str]]", "dict of str to list of str"),
+    "costs": ("Mapping[str, float]", "dict of str to float"),
     "roles": ("Sequence[str] | Mapping[str, str]", "list of str, or dict of str to str"),
     "feature-counts": ('int | list[int] | Literal["auto"]', 'int at least 1, list of int, or "auto"'),
 }

@@ -23,6 +23,7 @@ from ..core.row_sample import sample_told
 from ..core.seeds import seed_of
 from ..core.stand_ins import StandIn
 from ..core.task import infer_task, target_column
+from ..data.columns import gaps
 from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
@@ -153,6 +154,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
     exclude: Sequence[str] | None = None
     tiers: Sequence[Sequence[str]] | None = None
     feature_groups: Mapping[str, Sequence[str]] | None = None
+    costs: Mapping[str, float] | None = None
     missing: Literal["error", "impute", "drop", "pairwise"] = "error"
     imputations: int | None = None
     weights_are: Literal["counts", "sampling"] = "counts"
@@ -215,6 +217,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         name, drop, of_rows = type(self).__name__, self.missing == "drop", (sample_weight, groups, self.weights_are)
         read = with_strata(name, *table_and_target(self, X, y), within)
         features, target, together, are_weighted = rows_at_hand(name, *read, *of_rows, drop)
+        missing = gaps(read[0])
         self.task_ = infer_task(target, self.task).name
         if self.task_ not in method.card.tasks:
             raise UnsupportedError(f"{method.card.id} does not do {self.task_}; see its card.")
@@ -250,6 +253,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
                     None if together is None else together[rows],
                     getattr(self, "min_effect", None),
                     n_workers(name, self.n_jobs, MANY) if len(folds) == 1 else 1,
+                    True,
+                    missing,
                 )
                 for fold, rows in rows_searched(folds, is_searched, target, self.max_rows, seed)
             )

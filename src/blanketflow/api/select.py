@@ -296,6 +296,7 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
             groups=None if source.groups is None else source.groups[rows],
             min_effect=chosen.min_effect,
             n_jobs=n_workers("select", n_jobs, MANY),
+            gaps=source.gaps,
         )
         outcomes.append(found)
     to_look_at = in_one_line(map(Finding.as_dict, findings(source)))

@@ -31,7 +31,7 @@ class Selector:
         What each stage may spend on one fold.
     datasets : list of str or None
         The only data sets that it runs on.
-    include, exclude, tiers, feature_groups : list or mapping, or None
+    include, exclude, tiers, feature_groups, costs : list or mapping, or None
         What it knows of features beside what its data set does.
     min_effect : float or None
         The smallest effect that counts, in the unit of its CI test.
@@ -54,6 +54,7 @@ class Selector:
     exclude: list[str] | None = None
     tiers: list[list[str]] | None = None
     feature_groups: dict[str, list[str]] | None = None
+    costs: dict[str, float] | None = None
     min_effect: float | None = None
     confirm: float | None = None
     confirm_splits: int = 1

@@ -22,9 +22,9 @@ class Parameter:
     ----------
     kind : str
         ``number``, ``integer``, ``choice``, ``flag``, ``text``, ``texts``, ``names``, ``text-or-names``, ``tiers``
-        (lists of names), ``groups`` (a mapping of names to lists of names), ``size`` (of memory: bytes, or text such as
-        2GB), ``roles`` (names, or a mapping of them), ``feature-counts`` (how many features to keep: a whole number, a
-        list of these, or "auto") or ``any``.
+        (lists of names), ``groups`` (a mapping of names to lists of names), ``costs`` (a mapping of names to numbers
+        of at least 0), ``size`` (of memory: bytes, or text such as 2GB), ``roles`` (names, or a mapping of them),
+        ``feature-counts`` (how many features to keep: a whole number, a list of these, or "auto") or ``any``.
     doc : str
         One sentence for the docs.
     at_least, at_most : float, optional
@@ -83,6 +83,10 @@ class Parameter:
             names = Parameter("names", "")
             are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
             return are_named and all(map(names._right_kind, value.values()))
+        if self.kind == "costs":
+            are_named = isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+            cost = Parameter("number", "", at_least=0)
+            return are_named and all(cost._right_kind(v) and cost._within_bounds(v) for v in value.values())
         if self.kind == "feature-counts":
             return value == "auto" if isinstance(value, str) else _are_feature_counts(value)
         return True
@@ -114,6 +118,7 @@ class Parameter:
             "size": "a size such as 2GB or 500MB, or a number of bytes",
             "tiers": "a list of lists of names",
             "groups": "a mapping of names to lists of names",
+            "costs": "a mapping of names to numbers of at least 0",
             "roles": "a list of names, or a mapping of names to roles",
             "feature-counts": 'a whole number of at least 1, a list of different ones, or "auto"',
         }

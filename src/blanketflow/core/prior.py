@@ -1,4 +1,4 @@
-"""What is known of features before a search: which stay in the answer or out of it, or together; and their times."""
+"""What is known of features before a search: which stay in the answer, out of it or together; times and costs."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ KEYS = {
         "groups", "Features that come into the answer and stay out of it together: {name: [features]}; prefix* as in "
         "include.", nullable=True,
     ),
+    "costs": Parameter(
+        "costs", "What features cost, {name: number}; prefix* as in include, and 0 for others. Of features that can "
+        "stand in for each other the cheapest is taken.", nullable=True,
+    ),
 }  # fmt: skip
 
 
@@ -43,6 +47,8 @@ class Known(NamedTuple):
     tiers: dict[str, int]
     #: The features of each group that stay together, two or more and none excluded, in the order of the table.
     feature_groups: dict[str, tuple[str, ...]]
+    #: What features cost that do cost something.
+    costs: dict[str, float]
 
     def n_candidates(self, n_features: int) -> int:
         """Return how many features of a table a search sees: a group is one."""
@@ -51,7 +57,7 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True)
 class PriorKnowledge:
-    """Features to include in an answer, to exclude from it, by time, and in groups that stay together.
+    """Features to include in an answer and to exclude from it, when they were measured, their groups and their costs.
 
     All are names, or beginnings that end in ``*``. The name of a group stands for its features.
 
@@ -65,24 +71,30 @@ class PriorKnowledge:
     exclude: tuple[str, ...] = ()
     tiers: tuple[tuple[str, ...], ...] = ()
     feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, *sources: Mapping[str, Any]) -> PriorKnowledge:
-        """Return what several mappings with these keys say together; of tiers and of groups the last that has any."""
+        """Return what several mappings with these keys say together.
+
+        Of tiers and of groups it is the last that has any, and of a feature's cost the last that names it.
+        """
         named = (tuple(dict.fromkeys(n for s in sources for n in s.get(key) or ())) for key in ("include", "exclude"))
         tiers = [s["tiers"] for s in sources if s.get("tiers")]
         groups = [s["feature_groups"] for s in sources if s.get("feature_groups")]
         in_groups = {name: tuple(members) for name, members in groups[-1].items()} if groups else {}
-        return cls(*named, tuple(tuple(tier) for tier in tiers[-1]) if tiers else (), in_groups)
+        costs = {name: cost for s in sources for name, cost in (s.get("costs") or {}).items()}
+        return cls(*named, tuple(tuple(tier) for tier in tiers[-1]) if tiers else (), in_groups, costs)
 
     def __bool__(self) -> bool:
-        return bool(self.include or self.exclude or self.tiers or self.feature_groups)
+        return bool(self.include or self.exclude or self.tiers or self.feature_groups or self.costs)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said as JSON has it, without what is not said."""
         said: dict[str, Any] = {"include": [*self.include], "exclude": [*self.exclude]}
         said["tiers"] = [list(tier) for tier in self.tiers]
         said["feature_groups"] = {name: list(members) for name, members in self.feature_groups.items()}
+        said["costs"] = {**self.costs}
         return {key: names for key, names in said.items() if names}
 
     def of(self, features: Sequence[str], where: str, target: str) -> Known:
@@ -111,7 +123,10 @@ class PriorKnowledge:
                 tiers[name] = at
         left_out = set(excluded)
         joint = {name: members for name, members in groups.items() if len(members) > 1 and members[0] not in left_out}
-        return Known(included, excluded, tiers, joint)
+        costs: dict[str, float] = {}
+        for name, cost in sorted(self.costs.items(), key=lambda item: not item[0].endswith(ANY_END)):
+            costs |= dict.fromkeys(_matched([name], place, f"{where}: costs"), float(cost))
+        return Known(included, excluded, tiers, joint, costs)
 
     def _groups(self, features: Mapping[str, int], where: str, target: str) -> dict[str, tuple[str, ...]]:
         """Return the features of each group."""
@@ -141,9 +156,11 @@ def as_texts(names: Any) -> Any:
     --------
     >>> as_texts([3, "age"]), as_texts([[3], ["age"]]), as_texts("age")
     (['3', 'age'], [['3'], ['age']], 'age')
+    >>> as_texts({3: 0.5})
+    {'3': 0.5}
     """
     if isinstance(names, Mapping):
-        return {key: as_texts(value) for key, value in names.items()}
+        return dict(zip(as_texts([*names]), map(as_texts, names.values()), strict=True))
     if isinstance(names, Sequence) and not isinstance(names, str | bytes):
         return [str(n) if isinstance(n, Integral) and not isinstance(n, bool) else as_texts(n) for n in names]
     return names

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.cards import NUMERIC
-from ..core.table import Column
+from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 
 #: Number of cells processed at a time.
@@ -41,6 +41,19 @@ def blocks_of(columns: WideColumns) -> Iterator[slice]:
     else:
         bounds = np.unique([*range(0, d, max(1, CELLS // max(1, columns.n_rows))), d])
     yield from (slice(int(a), int(b)) for a, b in pairwise(bounds))
+
+
+def gaps(table: Table) -> dict[str, int]:
+    """Return the number of missing cells of each column that has any.
+
+    Examples
+    --------
+    >>> from ..core.table import Column
+    >>> gaps(Table([Column("a", "numeric", np.array([1.0, np.nan])), Column("b", "integer", np.array([3, 4]))]))
+    {'a': 1}
+    """
+    counts = missing_by_column(table.columns)
+    return {table.names[at]: int(counts[at]) for at in np.flatnonzero(counts).tolist()}
 
 
 def missing_by_column(columns: Sequence[Column]) -> np.ndarray:

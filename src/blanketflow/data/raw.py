@@ -65,6 +65,8 @@ class RawTable:
     truth: dict[str, Any] | None = None
     #: One of `MISSING_POLICIES`.
     missing: str = "impute"
+    #: By feature, if any, its missing cells in rows with a target, before rows were dropped for them.
+    gaps: dict[str, int] = field(default_factory=dict)
     #: Features with at most one distinct value, and pairs of a feature and a later one of equal content.
     constant: tuple[str, ...] = ()
     duplicates: tuple[tuple[str, str], ...] = ()
@@ -197,7 +199,8 @@ def assemble(
     if len(rows) < n_read:
         notes.append(f"{n_read - len(rows)} rows have no target {target!r} and were dropped")
     policy = setting(spec, "missing")
-    rows = _apply_policy(name, policy, features, rows, notes)
+    missing = _missing_cells(features, rows)
+    rows = _apply_policy(name, policy, missing, rows, notes)
     shares = None
     if spec.get("weights") is not None:
         of_rows, where = (
@@ -243,6 +246,7 @@ def assemble(
         labels,
         truth,
         policy,
+        {column: int(np.count_nonzero(cells)) for column, cells in missing.items()},
         notes=notes,
         n_test=n_test,
         markers=markers,
@@ -335,16 +339,21 @@ def check_finite(name: str, column: Column) -> None:
         raise DataError(f"{name}: column {column.name!r} holds infinite values. Replace them or leave the cells empty.")
 
 
-def _apply_policy(name: str, policy: str, features: Table, rows: np.ndarray, notes: list[str]) -> np.ndarray:
+def _missing_cells(features: Table, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which of some rows' cells are missing in each column where any is."""
+    columns = (features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist())
+    missing = {column.name: column.missing()[rows] for column in columns}
+    return {name: cells for name, cells in missing.items() if cells.any()}
+
+
+def _apply_policy(
+    name: str, policy: str, missing: Mapping[str, np.ndarray], rows: np.ndarray, notes: list[str]
+) -> np.ndarray:
     """Return the rows to keep, adding what was found to `notes`."""
-    gaps = [features[at] for at in np.flatnonzero(missing_by_column(features.columns)).tolist()]
-    if not gaps:
+    if not missing:
         return rows
-    missing = {column.name: column.missing()[rows] for column in gaps}
     n_missing = sum(int(np.count_nonzero(cells)) for cells in missing.values())
-    if not n_missing:
-        return rows
-    where = listed((repr(column) for column, cells in missing.items() if cells.any()))
+    where = listed(map(repr, missing))
     if policy == "error":
         raise DataError(
             f"{name}: {n_missing} missing cells in {where}. Fill them, or set missing: impute or missing: drop."

@@ -47,10 +47,10 @@ class StoredTable:
     features: Table
     target: Column
     groups: np.ndarray | None
-    #: `target`, `task`, `task_reason`, `missing`, `groups` (name of its stored column or None), `truth` and `n_test`
-    #: (how many of the last rows are test rows), and `within` (name of its stored column) if it is set,
-    #: `clusters` if groups are those of the features' design, `weights` (name of the stored column) if it has any, and
-    #: what else `write_table` was given.
+    #: `target`, `task`, `task_reason`, `missing`, `gaps` (missing cells by feature), `groups` (name of its stored
+    #: column or None), `truth` and `n_test` (how many of the last rows are test rows), and `within` (name of its stored
+    #: column) if it is set, `clusters` if groups are those of the features' design, `weights` (name of the stored
+    #: column) if it has any, and what else `write_table` was given.
     extra: dict[str, Any]
 
 
@@ -78,6 +78,7 @@ def write_table(path: str | Path, raw: RawTable, provenance: Provenance, n_shard
         "task": raw.task.name,
         "task_reason": raw.task.reason,
         "missing": raw.missing,
+        "gaps": raw.gaps,
         "groups": groups,
         "truth": raw.truth,
         "n_test": raw.n_test,

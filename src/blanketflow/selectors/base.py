@@ -67,6 +67,10 @@ class Problem:
         When features and target were measured, the earliest 0, of those for which that is known.
     feature_groups : mapping of str to tuple of str
         The columns of the features that are groups; see `columns`.
+    costs : mapping of str to float
+        What features cost, of those that cost something.
+    read_gaps : callable returning mapping of str to int
+        Returns how many cells of each feature were missing, of those of which any were.
     read_groups : callable returning ndarray of shape (n,) or None
         Reads the numbers of the fold's rows that say which belong together; None where each row is by itself.
     n_jobs : int
@@ -111,6 +115,8 @@ class Problem:
     tiers: Tiers = field(default_factory=dict)
     min_effect: float = 0.0
     feature_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    read_gaps: Callable[[], Mapping[str, int]] = dict
     read_groups: Callable[[], np.ndarray | None] = lambda: None
     n_jobs: int = 1
     finds_stand_ins: bool = True

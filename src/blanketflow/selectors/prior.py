@@ -36,6 +36,7 @@ def with_prior(problem: Problem, method: Method, test: CITest | None, prior: Pri
         read_table=(lambda: read().select(columns)) if known.excluded else read,
         included=known.included,
         tiers=known.tiers,
+        costs=known.costs,
     )
     return with_feature_groups(within, test, known.feature_groups)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -195,10 +196,11 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
         decisions += [replace(step, kept=True) for step in candidates if step.feature not in decided]
     checked.check_answers(problem)
     say_what_was_not_tested(method, problem, [decision for decision in decisions if decision.kept])
-    decisions = with_roles_by_time(problem, with_included(problem, decisions))
+    decisions = with_included(problem, decisions)
     if problem.finds_stand_ins and method.card.family != "reference":
         decisions = with_stand_ins(problem, decisions)
         method.conclude(problem, [decision for decision in decisions if decision.kept])
+    decisions = with_roles_by_time(problem, decisions)
     kept = [decision for decision in decisions if decision.kept]
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")
     problem.answers[:] = [replace(a, features=tuple(problem.columns(a.features))) for a in problem.answers]
@@ -226,13 +228,15 @@ def run_fold(
     min_effect: float | None = None,
     n_jobs: int = 1,
     finds_stand_ins: bool = True,
+    gaps: Mapping[str, int] | None = None,
 ) -> FoldOutcome:
     """Run ci_test, grow and shrink on one fold's rows.
 
     The features are searched in the order of their names, unless the method follows that of the table.
 
     Raises `ParameterError` if nothing could be admitted, `prior` does not suit the features, or `min_effect` the method
-    and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared.
+    and the test; `where` says whose. `n_jobs` processes may share the work of a method that can be shared. `gaps` says
+    how many cells of which features were missing.
     """
     check_resolution(method, test, prior.of(features.names, where, target.name).n_candidates(len(features)))
     check_min_effect(where, method, test, min_effect)
@@ -254,6 +258,7 @@ def run_fold(
         tell(f"{len(features):,} features tested given nothing, {features.n_rows:,} rows")
     problem = Problem(features.names, target.name, marginal, seed, lambda: table, bind, limits, tell=tell)
     problem.read_groups, problem.n_jobs, problem.finds_stand_ins = (lambda: groups), n_jobs, finds_stand_ins
+    problem.read_gaps = lambda: gaps or {}
     problem = with_min_effect(problem, test, min_effect)
     problem = with_prior(problem, method, test, prior, where)
     problem = problem.of_varying() if method.keeps_untested else problem

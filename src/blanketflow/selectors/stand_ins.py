@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,43 +35,63 @@ def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:
     if not kept or isinstance(problem.table, SummedTable):
         return list(decisions)
     features = [feature for feature in problem.features if feature not in problem.feature_groups]
-    members = sorted(kept, key=lambda d: -d.importance)
+
+    def found_by(test: BoundTest, steps: Sequence[Step]) -> dict[str, list[StandIn]] | None:
+        known = problem.marginal if test is own and len(features) == len(problem.features) else None
+        members = (d for d in steps if d.kept and d.feature not in problem.feature_groups)
+        return stand_ins_of(test, problem.target, features, sorted(members, key=lambda d: -d.importance), known)
+
     with _uncounted(problem) as own:
         for test in _measuring(problem, own):
-            known = problem.marginal if test is own and len(features) == len(problem.features) else None
-            found = stand_ins_of(test, problem.target, features, members, known)
-            if found is not None:
-                of = {name: tuple(rows) for name, rows in found.items()}
-                told = [replace(d, stand_ins=of.get(d.feature, ())) if d.kept else d for d in decisions]
-                return _with_first_of_equals(problem, test, told)
+            if (found := found_by(test, decisions)) is None:
+                continue
+            told = list(decisions)
+            if instead := _first_of_equals(problem, test, {d.feature for d in kept}, found):
+                told = _exchanged(told, instead)
+                found = found_by(test, told) or {}
+            return [replace(d, stand_ins=tuple(found.get(d.feature, ()))) if d.kept else d for d in told]
     return list(decisions)
 
 
-def _with_first_of_equals(problem: Problem, test: BoundTest, decisions: list[Step]) -> list[Step]:
-    """Return decisions in which of features with the same information the first one is kept."""
-    place = {feature: at for at, feature in enumerate(problem.features)}
-    kept = {d.feature for d in decisions if d.kept} | set(problem.included)
-    instead: dict[str, str] = {}
-    for member in (d for d in decisions if d.kept and d.feature not in problem.included):
-        for row in member.stand_ins:
-            is_first = place[row.feature] < place[instead.get(member.feature, member.feature)]
-            if not (row.is_sure and is_first) or row.feature in kept:
-                continue
-            if says_as_much(test, problem.target, member.feature, row.feature):
-                kept.discard(instead.get(member.feature, member.feature))
-                kept.add(row.feature)
-                instead[member.feature] = row.feature
-    if not instead or problem.answers:  # several answers name the features as they were found
-        return decisions
-    returned = {other: name for name, other in instead.items()}
-    renamed = instead | returned
+def _first_of_equals(
+    problem: Problem, test: BoundTest, kept: set[str], found: Mapping[str, Sequence[StandIn]]
+) -> dict[str, str]:
+    """Return the stand-ins that are taken for members: with fewer missing cells, then cheaper, then first by name.
 
-    def exchanged(rows: Sequence[StandIn]) -> tuple[StandIn, ...]:
-        return tuple(row._replace(feature=returned.get(row.feature, row.feature)) for row in rows)
+    For fewer missing cells nothing is given up that is seen, and by name nothing at all. A cheaper one may say less, as
+    far as stand-ins do.
+    """
+    if not found or problem.answers:  # several answers name the features as they were found
+        return {}
+    place, costs, gaps = {f: at for at, f in enumerate(problem.features)}, problem.costs, problem.read_gaps()
+
+    def comes_first(row: StandIn, member: str, taken: str) -> bool:
+        fewer = gaps.get(taken, 0) - gaps.get(row.feature, 0)
+        saved = costs.get(taken, 0.0) - costs.get(row.feature, 0.0)
+        if fewer:
+            return fewer > 0 and row.high == 1.0
+        if saved:
+            return saved > 0
+        return place[row.feature] < place[taken] and says_as_much(test, problem.target, member, row.feature)
+
+    instead: dict[str, str] = {}
+    for member in (name for name in found if name not in problem.included):
+        for row in found[member]:
+            taken = instead.get(member, member)
+            if row.is_sure and row.feature not in kept and comes_first(row, member, taken):
+                kept.discard(taken)
+                kept.add(row.feature)
+                instead[member] = row.feature
+    return instead
+
+
+def _exchanged(decisions: Sequence[Step], instead: Mapping[str, str]) -> list[Step]:
+    """Return decisions in which features are called by those that are taken instead, and the other way round."""
+    renamed = instead | {taken: member for member, taken in instead.items()}
 
     def named(d: Step) -> Step:
         given = None if d.given is None else tuple(instead.get(name, name) for name in d.given)
-        return replace(d, feature=renamed.get(d.feature, d.feature), given=given, stand_ins=exchanged(d.stand_ins))
+        return replace(d, feature=renamed.get(d.feature, d.feature), given=given)
 
     return [named(d) for d in decisions]
 

@@ -50,6 +50,7 @@ def compare(
     exclude: Sequence[str] | None = None,
     tiers: Sequence[Sequence[str]] | None = None,
     feature_groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
     missing: str = "impute",
     imputations: int | None = None,
     max_rows: int | None = None,
@@ -115,6 +116,8 @@ def compare(
         Features by when they were measured, the earliest first.
     feature_groups : dict of str to list of str, optional
         Features that come into an answer and stay out of it together, by the name of their group.
+    costs : dict of str to float, optional
+        What features cost. Of features that can stand in for each other the cheapest is taken.
     missing : {"impute", "drop", "error", "pairwise"}
         What becomes of missing cells: imputed from the training rows of each fold (median, or most frequent label),
         their rows dropped, or refused; pairwise: each CI test uses the rows that are complete for its columns.
@@ -162,7 +165,7 @@ def compare(
     n_workers("compare", n_jobs, 1)  # refused before anything is read
     rows = {"groups": groups, "weights": weights, "within": within}
     of_all = {"task": task, "missing": missing, "imputations": imputations, "include": include, "exclude": exclude}
-    of_all |= {"tiers": tiers, "feature_groups": feature_groups, "max_rows": max_rows}
+    of_all |= {"tiers": tiers, "feature_groups": feature_groups, "costs": costs, "max_rows": max_rows}
     given = data_sets(X, y, rows, weights_are, name, of_all)
     wanted, tests = selectors_and_tests(selectors, ci_tests)
     raw = {

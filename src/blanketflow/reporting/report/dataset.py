@@ -50,6 +50,8 @@ def facts(
     pairs += [(f"Tier {at}", some(tier, MAX_NAMES)) for at, tier in enumerate(prior.get("tiers", ()), 1)]
     groups = prior.get("feature_groups", {})
     pairs += [(f"Feature group {name}", some(members, MAX_NAMES)) for name, members in groups.items()]
+    if costs := prior.get("costs"):
+        pairs.append(("Costs", some([f"{name} {cost:g}" for name, cost in costs.items()], MAX_NAMES)))
     if card.get("n_groups") is not None:
         pairs.append(("Groups", f"{card['n_groups']:,}"))
     if card.get("constant"):

@@ -38,7 +38,7 @@ def open_problem(fold: Fold, marginal: Sequence[Path]) -> Problem:
     judged = with_min_effect(whole, test, fold.asked.get("min_effect"))
     problem = with_prior(judged, method, test, fold.prior(), f"selector on {fold.dataset}")
     problem = problem.of_varying() if method.keeps_untested else problem
-    problem.read_groups = fold.groups
+    problem.read_groups, problem.read_gaps = fold.groups, fold.gaps
     problem.say(whole.status, whole.reason)
     return problem
 

@@ -116,6 +116,10 @@ class Fold:
             return SummedTable(read_statistics_of(self.table))
         return self.prepared(read_features(self.table, part), self.rows())
 
+    def gaps(self) -> dict[str, int]:
+        """Return the number of missing cells in the table of each feature that has any."""
+        return {} if self.is_counted else read_table(self.table, []).extra["gaps"]
+
     def groups(self) -> np.ndarray | None:
         """Return the numbers of the fold's rows that say which belong together; None if each is by itself."""
         numbers = None if self.is_counted else read_table(self.table, []).groups
