@@ -11,11 +11,11 @@ from blanketflow.ci import get_ci_test
 from blanketflow.cli import main
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
+from blanketflow.core.near_copies import clusters_of_copies
 from blanketflow.core.stand_ins import StandIn
 from blanketflow.search.aggregate import aggregate
 from blanketflow.search.stand_ins import Information, share_kept, stand_ins_of
 from blanketflow.search.steps import Step
-from blanketflow.selectors.near_copies import clusters_of_copies
 
 
 def true_share(correlation):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ...core.cards import CATEGORICAL, NUMERIC
+from ...core.near_copies import nearly_equal, without_names
 from ...core.printable import listed
 from ...core.spread import standardised
 from ...core.table import Column
@@ -40,8 +40,10 @@ def near_copies(raw: RawTable, columns: Sequence[Column]) -> list[Finding]:
     names, X = _numbers(left)
     if len(X) < FEWEST or X.shape[1] < 2:
         return _as_findings(pairs, [])
-    copies, alone = _nearly_equal(names, X)
-    pairs = dict(copies) | pairs
+    clusters = nearly_equal(X.T, NEARLY_EQUAL)
+    copies = sorted((j, first) for first, *others in clusters for j in others)
+    pairs = {names[j]: names[first] for j, first in copies} | pairs
+    alone = [first for first, *_ in clusters]
     relations = []
     if ROWS_EACH * len(alone) <= len(X) and len(alone) <= MOST_IN_RELATION:
         relations = _relations([names[j] for j in alone], X[:, alone])
@@ -72,12 +74,10 @@ def _relabelled(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     for column in columns:
         if column.kind == NUMERIC:
             continue
-        _, first, code = np.unique(column.cells(), return_index=True, return_inverse=True)
-        if not 1 < len(first) <= len(code) // 2:  # of values that are all different, every column is a renaming
+        n_values = len(np.unique(cells := column.cells()))
+        if not 1 < n_values <= len(cells) // 2:  # of values that are all different, every column is a renaming
             continue
-        place = np.argsort(np.argsort(first))
-        key = hashlib.blake2b(place[code].astype(np.int32).tobytes(), digest_size=16).digest()
-        kept = seen.setdefault(key, column.name)
+        kept = seen.setdefault(without_names(cells), column.name)
         if kept != column.name:
             yield column.name, kept
 
@@ -94,18 +94,6 @@ def _numbers(columns: Sequence[Column]) -> tuple[list[str], np.ndarray]:
     X = standardised(X[known[:, kept].all(axis=1)][:, kept].T).T if len(kept) else X[:, :0]
     varies = np.flatnonzero(X.any(axis=0)) if len(X) else np.arange(0)
     return [of_numbers[kept[j]].name for j in varies], X[:, varies]
-
-
-def _nearly_equal(names: Sequence[str], X: np.ndarray) -> tuple[list[tuple[str, str]], list[int]]:
-    """Return pairs of a column and an earlier one that it nearly equals, and the positions of all other columns."""
-    near = np.abs(X.T @ X) >= NEARLY_EQUAL
-    pairs, alone = [], np.ones(len(names), dtype=bool)
-    for j in np.flatnonzero(np.triu(near, 1).any(axis=0)).tolist():
-        earlier = np.flatnonzero(near[:j, j] & alone[:j])
-        if len(earlier):
-            pairs.append((names[j], names[int(earlier[0])]))
-            alone[j] = False
-    return pairs, np.flatnonzero(alone).tolist()
 
 
 def _relations(names: Sequence[str], X: np.ndarray) -> list[tuple[str, list[str]]]:

@@ -11,12 +11,12 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.errors import ParameterError
+from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng, derive_seed
 from ...search.steps import Step
 from ..base import Method, Problem
 from ..importances import Importances
-from ..near_copies import clusters_of_copies
 
 #: Share of the largest importance below which a difference is rounding.
 SAME = 1e-12

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.errors import ParameterError
+from ...core.near_copies import clusters_of_copies
 from ...core.parameters import choice, integer, number
 from ...core.seeds import derive_seed
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..near_copies import clusters_of_copies
 from ..stability.complementary_halves import complementary_halves
 from ..stability.half_rankings import LASSO, RANKINGS, first_of, halved
 from ..stability.stability_bound import ROUNDING, most_selected, worst_case_bound
