@@ -238,7 +238,9 @@ def test_every_way_in_takes_costs_and_counts_missing_cells(units, tmp_path, caps
     X.assign(ice=y).to_csv(path, index=False)
     assert main(["select", str(path), "--target", "ice", "--method", "hiton-mb", "--set", "costs={celsius: 40}"]) == 0
     assert "One of fahrenheit and celsius is enough." in capsys.readouterr().out
-    assert "fahrenheit" in bf.select(X, y, costs=costs).features
+    found = bf.select(X, y, costs=costs)
+    assert "fahrenheit" in found.features and "Keep these 2 of 3 features: wind, fahrenheit." in found.verdict
+    assert [row.feature for row in found.stand_ins["fahrenheit"]] == ["celsius"]
     compared = bf.compare(X, y, ["hiton-mb"], models=["tree"], evaluation=2, folds=0, costs=costs)
     assert set(compared.blanket("hiton-mb")) == {"fahrenheit", "wind"}
     X.loc[:3, "celsius"] = np.nan
@@ -262,3 +264,18 @@ def test_every_way_in_takes_costs_and_counts_missing_cells(units, tmp_path, caps
 def test_wrong_costs_are_refused(units, costs, message):
     with pytest.raises(ParameterError, match=message):
         bf.HITONMB(costs=costs).fit(*units)
+
+
+@pytest.mark.parametrize("selector", [bf.HITONMB, bf.Auto, partial(bf.StabilitySelection, n_features=2)])
+def test_a_time_limit_changes_no_stand_ins(copies, selector):
+    free, limited = (selector(time_limit=limit).fit(*copies).stand_ins_ for limit in (None, 60))
+    assert free == limited and any(free.values())
+
+
+@pytest.mark.parametrize("method", ["hiton-mb", "auto", "stability-selection"])
+def test_the_command_line_says_once_of_which_features_one_is_enough(copies, method, tmp_path, capsys):
+    path = tmp_path / "copies.csv"
+    copies[0].assign(y=copies[1]).to_csv(path, index=False)
+    own = ["--set", "n_features=2"] if method == "stability-selection" else []
+    assert main(["select", str(path), "--target", "y", "--method", method, *own]) == 0
+    assert capsys.readouterr().out.count("One of fahrenheit and zeta is enough.") == 1

@@ -117,8 +117,8 @@ class Selection:
     @property
     def one_is_enough(self) -> str:
         """Of which features one is enough; empty if there are none, or if the method says so itself."""
-        names = [row["feature"] for row in self.blanket]
-        return "" if self.sentence else one_is_enough(dict(zip(names, self._stand_ins, strict=True)))
+        said = one_is_enough(dict(zip((row["feature"] for row in self.blanket), self._stand_ins, strict=True)))
+        return "" if said in self.sentence else said
 
     @property
     def _stand_ins(self) -> list[list[StandIn]]:

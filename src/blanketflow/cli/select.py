@@ -89,7 +89,7 @@ def _draw(found: Selection) -> None:
     heading(found.text().partition("\n")[0])
     for line in found.remarks:
         show(line)
-    if found.blanket and (said := found.sentence or found.one_is_enough):
+    for said in filter(None, [found.sentence, found.one_is_enough] if found.blanket else []):
         show(said)
     rows = [(row["feature"], row["role"], found.why(row)) for row in found.listed]
     if rows:

@@ -17,6 +17,7 @@ from ..core.isolation import in_child
 from ..core.limits import Limits
 from ..core.registry import is_foreign
 from ..core.results import CIResults
+from ..core.stand_ins import StandIn
 from ..search.steps import Answer, Step
 from .base import Method, Problem
 from .reliable import refused_by
@@ -82,9 +83,12 @@ def results_apart(work: Callable[[], tuple[CIResults, Any]]) -> tuple[CIResults,
 def _plain(step: Step) -> list[Any]:
     return [
         step.feature, step.statistic, step.p_value, step.importance, step.listed, step.role, step.kept, step.group,
+        [list(row) for row in step.stand_ins],
     ]  # fmt: skip
 
 
 def _step(fields: list[Any]) -> Step:
-    feature, statistic, p_value, importance, given, role, kept, group = fields
-    return Step(feature, statistic, p_value, importance, None if given is None else tuple(given), role, kept, group)
+    feature, statistic, p_value, importance, given, role, kept, group, others = fields
+    stand_ins = tuple(StandIn(*row) for row in others)
+    given = None if given is None else tuple(given)
+    return Step(feature, statistic, p_value, importance, given, role, kept, group, stand_ins)

@@ -372,9 +372,6 @@ class Method(Configurable):
             One per feature; `kept` says whether it is in the blanket.
         """
 
-    def conclude(self, problem: Problem, kept: Sequence[Step]) -> None:
-        """Add to the problem's verdict what depends on the whole answer and on its stand-ins; nothing by default."""
-
 
 def members(decisions: Sequence[Step]) -> list[Step]:
     """Return the features kept, most important first, ties by the order of decisions."""

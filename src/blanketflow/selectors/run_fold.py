@@ -199,7 +199,6 @@ def run_shrink(method: Method, problem: Problem, candidates: list[Step], apart: 
     decisions = with_included(problem, decisions)
     if problem.finds_stand_ins and method.card.family != "reference":
         decisions = with_stand_ins(problem, decisions)
-        method.conclude(problem, [decision for decision in decisions if decision.kept])
     decisions = with_roles_by_time(problem, decisions)
     kept = [decision for decision in decisions if decision.kept]
     problem.tell(f"shrink: {len(kept)} of {len(candidates)} kept, {problem.n_tests:,} CI tests")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from ..judged.roles import roles_of
 from ..judged.rows import Rows
 from ..judged.verdict import verdict
 from ..learning import task_of
+from ..stand_ins import with_stand_ins
 
 
 @dataclass
@@ -125,21 +126,19 @@ class Auto(Method):
             for j in kept
         ]
         steps.sort(key=lambda step: -step.importance)
+        steps = with_stand_ins(problem, steps) if problem.finds_stand_ins else steps  # the sentence names what is kept
         in_order = [step.feature for step in steps]
         problem.verdict.update(self._verdict(judged, sets, chosen, in_order, whole))
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
+        if said := one_is_enough({step.feature: step.stand_ins for step in steps}):
+            problem.verdict["sentence"] += f" {said}"
         return steps
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
-
-    def conclude(self, problem: Problem, kept: Sequence[Step]) -> None:
-        """Say of which features one is enough."""
-        if "sentence" in problem.verdict and (said := one_is_enough({step.feature: step.stand_ins for step in kept})):
-            problem.verdict["sentence"] += f" {said}"
 
     def _verdict(self, judged: Judged, sets: Any, chosen: int, kept: list[str], rows: Rows) -> dict[str, Any]:
         whole = judged.candidates.index((ALL, len(rows.names)))

@@ -141,7 +141,8 @@ class StabilitySelection(Method):
             f"at most {bound:.3g} features are kept in expectation whose probability of being selected on half the "
             f"rows is at most {n_selected}/{n}"
         )
-        problem.verdict.update(bound=bound, n_features=n_selected, sentence=self._sentence(candidates, n, proved))
+        sentence = self._sentence(candidates, n, n_selected, proved)
+        problem.verdict.update(bound=bound, n_features=n_selected, sentence=sentence)
         if bound >= n:
             problem.say("unreliable", f"stability-selection proves nothing here: {proved}; lower n_features")
         return [replace(step, kept=self._is_stable(step)) for step in candidates]
@@ -162,13 +163,14 @@ class StabilitySelection(Method):
     def _is_stable(self, step: Step) -> bool:
         return step.importance >= self.threshold - ROUNDING
 
-    def _sentence(self, candidates: list[Step], n: int, proved: str) -> str:
+    def _sentence(self, candidates: list[Step], n: int, n_selected: int, proved: str) -> str:
         names = [step.feature for step in candidates if self._is_stable(step)]
         were = f"{len(names)} of {n} features were" if len(names) > 1 else f"{len(names) or 'None'} of {n} features was"
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         listed = f": {', '.join(names[:MOST_NAMED])}{more}" if names else ""
         share = f"{100 * self.threshold:g} % of {2 * self.pairs} halves of the rows"
-        return f"{were} selected on at least {share}{listed}. In one search {proved}."
+        few = "" if names else f" A half selects only {n_selected}: a higher bound, or n_features, lets it select more."
+        return f"{were} selected on at least {share}{listed}.{few} In one search {proved}."
 
     @staticmethod
     def _step(problem: Problem, j: int, share: float) -> Step:
