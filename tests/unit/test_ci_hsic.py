@@ -5,6 +5,7 @@ import math
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -417,3 +418,36 @@ def test_a_triangle_of_the_kernel_holds_what_is_read_and_nothing_else(monkeypatc
     found = kernel.lower(rows)
     assert np.array_equal(np.tril(found), np.tril(whole))
     assert not found[rows[:, np.newaxis] // step < rows // step].any()
+
+
+FUNCTIONS = [np.square, np.sin, np.exp, np.round, lambda z: np.where(z > 0.3, 2.0, -1.0)]
+
+
+@pytest.mark.parametrize("null", ["gamma", "permutation"])
+@pytest.mark.parametrize("x, y", [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)])
+def test_nothing_is_left_of_functions_of_the_given_column(x, y, null):
+    rng = np.random.default_rng(x)
+    z, noise = rng.normal(size=(2, 200))
+    columns = np.column_stack([FUNCTIONS[x](z), FUNCTIONS[y](z), z, z + 0.3 * noise])
+    bound = bf.get_ci_test("hsic", null=null).bind(columns)
+    for first, second in ((0, 1), (1, 0), (0, 3)):
+        found = bound.test(first, second, given=[2])
+        assert (found.statistic, found.p_value, found.reliable) == (0.0, 1.0, True)
+    assert bound.test(0, 1).p_value < 0.01
+
+
+def test_a_label_of_which_the_given_one_is_a_finer_one_has_nothing_left():
+    rng = np.random.default_rng(0)
+    code, noise = rng.integers(0, 6, 300), rng.integers(0, 3, 300)
+    frame = pd.DataFrame({"code": code, "part": code // 2, "y": (code + noise) // 3, "other": noise}).astype(str)
+    bound = bf.get_ci_test("hsic").bind(frame)
+    assert bound.test("part", "y", given=["code"]).p_value == 1.0
+    assert bound.test("other", "y", given=["code"]).p_value < 1e-4
+    assert bound.test("code", "y", given=["part"]).p_value < 1e-4
+
+
+def test_noise_beside_a_function_of_the_given_column_is_tested():
+    rng = np.random.default_rng(1)
+    z, u, e = rng.normal(size=(3, 300))
+    bound = bf.get_ci_test("hsic").bind(np.column_stack([np.sin(z) + 0.3 * u, z**2 + 0.3 * u + 0.1 * e, z]))
+    assert bound.test(0, 1, given=[2]).p_value < 1e-6

@@ -20,6 +20,7 @@ from .base import BoundTest, CITest
 from .candidates import candidates_of
 from .engines import Candidate, Columns
 from .exchange import CLUSTERS, ROWS, WITHIN_CLUSTERS, Exchange, clusters_of, permute_option
+from .functions_of_given import is_function
 from .hsic_growing import GrowingColumns
 from .kernel_features import cross_of_joint, kernel_features, low_rank_features, residual_of
 from .kernel_without_each import cross_without_each
@@ -299,8 +300,8 @@ class _HSICEngine:
         residual = residual_of(self.side(given).features, self.test.ridge) if given else None
 
         def side(columns: tuple[int, ...]) -> _Side:
-            if all(self.table[name].is_constant() for name in self._names(columns)):
-                # The residuals of a ridge regression are not zero, even for a constant and Z.
+            if all(self.table[name].is_constant() for name in self._names(columns)) or self._are_fixed(columns, given):
+                # The residuals of a ridge regression are not zero, even for a constant, or a function of Z.
                 return _Side(np.zeros((self.table.n_rows, 1)))
             whole = self.side(tuple(sorted(columns + given)))
             return _Side(residual(whole.features)) if residual else whole
@@ -313,6 +314,10 @@ class _HSICEngine:
             pair = (side(candidate), targets) if is_first else (targets, side(candidate))
             answers.append(self._answer(*pair, is_given=bool(given)))
         return CIResults.from_rows(answers)
+
+    def _are_fixed(self, columns: tuple[int, ...], given: tuple[int, ...]) -> bool:
+        """Whether columns are a function of the given ones."""
+        return bool(given) and is_function(self._columns(columns), self._columns(given))
 
     def _answer(self, a: _Side, b: _Side, is_given: bool) -> CIResult:
         n = self.table.n_rows
