@@ -347,3 +347,22 @@ def test_of_the_target_only_is_remembered_one_way_round():
     assert target.n_tests == 2
     assert target.test("a", "v", ["w"]).p_value != target.test("v", "a", ["w"]).p_value
     assert target.test_many(["v", "b"], "a", ["w"])[0] == target.test("v", "a", ["w"])
+
+
+@pytest.mark.parametrize("directions", ["both", "target", "linear"])
+def test_a_flag_is_one_thing_whatever_its_type(directions):
+    rng = np.random.default_rng(4)
+    z, noise = rng.normal(size=(2, 300))
+    flag, case = (rng.random((2, 300)) < 1 / (1 + np.exp(2 - z))).astype(int)
+    names = np.array(["no", "yes"])
+    types = [(flag, case), (flag == 1, case == 1), (names[flag], names[case]), (flag * 2.5 - 1, 7.0 - case)]
+    found = []
+    for first, second in types:
+        frame = pd.DataFrame({"flag": first, "case": second, "z": z, "noise": noise})
+        bound = bf.get_ci_test("lr-mixed", directions=directions).bind(frame)
+        asked = [("flag", "case", ["z"]), ("z", "noise", ["flag", "case"]), ("z", "case", ["flag"]), ("case", "z", [])]
+        found.append([bound.test(x, y, given=given) for x, y, given in asked])
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert (a.dof, a.n, a.reliable) == (b.dof, b.n, b.reliable)
+            assert a.p_value == pytest.approx(b.p_value, rel=1e-7)

@@ -22,7 +22,7 @@ from .base import CITest, constant_results, unreliable_rule
 from .effect import NATS, nats_per_row
 from .engines import Candidate, Engine, columns_of
 from .pooling import pooled_p_values
-from .regressed import Regressed, Variable, basis_of, present_levels
+from .regressed import Regressed, Variable, basis_of, present_levels, with_flags
 from .rounding import rounded_away
 from .tails import chi2_tail, f_greater, rao_f
 
@@ -34,8 +34,8 @@ class LRMixed(CITest):
     For a numeric response the regressions are linear. The statistic is n log(RSS0 / RSS1), and the degrees of freedom
     are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
     the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
-    are (r - 1) q. Numeric columns enter unchanged, categorical columns as indicators of their levels. Collinear
-    predictors count once; a column that the conditioning set explains is independent.
+    are (r - 1) q. Numeric columns enter unchanged, categorical columns as indicators of their levels. A column of two
+    values is categorical, whatever its type: 0 and 1 give what "no" and "yes" give. Collinear predictors count once; a column that the conditioning set explains is independent.
 
     The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
     p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
@@ -120,6 +120,7 @@ class LRMixed(CITest):
 
     def prepare(self, table: Table, seed: int, target: int | None) -> LRMixedEngine:
         """Return the engine; neither `seed` nor `target` is used."""
+        table = with_flags(table)
         if is_complex(table.design):
             from .lr_mixed_by_clusters import prepared
 
