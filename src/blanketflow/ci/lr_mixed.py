@@ -35,7 +35,8 @@ class LRMixed(CITest):
     are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
     the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
     are (r - 1) q. Numeric columns enter unchanged, categorical columns as indicators of their levels. A column of two
-    values is categorical, whatever its type: 0 and 1 give what "no" and "yes" give. Collinear predictors count once; a column that the conditioning set explains is independent.
+    values is categorical, whatever its type: 0 and 1 give what "no" and "yes" give. Collinear predictors count once; a
+    column that the conditioning set explains is independent.
 
     The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
     p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
