@@ -25,8 +25,8 @@ METHODS = discover("blanketflow.selectors")
 LABELS, NUMBERS, MIXED = ("categorical",), ("numeric",), ("categorical", "numeric")
 
 
-def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_features=20):
-    return Description(kinds, n_features, n_classes, most, levels, labels)
+def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_features=20, flags=False):
+    return Description(kinds, n_features, n_classes, most, levels, labels, flags)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,11 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(("boolean",), 2, levels=2), 160, "g2"),
         (description(("boolean",), 2, levels=2), 159, "mi-permutation-5"),
         (description(("integer",), 2, levels=2), 159, "mi-permutation-5"),
+        # flags among numbers, whatever their type: 10 rows for each of 1 + 4 parameters
+        (description(("boolean", "numeric"), 2, flags=True), 50, "lr-mixed-linear"),
+        (description(("integer", "numeric"), 2, flags=True), 50, "lr-mixed-linear"),
+        (description(NUMBERS, 2, flags=True), 49, "mi-permutation-5"),
+        (description(NUMBERS, flags=True), 20, "lr-mixed-linear"),
         # but a number can be explained by columns of two levels
         (description(LABELS, most=2, levels=2), 30, "fisher-z"),
         # whole numbers in a small range have levels where there are rows enough, else they are numbers
@@ -149,6 +154,34 @@ def test_searches_choose_their_test_and_others_keep_theirs():
         make_plan({**raw, "selectors": {"r": {"method": "mrmr", "ci_test": "auto"}}}, SCRIPTS)
     with pytest.raises(ConfigError, match=r"ci_tests\.auto: ci_test: auto asks for the test that suits"):
         make_plan({**raw, "ci_tests": {"auto": {"type": "g2"}}, "selectors": {"r": {"method": "gs"}}}, SCRIPTS)
+
+
+FLAGS = {
+    "texts": lambda flag: np.where(flag, "yes", "no"),
+    "truth": lambda flag: flag,
+    "whole": lambda flag: flag.astype(int),
+    "floats": lambda flag: flag * 1.0,
+}
+
+
+@pytest.mark.parametrize("target", ["class", "number"])
+def test_flags_of_any_type_have_the_same_test(target, tmp_path):
+    rng = np.random.default_rng(2)
+    age, first, second = rng.normal(size=(3, 300))
+    y = np.where(age + second > 1, "ill", "well") if target == "class" else age + second
+    chosen = set()
+    for name, kind in FLAGS.items():
+        X = pd.DataFrame({"age": age, "smokes": kind(first > 1), "drinks": kind(second > 0.5)})
+        fitted = bf.IAMB().fit(X, y)
+        chosen.add((fitted.ci_test_.card.id, fitted.ci_test_reason_))
+        if name != "truth":
+            path = tmp_path / f"{name}.csv"
+            X.assign(y=y).to_csv(path, index=False)
+            facts = peek(name, {"path": str(path), "target": "y"})
+            chosen.add((choose_test(facts, 300).test, choose_test(facts, 300).reason))
+        assert choose_test(described(as_table(X.drop(columns="drinks")), as_table(X)["age"]), 300).test == "fisher-z"
+    ((test, reason),) = chosen
+    assert test == "lr-mixed" and reason.startswith("some columns have two values, and 300 rows are enough")
 
 
 def test_every_column_is_a_target_in_turn():

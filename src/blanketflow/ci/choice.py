@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 from .binning import FEW_VALUES
@@ -53,6 +54,8 @@ class Described(Protocol):
         numbers in a range of at most `FEW_VALUES`. None if some are numbers.
     usual_labels : int
         The same of categories and truth values, at least 2; numbers count as 2, since they take one parameter too.
+    has_flags : bool
+        Whether two columns have two values each, whatever their type: two features, or one and a target of two classes.
     """
 
     @property
@@ -67,6 +70,8 @@ class Described(Protocol):
     def usual_levels(self) -> int | None: ...  # noqa: D102
     @property
     def usual_labels(self) -> int: ...  # noqa: D102
+    @property
+    def has_flags(self) -> bool: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ class Description:
     max_levels: int | None
     usual_levels: int | None
     usual_labels: int
+    has_flags: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,13 +153,14 @@ def choose_test(
     if not are_labels and takes_fisher_z(table):
         # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
         # would not hold a number fixed: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, and with
-        # two bins 89 %. Of flags alone fisher-z rejects up to 10 %, since their relations are not linear.
+        # two bins 89 %.
         target = "a number" if n_classes is None else "one of two classes"
-        return Choice("fisher-z", f"the features are numbers or have two levels, and the target is {target}")
+        return Choice("fisher-z", f"the features are numbers and the target is {target}")
     if not are_labels and n_rows >= of_regressions:
-        # Labels or several classes among numbers. The linear regression of a number on labels is exact with few rows
-        # and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
-        what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else "some features have labels"
+        # Labels, flags or several classes among numbers. The linear regression of a number on labels is exact with few
+        # rows and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
+        what = "some features have labels" if (table.max_levels or 0) > 2 else "some columns have two values"
+        what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else what
         why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}"
         return Choice("lr-mixed", why, {"directions": "linear"})
     seconds = table.n_features * (PERMUTATION + PERMUTATION_ROW * n_rows)
@@ -172,9 +179,13 @@ def choose_test(
 
 
 def takes_fisher_z(table: Described) -> bool:
-    """Return whether all features and the target are numbers, or have two levels."""
+    """Return whether all features and the target are numbers, but for one column of two values.
+
+    The relation of two such flags is not linear: given a number, of which both are independent functions with noise,
+    fisher-z rejects 11 % to 50 % of true nulls at 0.05, the more the rarer they are.
+    """
     has_few = CATEGORICAL not in table.kinds or (table.max_levels is not None and table.max_levels <= 2)
-    return has_few and (table.n_classes or 0) <= 2
+    return has_few and (table.n_classes or 0) <= 2 and not table.has_flags
 
 
 def _rows_of_cells(table: Described, n_given: int) -> int:
@@ -189,7 +200,7 @@ def _rows_of_regressions(table: Described) -> int:
     """
     n_classes, per_feature = table.n_classes or 1, table.usual_labels - 1
     needed = max(n_classes, table.usual_labels)
-    if not {CATEGORICAL, BOOLEAN}.isdisjoint(table.kinds):
+    if table.has_flags or not {CATEGORICAL, BOOLEAN}.isdisjoint(table.kinds):
         needed = max(needed, (n_classes - 1) * (1 + (1 + GIVEN) * per_feature))
         needed = max(needed, per_feature * (2 + per_feature) if per_feature > 1 else 0)
     return ROWS_PER_PARAMETER * needed
@@ -217,7 +228,8 @@ def described(features: Table, target: Column | None) -> Description:
         n_classes = len(target.levels) if target.kind == CATEGORICAL else None
     else:
         n_classes = levels if levels is not None else most
-    return Description(sorted({column.kind for column in some}), len(features), n_classes, most, levels, labels)
+    kinds, flags = sorted({column.kind for column in some}), has_flags(features, 1 if n_classes == 2 else 2)
+    return Description(kinds, len(features), n_classes, most, levels, labels, flags)
 
 
 def usual_levels(table: Table) -> tuple[int | None, int]:
@@ -249,6 +261,8 @@ def _levels(column: Column) -> tuple[int | None, str]:
     """Return a column's number of levels, or None for numbers, and its kind."""
     if column.kind in (CATEGORICAL, BOOLEAN):
         return max(len(column.levels), 1) if column.kind == CATEGORICAL else 2, column.kind
+    if is_flag(column):
+        return 2, column.kind
     values = column.cells()
     if column.kind != INTEGER or not len(values) or column.n_missing():
         return None, column.kind

@@ -13,6 +13,7 @@ from ..core.agreement import CROSS_PRODUCTS, Agreement
 from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
 from ..core.design import is_complex
 from ..core.errors import RowsNeeded
+from ..core.flags import with_flags
 from ..core.parameters import choice, number
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away
@@ -22,7 +23,7 @@ from .base import CITest, constant_results, unreliable_rule
 from .effect import NATS, nats_per_row
 from .engines import Candidate, Engine, columns_of
 from .pooling import pooled_p_values
-from .regressed import Regressed, Variable, basis_of, present_levels, with_flags
+from .regressed import Regressed, Variable, basis_of, present_levels
 from .rounding import rounded_away
 from .tails import chi2_tail, f_greater, rao_f
 

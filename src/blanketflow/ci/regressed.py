@@ -7,10 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.cards import BOOLEAN
 from ..core.spread import standardised
 from ..core.table import Column, Table
-from ..core.wide_columns import FIRST_ROWS
 from .binning import ranks
 from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 
@@ -28,29 +26,6 @@ class Regressed(Protocol):
     def likelihood_ratio(self, added: np.ndarray) -> float:
         """Return twice the log likelihood gained by adding predictors to its regression on the given ones."""
         ...
-
-
-def with_flags(table: Table) -> Table:
-    """Return a table in which columns of two values are truth values, whatever they are: a flag is one thing.
-
-    Examples
-    --------
-    >>> columns = [Column("a", "numeric", np.array([2.0, 1.0, 2.0])), Column("b", "integer", np.array([3, 4, 5]))]
-    >>> [(column.kind, column.values.tolist()) for column in with_flags(Table(columns)).columns]
-    [('boolean', [1, 0, 1]), ('integer', [3, 4, 5])]
-    """
-    columns = [_flag(column) or column for column in table.columns]
-    return table if all(a is b for a, b in zip(columns, table.columns, strict=True)) else Table(columns, table.design)
-
-
-def _flag(column: Column) -> Column | None:
-    """Return a column of two numbers as truth values, None for any other column."""
-    if column.is_discrete or not column.n_rows or len(np.unique((cells := column.cells())[:FIRST_ROWS])) > 2:
-        return None
-    low, high = cells.min(), cells.max()
-    if not low < high or not ((cells == low) | (cells == high)).all():
-        return None
-    return Column(column.name, BOOLEAN, (cells == high).astype(np.int8))
 
 
 def predictors(column: Column, shares: np.ndarray | None = None) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 from ..ci.choice import range_as_levels, usual_levels
 from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
 from ..core.errors import DataError
+from ..core.flags import has_flags
 from ..core.table import Column
 from ..core.task import Task
 from ..core.wide_columns import SparseColumns
@@ -91,8 +92,9 @@ class Facts:
     markers : str or None
         Which texts were taken for missing cells, in words, and what to do if one is a value; None if none was, or the
         spec lists them.
-    usual_levels, usual_labels
-        Levels of most features, as `blanketflow.ci.choice.Described` has them; as seen in the rows looked at.
+    usual_levels, usual_labels, has_flags
+        Levels of most features, and whether there are flags, as `blanketflow.ci.choice.Described` has them; as seen in
+        the rows looked at.
     found : str or None
         What was found out about how the file is written, and what to do if it is wrong.
     suspected : str or None
@@ -117,6 +119,7 @@ class Facts:
     markers: str | None = None
     usual_levels: int | None = None
     usual_labels: int = 2
+    has_flags: bool = False
     found: str | None = None
     suspected: str | None = None
 
@@ -250,6 +253,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         suspected=suspects_line(raw.suspected, raw.markers, exact),
         usual_levels=levels,
         usual_labels=labels,
+        has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),
     )
 
 
@@ -296,6 +300,7 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
     target, task = prepare_target(name, spec, target.take(rows), markers=found)
     counts, n_classes = _classes(target, task, n_test)
     whole = read_npz_range(name, source.path) if kinds == (INTEGER,) else None
+    levels = 2 if kinds == (BOOLEAN,) else range_as_levels(*whole) if whole else None
     return Facts(
         n_rows=len(target.values),
         n_features=len(kept),
@@ -312,7 +317,8 @@ def _peek_npz(name: str, source: Source, spec: Mapping[str, Any], markers: Missi
         n_test=n_test,
         n_stored=header.n_stored,
         markers=markers_told(found),
-        usual_levels=2 if kinds == (BOOLEAN,) else range_as_levels(*whole) if whole else None,
+        usual_levels=levels,
+        has_flags=levels == 2,
     )
 
 
