@@ -78,7 +78,7 @@ def test_a_gene_table_gets_one_advice_which_ends_with_a_set(tmp_path, monkeypatc
     assert raw["selectors"]["iamb"] == {"method": "iamb", "ci_test": "auto", "alpha": 1.2e-05}
     assert list(raw["selectors"])[:2] == ["auto", "iamb"] and "hiton-mb" not in raw["selectors"]
     assert raw["selectors"].get("ppfs", {"correction": "bh"})["correction"] == "bh"
-    assert raw["ci_tests"]["ppi"]["significance"] == "corrected-t"
+    assert raw["selectors"]["ppfs"]["ci_test"] == "auto"  # its own test rejects true nulls where columns are related
     text = Path("genes.yaml").read_text(encoding="utf-8")
     assert "# ppfs:" in text or "correction: bh" in text
     plan = make_plan(raw, Path)

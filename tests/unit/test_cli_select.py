@@ -173,3 +173,11 @@ def test_a_long_blanket_is_shown_in_part_and_counted(tmp_path, capsys):
     assert lines[-1] == "  ... and 10 more (--json lists them)" and len(lines) == 42
     assert main([*asked, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["blanket"]) == 50
+
+
+@pytest.mark.parametrize("method, test, is_told", [("ppfs", "ppi", True), ("gs", "cpi", True), ("gs", "g2", False)])
+def test_an_answer_says_where_its_p_values_are_no_error_rates(table, method, test, is_told, capsys):
+    path, _ = table
+    arguments = ["--target", "pneumonia", "--method", method, "--ci-test", test]
+    assert main(["select", str(path), *arguments, "--set", "max_tests=40"]) in (0, 1)
+    assert ("says nothing beyond them, is found" in "".join(capsys.readouterr())) == is_told

@@ -22,7 +22,7 @@ from .inspection import Inspection
 
 #: Methods to compare with what is advised: their options, and what they are, by id.
 COMPARED: dict[str, tuple[dict[str, Any], str]] = {
-    "ppfs": ({"method": "ppfs", "ci_test": "ppi", "alpha": 0.05}, "by a model's risk when a column is permuted"),
+    "ppfs": ({"method": "ppfs", "ci_test": "auto", "alpha": 0.05}, "what depends on the target, given all the others"),
     "all": ({"method": "all"}, "all features: the baseline of the others"),
 }
 #: With more columns `ppfs` admits dozens by chance, unless its marginal tests are corrected.
@@ -60,7 +60,6 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
         "datasets": {dataset: kept},
         "splits": {"evaluation": _folds(seen, 5)},
         "folds": _folds(seen, 5, of=0.8),
-        "ci_tests": {"ppi": {"type": "ppi", "n_repeats": 30, "significance": "corrected-t"}},
         "selectors": {"blanket": {"method": BLANKET.method}},
         "models": ["tree", "svm", "knn", "naive-bayes"] if seen.task == CLASSIFICATION else ["tree", "svm", "knn"],
     }
@@ -155,9 +154,6 @@ def _text(
         f"folds: {raw['folds']}   # inner folds whose blankets are combined; 0: one search on all training rows",
         "",
         *[f"# ci_test: auto is {test.id} here: {test.reason}." for test in plan.config.chosen.values()],
-        "ci_tests:",
-        *[f"  {name}: {in_yaml(options)}" for name, options in raw["ci_tests"].items()],
-        "",
         "selectors:   # CPU time with its evaluation, estimated",
     ]
     for name, options in raw["selectors"].items():

@@ -51,6 +51,7 @@ def _show(title: str, rows: list[tuple[Any, ...]]) -> None:
 _FACTS = {
     "formula": "ranks by",
     "guarantee": "guarantee",
+    "misleads": "caution",
     "cost": "cost",
     "tasks": "tasks",
     "kinds": "columns",

@@ -58,6 +58,8 @@ class Card:
         and ``hsic``.
     p_values : str
         For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
+    misleads : str
+        For tests: where its p-values are no error rates, with the rates that were measured. Every answer says it.
     effect : str
         For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
         with. Empty: the test knows none.
@@ -99,6 +101,7 @@ class Card:
     symmetric: bool = False
     measures: tuple[str, ...] = ()
     p_values: str = ""
+    misleads: str = ""
     effect: str = ""
     incomplete: tuple[str, ...] = ()
     takes_max_rows: bool = False

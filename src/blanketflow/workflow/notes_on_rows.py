@@ -1,4 +1,4 @@
-"""What to know about the rows of searches: groups that tests do not know, or know too few of, and samples of rows."""
+"""What to know about p-values and rows of searches: tests and groups that mislead, and samples of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .peek import Facts
 def doubted_p_values(
     config: Config, facts: Mapping[str, Facts], pairs: Iterable[tuple[str, str]]
 ) -> dict[str, list[str]]:
-    """Return for each data set with groups why p-values of its tests may be too small, each reason once.
+    """Return for each data set why p-values of its tests may be too small, each reason once.
+
+    Some tests reject too often where features depend on each other, and some do not know groups of rows.
 
     Parameters
     ----------
@@ -23,15 +25,19 @@ def doubted_p_values(
     pairs : iterable of (dataset, selector) ids
         What is run.
     """
-    said: dict[str, list[str]] = {}
+    said: dict[str, dict[str, None]] = {}
     for dataset, selector in pairs:
         test, spec = config.test(dataset, selector), config.datasets[dataset]
+        if test is None:
+            continue
+        own = said.setdefault(dataset, {})
+        if test.card.misleads and config.selectors[selector].method.needs == "p-value":
+            own[f"{test.card.id}: {test.card.misleads}"] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
-        if spec["groups"] is not None and not is_within and test is not None:
-            reason = why_groups_are_ignored(test, facts[dataset].n_groups)
-            if reason and reason not in said.setdefault(dataset, []):
-                said[dataset].append(reason)
-    return {dataset: reasons for dataset, reasons in said.items() if reasons}
+        if spec["groups"] is not None and not is_within:
+            own[why_groups_are_ignored(test, facts[dataset].n_groups)] = None
+    told = {dataset: [reason for reason in reasons if reason] for dataset, reasons in said.items()}
+    return {dataset: reasons for dataset, reasons in told.items() if reasons}
 
 
 def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]]) -> str:
