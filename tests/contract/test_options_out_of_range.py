@@ -54,7 +54,7 @@ def test_a_method_names_itself_and_the_option(method, name, parameter):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_options_that_all_methods_share(name):
-    nothing = {"names": [{}], "tiers": [{}], "groups": [[]]}.get(SHARED[name].kind, [[], {}])  # no names are some
+    nothing = {"names": [{}], "tiers": [{}], "groups": [[]], "costs": [[]]}.get(SHARED[name].kind, [[], {}])  # no names are some
     for value in (-1.5, math.nan, "nonsense", *nothing):
         with pytest.raises(BlanketflowError, match=name):
             bf.get_selector("gs", **{name: value}).fit(X, Y)
