@@ -54,7 +54,8 @@ def test_a_method_names_itself_and_the_option(method, name, parameter):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_options_that_all_methods_share(name):
-    nothing = {"names": [{}], "tiers": [{}], "groups": [[]], "costs": [[]]}.get(SHARED[name].kind, [[], {}])  # no names are some
+    none = {"names": [{}], "tiers": [{}], "groups": [[]], "costs": [[]]}  # no names are some
+    nothing = none.get(SHARED[name].kind, [[], {}])
     for value in (-1.5, math.nan, "nonsense", *nothing):
         with pytest.raises(BlanketflowError, match=name):
             bf.get_selector("gs", **{name: value}).fit(X, Y)

@@ -45,6 +45,8 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(("boolean", "numeric"), 2, flags=True), 50, "lr-mixed-linear"),
         (description(("integer", "numeric"), 2, flags=True), 50, "lr-mixed-linear"),
         (description(NUMBERS, 2, flags=True), 49, "mi-permutation-5"),
+        (description(NUMBERS, 7, flags=True), 70, "lr-mixed-linear"),
+        (description(("boolean", "numeric"), 7, flags=True), 70, "lr-mixed-linear"),
         (description(NUMBERS, flags=True), 20, "lr-mixed-linear"),
         # but a number can be explained by columns of two levels
         (description(LABELS, most=2, levels=2), 30, "fisher-z"),

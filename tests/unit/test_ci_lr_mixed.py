@@ -1,5 +1,6 @@
 """The mixed likelihood-ratio test against statsmodels, contingency tables, and what must not change it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -366,3 +367,30 @@ def test_a_flag_is_one_thing_whatever_its_type(directions):
         for a, b in zip(found[0], other, strict=True):
             assert (a.dof, a.n, a.reliable) == (b.dof, b.n, b.reliable)
             assert a.p_value == pytest.approx(b.p_value, rel=1e-7)
+
+
+@pytest.mark.parametrize("directions", ["both", "target", "linear"])
+@pytest.mark.parametrize("n", [30, 400])
+def test_partial_correlations_are_regressions_on_rows(directions, n, monkeypatch):
+    rng = np.random.default_rng(n)
+    z, u, v = rng.normal(size=(3, n))
+    frame = pd.DataFrame({"z": z, "x": z + u, "copy": 2 * (z + u) - 3, "near": z + u + 1e-9 * v, "sum": z + v})
+    frame = frame.assign(flag=(z + v > 0) * 1, other=np.where(u + v > 0.3, "no", "yes"), fixed=1.0)
+    frame["label"] = rng.choice(list("abc"), n)
+    test, names = bf.get_ci_test("lr-mixed", directions=directions), list(frame)
+    fast, slow = test.bind(frame), test.bind(frame)
+    monkeypatch.setattr(type(slow.engine), "correlates", False)
+    asked = [
+        (y, given)
+        for y in names
+        for size in range(4)
+        for given in itertools.combinations([name for name in names if name != y], size)
+    ]
+    by_rows = [slow.test_many([x for x in names if x not in (y, *given)], y, given=given) for y, given in asked]
+    monkeypatch.setattr(type(slow.engine), "correlates", True)
+    by_both = [fast.test_many([x for x in names if x not in (y, *given)], y, given=given) for y, given in asked]
+    for rows, both in zip(by_rows, by_both, strict=True):
+        for name in ("dof", "n", "reliable"):
+            np.testing.assert_array_equal(getattr(rows, name), getattr(both, name))
+        np.testing.assert_allclose(both.statistic, rows.statistic, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(both.log_p, rows.log_p, rtol=1e-6, atol=1e-9)

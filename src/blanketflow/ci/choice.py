@@ -200,7 +200,7 @@ def _rows_of_regressions(table: Described) -> int:
     """
     n_classes, per_feature = table.n_classes or 1, table.usual_labels - 1
     needed = max(n_classes, table.usual_labels)
-    if table.has_flags or not {CATEGORICAL, BOOLEAN}.isdisjoint(table.kinds):
+    if (table.max_levels or 0) > 2 or (table.has_flags and n_classes == 2):
         needed = max(needed, (n_classes - 1) * (1 + (1 + GIVEN) * per_feature))
         needed = max(needed, per_feature * (2 + per_feature) if per_feature > 1 else 0)
     return ROWS_PER_PARAMETER * needed

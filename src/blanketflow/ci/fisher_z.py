@@ -156,16 +156,24 @@ class FisherZEngine:
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Return z of the partial correlation of each candidate with the target."""
         columns = np.asarray(candidates)
+        return self._results(columns, target, given, *self.partial_correlations(columns, target, given))
+
+    def partial_correlations(
+        self, columns: np.ndarray, target: int, given: tuple[int, ...]
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Return partial correlations r of columns with the target, log(1 - r^2), and the rank of the given columns.
+
+        r is 0 if the given columns explain one of the two.
+        """
         swept = self._sweep(columns, target, given)
         if swept is None:
-            partial, log_unexplained, rank = self._from_rows(columns, target, given)
-        else:
-            partial, is_sound, rank = swept
-            log_unexplained = np.log1p(-(np.where(is_sound, partial, 0.0) ** 2))
-            doubtful = np.flatnonzero(~is_sound)
-            if len(doubtful):
-                partial[doubtful], log_unexplained[doubtful], _ = self._from_rows(columns[doubtful], target, given)
-        return self._results(columns, target, given, partial, log_unexplained, rank)
+            return self._from_rows(columns, target, given)
+        partial, is_sound, rank = swept
+        log_unexplained = np.log1p(-(np.where(is_sound, partial, 0.0) ** 2))
+        doubtful = np.flatnonzero(~is_sound)
+        if len(doubtful):
+            partial[doubtful], log_unexplained[doubtful], _ = self._from_rows(columns[doubtful], target, given)
+        return partial, log_unexplained, rank
 
     def _results(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..core.table import Table
 from .base import CITest, constant_results, unreliable_rule
 from .effect import NATS, nats_per_row
 from .engines import Candidate, Engine, columns_of
+from .fisher_z import FisherZEngine
 from .pooling import pooled_p_values
 from .regressed import Regressed, Variable, basis_of, present_levels
 from .rounding import rounded_away
@@ -185,17 +187,55 @@ NOTHING = Direction(0.0, 0.0, 0.0)
 
 
 class LRMixedEngine:
-    """Fits the regressions of a query, and combines the p-values of both directions."""
+    """Fits the regressions of a query, and combines the p-values of both directions.
+
+    A linear regression that adds one predictor to others of one each needs no rows: it is a partial correlation.
+    """
+
+    #: Whether linear regressions may be partial correlations.
+    correlates: ClassVar[bool] = True
 
     def __init__(self, test: LRMixed, table: Table) -> None:
         self.test, self.table, self.n_rows = test, table, table.n_rows
         self.shares = None if table.design is None else table.design.shares()
         self._rounded: dict[int, bool] = {}
 
+    @cached_property
+    def _correlations(self) -> FisherZEngine:
+        return FisherZEngine(self.table)
+
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Regress the target on each candidate and, unless ``directions`` is ``target``, the other way round."""
-        singles = [(candidate,) for candidate in candidates]
-        return self._test_each(singles, target, given, is_symmetric=self.test.is_symmetric)
+        columns = np.asarray(candidates)
+        partial, log_unexplained, rank = np.zeros(len(columns)), np.zeros(len(columns)), 0
+        if len(asked := self._correlated(columns, target, given)):
+            correlations = self._correlations.partial_correlations(columns[asked], target, given)
+            partial[asked], log_unexplained[asked], rank = correlations
+        # Those of correlation 0 may be explained by the given columns, which the rows tell.
+        others = np.flatnonzero(partial == 0.0)
+        singles = [(candidate,) for candidate in columns[others].tolist()]
+        found = self._test_each(singles, target, given, is_symmetric=self.test.is_symmetric)
+        if len(others) == len(columns):
+            return found
+        rest, dof = np.full(len(columns), self.n_rows - rank - 2.0), np.ones(len(columns))
+        tails = f_greater(np.expm1(-log_unexplained) * rest, dof, rest)
+        n, is_rounded = np.full(len(columns), self.n_rows), self._any_rounded((target, *given))
+        reliable = np.array([not (is_rounded or self._any_rounded((column,))) for column in columns.tolist()])
+        results = CIResults(-self.n_rows * log_unexplained, *tails, dof, n, reliable)
+        for name, values in found.columns().items():
+            getattr(results, name)[others] = values
+        return results
+
+    def _correlated(self, columns: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:
+        """Return which columns' tests are partial correlations: of numbers and flags, with exact p-values."""
+        nothing, of_target = np.arange(0), self._n_levels(target)
+        if not self.correlates or self.test.linear != "f" or not self._is_reliable(2) or self.n_rows < len(given) + 5:
+            return nothing
+        if not {of_target, *map(self._n_levels, given)} <= {0, 2}:
+            return nothing
+        levels = {0} if of_target == 0 or self.test.directions == "linear" else set()
+        levels |= {2} if of_target == 0 and self.test.directions != "both" else set()
+        return np.flatnonzero([self._n_levels(column) in levels for column in columns.tolist()])
 
     def evaluate_sets(self, candidates: Sequence[tuple[int, ...]], target: int, given: tuple[int, ...]) -> CIResults:
         """Regress the target on each set of columns."""

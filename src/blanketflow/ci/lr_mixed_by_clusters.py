@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class LRMixedByClusters(LRMixedEngine):
     likelihood changes by with the coefficients of the added predictors, at those of the smaller regression, which are
     estimated; it is in the unit in which its variance is 1 if the rows are independent.
     """
+
+    correlates: ClassVar[bool] = False
 
     def __init__(self, test: LRMixed, table: Table, design: Design) -> None:
         super().__init__(test, table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class LRMixedOnSums(LRMixedEngine):
     refused : set of tuples of str
         The columns of tests that were refused: candidate, target, and those given.
     """
+
+    correlates: ClassVar[bool] = False
 
     def __init__(self, test: LRMixed, table: SummedTable) -> None:
         super().__init__(test, table)
