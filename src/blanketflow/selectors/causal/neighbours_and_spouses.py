@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, TypeVar
@@ -12,7 +13,7 @@ from ...ci.tally import Count, Tally
 from ...core.parameters import choice, integer, number
 from ...core.ties import comparable_number
 from ...search.equivalent_information import equivalents
-from ...search.neighbours import FindNeighbours, Neighbours
+from ...search.neighbours import FindNeighbours, Neighbours, WeakestTest, find_separating_set
 from ...search.steps import PARENT_OR_CHILD, SPOUSE, Step, step
 from ...search.strength import is_dependent
 from ...search.tiers import NO_TIERS, Tiers, may_be_child
@@ -54,6 +55,8 @@ def neighbourhoods(
 K, V = TypeVar("K", bound=Hashable), TypeVar("V")
 #: By column, the result of its own search and its tests.
 Found = dict[str, tuple[Neighbours, Count]]
+#: A column's weakest test of another one, None if it was separated, and the set that separated it.
+Link = tuple[WeakestTest | None, tuple[str, ...] | None]
 
 
 @dataclass
@@ -101,7 +104,9 @@ class Neighbourhoods:
     the other, with ``or`` if either does (then every column is searched), and with ``none`` if T's own search finds X.
 
     Of columns with the same information about T, T's search keeps one, X, and removes the others given X. X's own
-    search would lose T by them in turn. It is then repeated without them: see `around`.
+    search would lose T by them in turn. It is then repeated without them: see `around`. Then it is to find T only, and
+    need not find all others: what it separated by columns that are not left out stays separated, the rest is separated
+    by single columns, and only T is tested given more of what is left. `whole` has the neighbourhoods of all columns.
     """
 
     def __init__(
@@ -113,11 +118,13 @@ class Neighbourhoods:
         max_k: int | None,
         symmetry: str = "and",
         tiers: Tiers = NO_TIERS,
+        whole: Neighbourhoods | None = None,
     ) -> None:
-        self.test, self.columns, self.find = test, list(columns), find
+        self.test, self.columns, self.find, self.whole = test, list(columns), find, whole
         self.alpha, self.max_k, self.symmetry, self.tiers = alpha, max_k, symmetry, tiers
         self.known: Found = {}
         self._separated: dict[tuple[str, str, frozenset[str]], tuple[frozenset[str], Count]] = {}
+        self._links: dict[tuple[str, str], tuple[Link, Count]] = {}
         self._without: dict[frozenset[str], Neighbourhoods] = {}
 
     def know(self, found: Found) -> None:
@@ -126,8 +133,32 @@ class Neighbourhoods:
 
     def found(self, column: str) -> Neighbours:
         """Return the result of a column's own search; its tests count for whoever asks."""
-        others = [other for other in self.columns if other != column]
-        return self._once(self.known, column, lambda: self.find(self.test, column, others, self.alpha, self.max_k))
+        before = self.whole.found(column) if self.whole else Neighbours()
+        return self._once(self.known, column, lambda: self._search(column, before))
+
+    def _search(self, column: str, before: Neighbours) -> Neighbours:
+        columns, separated = set(self.columns), before.separating_sets.items()
+        known = {other: given for other, given in separated if columns.issuperset((other, *given))}
+        asked = [o for o in self.columns if o != column and (o not in known or o in before.staying)]
+        max_k = 1 if self.whole and self.max_k != 0 else self.max_k
+        found = self.find(self.test, column, asked, self.alpha, max_k)
+        found.separating_sets = known | found.separating_sets
+        return found
+
+    def _looked_for(self, column: str, other: str) -> Link:
+        """Return the weakest test of another column in a column's own search, or the set that separated it."""
+        found = self.found(column)
+        weakest = found.weakest.get(other)
+        if not self.whole or weakest is None or other in found.staying:
+            return weakest, found.separating_sets.get(other)
+
+        def search() -> Link:
+            tests, others = copy(weakest), [member for member in found.weakest if member != other]
+            known = {"weakest": tests, "separating_sets": found.separating_sets}
+            separated = find_separating_set(self.test, column, other, others, self.alpha, self.max_k, **known)
+            return (None, separated[1]) if separated else (tests, None)
+
+        return self._once(self._links, (column, other), search)
 
     def _once(self, known: dict[K, tuple[V, Count]], key: K, search: Callable[[], V]) -> V:
         """Return what a search found, which is made once; its tests count for whoever asks."""
@@ -144,27 +175,28 @@ class Neighbourhoods:
 
     def parents_and_children(self, column: str) -> list[Step]:
         """Return a column's parents and children after the symmetry correction, in the order of their admission."""
-        members = self.found(column).members
-        if self.symmetry == "none":
-            return members
-        if self.symmetry == "and":
-            return [member for member in members if self._seen_from(member.feature, column)]
-        held = {member.feature for member in members}
-        others = (other for other in self.columns if other != column and other not in held)
-        return members + [member for other in others for member in self._seen_from(other, column)]
+        return [tests[0] for other in self._possible(column) if (tests := self._admissions(column, other))]
 
     def with_weakest_tests(self, column: str) -> list[Step]:
         """Return a column's parents and children, each with its largest p-value.
 
         With the symmetry ``and`` it is the largest in both searches, else in the one that found the member.
         """
-        members = self.parents_and_children(column)
-        if self.symmetry != "and":
-            return members
-        return [
-            min((member, *self._seen_from(member.feature, column)), key=lambda s: comparable_number(s.importance))
-            for member in members
-        ]
+        return [_weakest(tests) for other in self._possible(column) if (tests := self._admissions(column, other))]
+
+    def _possible(self, column: str) -> list[str]:
+        members = self.found(column).weakest
+        others = self.columns if self.symmetry == "or" else ()
+        return [*members, *(other for other in others if other != column and other not in members)]
+
+    def _admissions(self, column: str, other: str) -> list[Step]:
+        """Return the tests by which a column and another one are neighbours; none if they are not."""
+        tests, _ = self._looked_for(column, other)
+        own = [] if tests is None else [tests.step(other)]
+        if self.symmetry == "none" or bool(own) == (self.symmetry == "or"):
+            return own
+        tests, _ = self.around(other, column)._looked_for(other, column)
+        return [] if tests is None else [*own, tests.step(other)]
 
     def lost_by_symmetry(self, column: str) -> list[Step]:
         """Return the removal of each member that its own search separated from the column."""
@@ -172,8 +204,7 @@ class Neighbourhoods:
         removals = []
         for member in self.found(column).members:
             if member.feature not in kept:
-                near = self.around(member.feature, column)
-                given = near.found(member.feature).separating_sets.get(column, ())
+                given = self.around(member.feature, column)._looked_for(member.feature, column)[1] or ()
                 result = self.test.test(column, member.feature, given=given)  # the direction that decided
                 removals.append(step(member.feature, result, given, kept=False, role=PARENT_OR_CHILD))
         return removals
@@ -186,7 +217,7 @@ class Neighbourhoods:
         are left out of the table.
         """
         near, left_out, found = self, frozenset[str](), self.found(column)
-        while (given := near.found(member).separating_sets.get(column)) is not None:
+        while (given := near._looked_for(member, column)[1]) is not None:
             removed, staying, members = found.separating_sets, found.staying, list(found.weakest)
             search = partial(
                 equivalents, self.test, member, column, given, removed, self.alpha, staying, left_out, members
@@ -199,10 +230,12 @@ class Neighbourhoods:
         return near
 
     def _without_columns(self, left_out: frozenset[str]) -> Neighbourhoods:
+        if self.whole:
+            return self.whole._without_columns(left_out.union(set(self.whole.columns).difference(self.columns)))
         if left_out not in self._without:
             columns = [name for name in self.columns if name not in left_out]
             self._without[left_out] = Neighbourhoods(
-                self.test, columns, self.find, self.alpha, self.max_k, self.symmetry, self.tiers
+                self.test, columns, self.find, self.alpha, self.max_k, self.symmetry, self.tiers, self
             )
         return self._without[left_out]
 
@@ -215,20 +248,21 @@ class Neighbourhoods:
         """Return the other parents of the column's children.
 
         Y, a neighbour of a neighbour X, is a spouse if it is not a neighbour itself, X is not in the set that separates
-        Y from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X.
+        Y from the column, and adding X to that set makes them dependent. Costs at most one test per pair of Y and X,
+        and only then the searches that tell whether Y and X are neighbours.
         """
         neighbours = [member.feature for member in self.parents_and_children(column)]
         near, spouses = frozenset(neighbours), dict[str, Step]()
         for child in (x for x in neighbours if may_be_child(x, column, self.tiers)):
-            for member in self.around(child, column).parents_and_children(child):
-                other = member.feature
+            around = self.around(child, column)
+            for other in around._possible(child):
                 if other == column or other in near or other in spouses:
                     continue
                 given = self.separating_set(column, other)
                 if given is None or child in given or not may_be_child(child, other, self.tiers):
                     continue
                 result = self.test.test(other, column, given=(*given, child))
-                if is_dependent(self.test, result, self.alpha):
+                if is_dependent(self.test, result, self.alpha) and around._admissions(child, other):
                     spouses[other] = step(other, result, (*given, child), role=SPOUSE)
         return list(spouses.values())
 
@@ -237,14 +271,10 @@ class Neighbourhoods:
         near, weakest = {member.feature: member for member in self.with_weakest_tests(column)}, []
         for spouse in self.spouses(column):
             child = spouse.given[-1]
-            links = self.around(child, column).with_weakest_tests(child)
-            (link,) = (member for member in links if member.feature == spouse.feature)
-            tests = (spouse, near[child], link)
-            found = min(tests, key=lambda s: comparable_number(s.importance))
-            weakest.append(replace(found, feature=spouse.feature, role=SPOUSE))
+            links = self.around(child, column)._admissions(child, spouse.feature)
+            weakest.append(replace(_weakest([spouse, near[child], *links]), feature=spouse.feature, role=SPOUSE))
         return weakest
 
-    def _seen_from(self, other: str, column: str) -> list[Step]:
-        """Return the other column's admission of this one as this one's admission of the other."""
-        tests = self.around(other, column).found(other).weakest.get(column)
-        return [] if tests is None else [tests.step(other)]
+
+def _weakest(tests: Iterable[Step]) -> Step:
+    return min(tests, key=lambda s: comparable_number(s.importance))
