@@ -19,8 +19,8 @@ from ..ci.base import BoundTest
 from .strength import is_dependent, separates
 
 #: Members that are given beside a set, to see more, and the share of alpha at which they depend on the feature: a weak
-#: dependence may be chance, and would hide a strong one.
-MOST_BESIDE, CLEAR = 3, 0.05
+#: dependence may be chance, as the set is one of many that were tried, and would hide a strong one.
+MOST_BESIDE, CLEAR = 3, 0.005
 
 
 def leans_on(
