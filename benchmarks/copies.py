@@ -1,6 +1,6 @@
-"""Whether searches keep one of the columns that say the same: `python benchmarks/copies.py`, 15 minutes on one core.
+"""Whether searches keep one of the columns that say the same: `python benchmarks/copies.py`, half an hour on one core.
 
-Tables of two or ten columns that say the same, or of three of which any two give the third: of 100 samples, on how many
+Tables of two or ten columns that say the same, or of three of which any two give the third: of 400 samples, on how many
 is all of it lost, with every causal method beside IAMB on the same samples. Writes benchmarks/results/copies.parquet,
 one row per kind, rows and method, and the table of docs/stand-ins.md; `--page` writes the page only.
 """
@@ -27,7 +27,7 @@ from blanketflow.selectors.run_fold import run_problem
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "stand-ins.md"
 RAW = ROOT / "benchmarks" / "results" / "copies.parquet"
-ROWS, SAMPLES = (100, 300, 1_000, 5_000), 100
+ROWS, SAMPLES = (100, 300, 1_000, 5_000), 400
 #: Causal methods that test at a level. IAMB, which loses nothing, is what the others are compared with.
 METHODS = (
     *("iamb", "gs", "inter-iamb", "fast-iamb", "iamb-npc", "inter-iamb-npc"),
