@@ -65,6 +65,7 @@ VARIANTS = (
     Variant("lr-mixed", {}, (*NUMBERS, *LEVELS_OF_TWO, "mixed", "discrete")),
     Variant("lr-mixed", {"directions": "linear"}, ("two_classes", "mixed")),
     Variant("lr-mixed", USE_PARAMETERS, ("mixed", "discrete"), has_power=False),
+    Variant("spline", {}, (*NUMBERS, *LEVELS_OF_TWO, "mixed", "discrete")),
     Variant("hsic", {}, (*NUMBERS, "mixed")),
     Variant("hsic", {"trace_error": 0.01}, (*NUMBERS, "mixed")),
     Variant("hsic", {"null": "permutation"}, (*NUMBERS, "mixed"), has_power=False),
