@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from .spline_functions import KNOTS, functions_of
+from .spline_functions import KNOTS
 from .spline_screen import SplineScreen, whitening
 
 #: p-values up to which functions are added: finer splines, a cut, products of two columns, powers of the fit.
@@ -75,10 +75,11 @@ class GivenFunctions:
             for other in self._given[i + 1 :]:
                 growth.add(self._products(column, other), PRODUCTS)
         if len(self._given) > 1:
-            fitted = functions - self.left(functions)
-            for fit in fitted[np.vecdot(fitted, fitted) > ROUNDING]:
-                fit = fit / np.sqrt(fit @ fit)
-                growth.add(self._centred(np.array([fit**2, fit**3])), POWERS)
+            fitted = of_length_1((functions @ self.basis.T) @ self.basis, ROUNDING)
+            powers = np.stack([fitted**2, fitted**3], axis=1)
+            left = self.left((powers - powers.mean(axis=-1, keepdims=True)).reshape(-1, self.n_rows))
+            for of_fit in left.reshape(powers.shape):
+                growth.add(orthonormal(of_fit), POWERS)
         return growth.added
 
     def _centred(self, functions: np.ndarray) -> np.ndarray:
@@ -88,7 +89,7 @@ class GivenFunctions:
         """Return the next functions of a number, as many as it has."""
         key = "finer", column, size
         if key not in self._kept:
-            self._kept[key] = orthonormal(self.left(functions_of(self._screen.table[column])[size : 2 * size]))
+            self._kept[key] = orthonormal(self.left(self._screen.finest(column)[size : 2 * size]))
         return self._kept[key]
 
     def _products(self, column: int, other: int) -> np.ndarray:
@@ -105,30 +106,28 @@ class GivenFunctions:
         return screen.functions[screen.starts[column] : screen.starts[column] + size]
 
     def _order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows in the order of a number, and how many are before each place where it can be cut."""
+        """Return the rows in the order of a number, and what is left of cuts behind so many rows; 0 where none is."""
         if column not in self._orders:
-            values = self._screen.table[column].numbers()
+            values, n = self._screen.table[column].numbers(), self.n_rows
             order = np.argsort(values, kind="stable")
-            ends = 1 + np.flatnonzero(np.diff(values[order]) > 0)
-            self._orders[column] = order, ends[(ends >= ROWS_BESIDE) & (ends <= self.n_rows - ROWS_BESIDE)]
+            rows = np.arange(n)
+            can_be = (rows >= ROWS_BESIDE) & (rows <= n - ROWS_BESIDE)
+            can_be[1:] &= np.diff(values[order]) > 0
+            self._orders[column] = order, can_be * (rows * (n - rows) / n - _squares_of_sums(self.basis, order))
         return self._orders[column]
 
     def _best_cut(self, column: int, growth: Growth) -> np.ndarray | None:
         """Return the cut of a number that tells most; None if no cut tells enough, or none can be made."""
-        order, ends = self._order(column)
-        key = "cuts", column, 0
-        if key not in self._kept:
-            self._kept[key] = ends * (self.n_rows - ends) / self.n_rows - _squares_of_sums(self.basis, order, ends)
-        left = self._kept[key] - _squares_of_sums(growth.added, order, ends)
-        can_be = np.flatnonzero(left > LEAST_CUT)
-        if not len(can_be):
-            return None
-        told = (_sums(growth.sides, order, ends[can_be]) ** 2).max(axis=0, initial=0.0) / left[can_be]
-        best = int(np.argmax(told))
-        if told[best] * self.n_rows < least_told(1, CUT):
+        from ..kernels.splines import best_cut
+
+        order, left = self._order(column)
+        if len(growth.added):
+            left = left - _squares_of_sums(growth.added, order)
+        told, rows = best_cut(growth.sides, order, left, LEAST_CUT)
+        if told * self.n_rows < least_told(1, CUT):
             return None
         cut = np.zeros((1, self.n_rows))
-        cut[0, order[: ends[can_be[best]]]] = 1.0
+        cut[0, order[: int(rows)]] = 1.0
         return self._centred(cut)
 
 
@@ -137,7 +136,7 @@ class Growth:
 
     def __init__(self, basis: np.ndarray, left: np.ndarray) -> None:
         self._rank, self.added = len(basis), np.empty((0, left.shape[1]))
-        self.sides = _of_length_1(left, EXPLAINED)
+        self.sides = of_length_1(left, EXPLAINED)
 
     def add(self, functions: np.ndarray, level: float) -> bool:
         """Add functions, orthonormal beside the basis, if they tell something of a side."""
@@ -150,7 +149,7 @@ class Growth:
         share = float(np.vecdot(told, told).max())
         if share * (n - 1 - rank) < least_told(len(functions), level) * (1.0 - share):
             return False
-        self.sides = _of_length_1(self.sides - told @ functions, ROUNDING)
+        self.sides = of_length_1(self.sides - told @ functions, ROUNDING)
         self.added = np.vstack([self.added, functions])
         return True
 
@@ -176,21 +175,20 @@ def without(functions: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 def orthonormal(functions: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of functions, (m, n), of which `ROUNDING` is left out."""
-    functions = _of_length_1(functions, ROUNDING)
+    functions = of_length_1(functions, ROUNDING)
     return whitening(functions @ functions.T) @ functions if len(functions) > 1 else functions
 
 
-def _of_length_1(functions: np.ndarray, least: float) -> np.ndarray:
+def of_length_1(functions: np.ndarray, least: float) -> np.ndarray:
+    """Return functions, (m, n), of length 1, but for those whose squared length is at most `least`."""
     squares = np.vecdot(functions, functions)
     is_long = squares > least
     return functions[is_long] / np.sqrt(squares[is_long])[:, np.newaxis]
 
 
-def _sums(functions: np.ndarray, order: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the sums of functions over the first rows in an order."""
-    return np.cumsum(functions[:, order], axis=1)[:, ends - 1]
-
-
-def _squares_of_sums(functions: np.ndarray, order: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    sums = _sums(functions, order, ends)
-    return np.sum(sums * sums, axis=0)
+def _squares_of_sums(functions: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the sums of squares of the functions' sums over the first 0, 1, 2, ... rows in an order, shape (n,)."""
+    found = np.zeros(len(order))
+    for function in functions:
+        found[1:] += np.cumsum(function[order])[:-1] ** 2
+    return found

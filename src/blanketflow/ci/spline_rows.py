@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from .spline_given import GivenFunctions, orthonormal, without
+from .spline_given import ROUNDING, GivenFunctions, of_length_1, orthonormal, without
 from .spline_screen import SplineScreen, whitening
 from .tails import f_greater
 
@@ -38,13 +40,14 @@ class Confirmation:
             first = orthonormal(one[:n_one])
             bends, straight = without(one[n_one:], first), without(other[:n_other], first)
             found.append(robust(bends, straight, leverage + _leverage(first), rest - len(first)))
-        return np.transpose(found)
+        statistic, f, dof, rests = np.transpose(found)
+        return np.array([statistic, dof, f_greater(f, dof, rests)[1]])
 
 
 def robust(
     x: np.ndarray, y: np.ndarray, leverage: np.ndarray, rest: float, is_straight: bool = False
-) -> tuple[float, float, float]:
-    """Return statistic, degrees of freedom and log p of no covariance of what is left of functions of X and of Y.
+) -> tuple[float, float, float, float]:
+    """Return statistic, F and its degrees of freedom for no covariance of what is left of functions of X and of Y.
 
     The score is the sum of products of both over the rows, and its variance that of these products (HC2: MacKinnon and
     White 1985, doi:10.1016/0304-4076(85)90158-7), so that it may change with the given columns. Of the straight part
@@ -62,11 +65,13 @@ def robust(
     is_straight : bool
         Whether this is the straight part.
     """
-    x, y = orthonormal(x), orthonormal(y)
+    # Correlations take orthonormal functions; products of any functions with the same span say the same.
+    prepared = orthonormal if is_straight else partial(of_length_1, least=ROUNDING)
+    x, y = prepared(x), prepared(y)
     covariance = x @ y.T
     dof = covariance.size
     if not dof or rest <= dof:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 1.0
     n, free = len(leverage), np.maximum(1.0 - leverage, LEAST_FREE)
     products = x[:, np.newaxis] * y
     variance = _products(products, free)
@@ -79,10 +84,10 @@ def robust(
     along = whitening(variance / np.outer(lengths, lengths)) @ (covariance.ravel() / lengths)
     squared, dof = float(along @ along), len(along)
     if not dof:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 1.0
     # The squares of products are at least those of their means, so that their ratio is below n (Hotelling's T^2).
     f = squared / dof if is_straight else squared * (rest - dof) / (dof * max(n - squared, 1e-9 * n))
-    return squared, float(dof), float(f_greater(np.array([f]), np.array([float(dof)]), np.array([rest - dof]))[1][0])
+    return squared, f, float(dof), rest - dof
 
 
 def _products(values: np.ndarray, free: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,10 @@ ROWS_PER_FUNCTION, FEWEST_ROWS = 40, 8
 ROWS_PER_CELL, ROWS_PER_BEND = 10, 2
 #: A function of which others leave at most this share is theirs.
 VANISHING = 1e-6
+#: Products of functions of which others leave more than this share need no eigenvalues.
+WELL_CONDITIONED = 1e-3
+#: Number of cells kept for all functions of columns: 128 MiB.
+KEPT_CELLS = 2**24
 #: log p from which on alpha is shared out among the parts by Bonferroni's rule, which is the same to all digits.
 SMALL = -20.0
 
@@ -77,10 +82,19 @@ class SplineScreen:
         self.functions = np.vstack([*found, np.zeros((1, table.n_rows))])  # the last for functions that a column lacks
         self._products: dict[int, np.ndarray] = {}
         self._rounded: dict[int, bool] = {}
+        self._finest: dict[int, np.ndarray] = {}
 
     def _kept_functions(self, column: int) -> np.ndarray:
         found = functions_of(self.table[column])
         return found if self.is_label[column] else found[:OF_GIVEN].copy()
+
+    def finest(self, column: int) -> np.ndarray:
+        """Return all functions of a column, kept for the most recent columns."""
+        found = self._finest.pop(column, None)
+        self._finest[column] = functions_of(self.table[column]) if found is None else found
+        if len(self._finest) * self._finest[column].size > KEPT_CELLS and len(self._finest) > 1:
+            del self._finest[next(iter(self._finest))]
+        return self._finest[column]
 
     def of_side(self, column: int) -> slice:
         """Return where the functions of a column as X or Y are."""
@@ -152,20 +166,13 @@ class SplineScreen:
         self, parts: Parts, at: np.ndarray, columns: np.ndarray, of_y: np.ndarray, target: int, rows: np.ndarray
     ) -> None:
         """Test columns with one straight function each, all at once."""
-        sizes, k = self.n_of_side[columns[at]], np.arange(OF_SIDE)
-        places = np.where(k < sizes[:, np.newaxis], self.starts[columns[at]][:, np.newaxis] + k, -1)
-        by_z = rows[:, places].transpose(1, 2, 0)
-        own = (places >= 0)[..., np.newaxis] * np.eye(OF_SIDE) - by_z @ by_z.transpose(0, 2, 1)
-        shared = of_y[:, places].transpose(1, 2, 0)
-        of_target = of_y[:, self.of_side(target)][np.newaxis]
-        rest = self.n_rows - 1.0 - rows.shape[0]
-        one, other = (
-            _explained(own, shared[:, :, 0], of_target[:, 0, 0]),
-            _explained(of_target, shared[:, 0], own[:, 0, 0]),
-        )
-        dof = np.stack([np.minimum(one[2], other[2]), one[3], other[3]], axis=1)
-        share = np.stack([one[0], one[1], other[1]], axis=1)
-        rest = rest - dof - np.array([0.0, 1.0, 1.0])
+        from ..kernels.splines import nested_shares  # numba takes half a second to import: only if needed
+
+        starts, sizes = self.starts[columns[at]], self.n_of_side[columns[at]]
+        share, dof = np.zeros((len(at), 3)), np.zeros((len(at), 3))
+        of_target = np.ascontiguousarray(of_y[:, self.of_side(target)])
+        nested_shares(rows, of_y, of_target, starts, sizes, VANISHING, share, dof)
+        rest = self.n_rows - 1.0 - len(rows) - dof - np.array([0.0, 1.0, 1.0])
         is_left = dof > 0
         share = np.where(is_left, np.clip(share, 0.0, 1.0 - SMALLEST_SHARE), 0.0)
         f = share / (1.0 - share) * rest / np.maximum(dof, 1.0)
@@ -189,33 +196,6 @@ class SplineScreen:
         parts.statistic[at], parts.dof[at], parts.log_p[at] = np.transpose(found)
         parts.statistic[at] *= self.n_rows
         parts.shares[at] = self._shares(bool(bends[0]), bool(bends[1]))
-
-
-def _explained(
-    own: np.ndarray, shared: np.ndarray, of_response: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the share of a response's variance that first functions explain, and that the others explain of the rest.
-
-    Then whether there is a first function, and the number of others. `own` are the products of the functions with each
-    other, (m, a, a), and `shared` with the response, (m, a). By Gauss's method, for all tests at once.
-    """
-    m = len(shared)
-    own, shared, left = np.broadcast_to(own, (m, *own.shape[1:])).copy(), shared.copy(), of_response + np.zeros(m)
-    gains, ranks, begin = [], [], left
-    for j in range(shared.shape[1]):
-        pivot = own[:, j, j]
-        is_left = (pivot > VANISHING) & (begin > VANISHING)
-        scale = 1.0 / np.where(is_left, pivot, np.inf)
-        gains.append(shared[:, j] ** 2 * scale)
-        ranks.append(is_left.astype(np.float64))
-        row = own[:, j] * scale[:, np.newaxis]
-        shared = shared - row * shared[:, j : j + 1]
-        own -= row[:, :, np.newaxis] * own[:, j : j + 1]
-    left = np.where(begin > VANISHING, begin, np.inf)
-    rest = left - gains[0]
-    rest = np.where(rest > SMALLEST_SHARE * left, rest, np.inf)
-    more = np.sum(gains[1:], axis=0) / rest if len(gains) > 1 else np.zeros(m)
-    return gains[0] / left, more, ranks[0], np.sum(ranks[1:], axis=0) if len(ranks) > 1 else np.zeros(m)
 
 
 def wilks(own: np.ndarray, other: np.ndarray, shared: np.ndarray, n_first: int, rest: float) -> tuple[float, ...]:
@@ -249,6 +229,10 @@ def whitening(products: np.ndarray) -> np.ndarray:
     """
     if not len(products):
         return products
+    with suppress(np.linalg.LinAlgError):  # a quarter of the time of eigenvalues
+        lower = np.linalg.cholesky(products)
+        if np.diagonal(lower).min() ** 2 > WELL_CONDITIONED:
+            return np.linalg.inv(lower)
     values, axes = np.linalg.eigh(products)
     kept = values > VANISHING
     return (axes[:, kept] / np.sqrt(values[kept])).T
