@@ -15,6 +15,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
+from .bends import bends_seen
 from .binning import FEW_VALUES
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
+#: The most cells of a table for which splines are fast enough.
+MOST_CELLS = 30_000
 #: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
@@ -56,6 +59,8 @@ class Described(Protocol):
         The same of categories and truth values, at least 2; numbers count as 2, since they take one parameter too.
     has_flags : bool
         Whether two columns have two values each, whatever their type: two features, or one and a target of two classes.
+    bends : str
+        Which relations of numbers bend, as `bends_seen` says it; empty if none is seen.
     """
 
     @property
@@ -72,6 +77,8 @@ class Described(Protocol):
     def usual_labels(self) -> int: ...  # noqa: D102
     @property
     def has_flags(self) -> bool: ...  # noqa: D102
+    @property
+    def bends(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ class Description:
     usual_levels: int | None
     usual_labels: int
     has_flags: bool = False
+    bends: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,18 +158,25 @@ def choose_test(
     if has_cells and n_rows >= of_cells:
         # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell.
         return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}")
+    open_question = ""
+    if not are_labels and table.bends:
+        # Splines take 0.2 to 5 ms a test. Tests of linear relations find what is not there if two columns bend alike.
+        if n_rows * table.n_features <= MOST_CELLS and not has_design:
+            return Choice("spline", f"relations bend: {table.bends}")
+        why = "no test for groups or weights follows them" if has_design else "spline follows them, but is slow here"
+        open_question = f". It takes relations as linear, but some bend ({table.bends}); {why}"
     if not are_labels and takes_fisher_z(table):
         # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
         # would not hold a number fixed: given one, g2 rejects 15 % instead of 5 % of true nulls at 1,000 rows, and with
         # two bins 89 %.
         target = "a number" if n_classes is None else "one of two classes"
-        return Choice("fisher-z", f"the features are numbers and the target is {target}")
+        return Choice("fisher-z", f"the features are numbers and the target is {target}{open_question}")
     if not are_labels and n_rows >= of_regressions:
         # Labels, flags or several classes among numbers. The linear regression of a number on labels is exact with few
         # rows and takes 0.3 ms; logistic regressions are left for pairs of labels, and need ten rows per parameter.
         what = "some features have labels" if (table.max_levels or 0) > 2 else "some columns have two values"
         what = f"the target has {n_classes} classes" if (n_classes or 0) > 2 else what
-        why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}"
+        why = f"{what}, and {_enough(rows, of_regressions, REGRESSIONS)}{open_question}"
         return Choice("lr-mixed", why, {"directions": "linear"})
     seconds = table.n_features * (PERMUTATION + PERMUTATION_ROW * n_rows)
     if are_labels and seconds > MOST_SECONDS and n_rows >= _rows_of_cells(table, 1):
@@ -229,7 +244,7 @@ def described(features: Table, target: Column | None) -> Description:
     else:
         n_classes = levels if levels is not None else most
     kinds, flags = sorted({column.kind for column in some}), has_flags(features, 1 if n_classes == 2 else 2)
-    return Description(kinds, len(features), n_classes, most, levels, labels, flags)
+    return Description(kinds, len(features), n_classes, most, levels, labels, flags, bends_seen(features, target))
 
 
 def usual_levels(table: Table) -> tuple[int | None, int]:

@@ -23,6 +23,9 @@ class Bundled:
     task: str
     task_reason: str
     class_counts: dict[str, int] | None = None
+    #: What `core.flags.has_flags` and `ci.bends.bends_seen` say of it.
+    has_flags: bool = False
+    bends: str = ""
 
 
 _NUCLEUS = (
@@ -42,12 +45,14 @@ BUNDLED = MappingProxyType(
             CLASSIFICATION,
             "target 'target' is categorical",
             {"benign": 357, "malignant": 212},
+            bends="radius error with mean radius, radius error with worst perimeter and 22 more of 200 pairs",
         ),
         "diabetes": Bundled(
             442,
             ("age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"),
             REGRESSION,
             "target 'target' is numeric with 214 distinct values",
+            bends="bmi with age",
         ),
         "digits": Bundled(
             1797,
@@ -55,6 +60,8 @@ BUNDLED = MappingProxyType(
             CLASSIFICATION,
             "target 'target' has 10 distinct whole numbers",
             dict(zip("0123456789", (178, 182, 177, 183, 181, 182, 181, 179, 174, 180), strict=True)),
+            has_flags=True,
+            bends="pixel_7_5 with pixel_7_6, pixel_7_3 with pixel_0_3 and 63 more of 200 pairs",
         ),
         "wine": Bundled(
             178,
@@ -66,6 +73,7 @@ BUNDLED = MappingProxyType(
             CLASSIFICATION,
             "target 'target' is categorical",
             {"class_0": 59, "class_1": 71, "class_2": 48},
+            bends="flavanoids with color_intensity, od280/od315_of_diluted_wines with hue and 9 more of 78 pairs",
         ),
     }
 )  # fmt: skip

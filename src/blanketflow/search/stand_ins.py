@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..ci.base import BoundTest
+from ..ci.base import BoundTest, CITest
 from ..ci.effect import NATS
 from ..core.results import CIResult, CIResults
 from ..core.stand_ins import StandIn
@@ -30,7 +30,7 @@ Z = 1.959964
 ROUNDING = 1e-9
 
 
-def measures_information(test: BoundTest) -> bool:
+def measures_information(test: BoundTest | CITest) -> bool:
     """Return whether the statistics of a test tell the conditional mutual information."""
     return test.card.effect.startswith(NATS) or "mutual-information" in test.card.measures
 
@@ -119,12 +119,13 @@ def _of_member(
     if not likely:
         return []
     if not given:
-        given = tuple(other for other in members if other != name and other not in likely)[:MOST_GIVEN]
-        of_given = test.test(name, target, given=given)
+        others = tuple(other for other in members if other != name and other not in likely)[:MOST_GIVEN]
+        of_given = test.test(name, target, given=others)
         if of_given.reliable and of_given.p_value <= SAYS_SOMETHING:
-            own = of_given
-        else:  # it says nothing that others do not say, or there are too few rows to tell
-            given = ()
+            rows = _shares(test, target, name, likely, others, of_given)
+            if rows is not None:
+                return rows
+        # It says nothing that others do not say, or there are too few rows to tell.
     return _shares(test, target, name, likely, given, own)
 
 

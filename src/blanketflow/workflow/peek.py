@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ci.bends import bends_seen
 from ..ci.choice import range_as_levels, usual_levels
 from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
 from ..core.errors import DataError
@@ -92,9 +93,9 @@ class Facts:
     markers : str or None
         Which texts were taken for missing cells, in words, and what to do if one is a value; None if none was, or the
         spec lists them.
-    usual_levels, usual_labels, has_flags
-        Levels of most features, and whether there are flags, as `blanketflow.ci.choice.Described` has them; as seen in
-        the rows looked at.
+    usual_levels, usual_labels, has_flags, bends
+        Levels of most features, whether there are flags, and which relations bend, as `blanketflow.ci.choice.Described`
+        has them; as seen in the rows looked at.
     found : str or None
         What was found out about how the file is written, and what to do if it is wrong.
     suspected : str or None
@@ -120,6 +121,7 @@ class Facts:
     usual_levels: int | None = None
     usual_labels: int = 2
     has_flags: bool = False
+    bends: str = ""
     found: str | None = None
     suspected: str | None = None
 
@@ -254,6 +256,7 @@ def _facts(raw: RawTable, rows_per_row: float) -> Facts:
         usual_levels=levels,
         usual_labels=labels,
         has_flags=has_flags(raw.features, 1 if n_classes == 2 else 2),
+        bends=bends_seen(raw.features, raw.target),
     )
 
 
@@ -267,7 +270,7 @@ def _classes(target: Column, task: Task, n_test: int) -> tuple[dict[str, int] | 
 
 def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int) -> Facts:
     known = bundled_facts(name, source.identifier)
-    unforeseen = (setting(spec, "task") != "auto", setting(spec, "test_rows"), setting(spec, "categorical"))
+    unforeseen = (setting(spec, "task") != "auto", *(setting(spec, k) for k in ("test_rows", "categorical", "drop")))
     if (spec.get("target") or TARGET) != TARGET or columns_of_rows(spec) or any(unforeseen):
         return facts_of(read_source(name, spec, seed))  # rarely asked, and not in the stored facts
     check_settings(name, spec)
@@ -285,6 +288,8 @@ def _peek_bundled(name: str, source: Source, spec: Mapping[str, Any], seed: int)
         n_groups=None,
         truth=None,
         feature_names=tuple(kept),
+        has_flags=known.has_flags,
+        bends=known.bends,
     )
 
 
