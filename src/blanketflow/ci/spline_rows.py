@@ -35,24 +35,26 @@ class Confirmation:
             x, y, leverage, rest = without(x, more), without(y, more), leverage + _leverage(more), rest - len(more)
             if given.is_nothing(x[:n_x]) or given.is_nothing(y[:n_y]):
                 return np.zeros((3, 3))
-        found = [robust(x[:n_x], y[:n_y], leverage, rest, is_straight=True)]
+        bends = len(x) > n_x or len(y) > n_y
+        found = [robust(x[:n_x], y[:n_y], leverage, rest, spares_power=bends)]
         for one, other, n_one, n_other in ((x, y, n_x, n_y), (y, x, n_y, n_x)):
             first = orthonormal(one[:n_one])
-            bends, straight = without(one[n_one:], first), without(other[:n_other], first)
-            found.append(robust(bends, straight, leverage + _leverage(first), rest - len(first)))
+            more, straight = without(one[n_one:], first), without(other[:n_other], first)
+            found.append(robust(more, straight, leverage + _leverage(first), rest - len(first)))
         statistic, f, dof, rests = np.transpose(found)
         return np.array([statistic, dof, f_greater(f, dof, rests)[1]])
 
 
 def robust(
-    x: np.ndarray, y: np.ndarray, leverage: np.ndarray, rest: float, is_straight: bool = False
+    x: np.ndarray, y: np.ndarray, leverage: np.ndarray, rest: float, spares_power: bool = False
 ) -> tuple[float, float, float, float]:
     """Return statistic, F and its degrees of freedom for no covariance of what is left of functions of X and of Y.
 
     The score is the sum of products of both over the rows, and its variance that of these products (HC2: MacKinnon and
-    White 1985, doi:10.1016/0304-4076(85)90158-7), so that it may change with the given columns. Of the straight part
-    the variance is the mean of that and of the variance of estimated correlations: the first counts the effect as noise
-    and costs power, and the second alone rejects too often where the given columns explain nearly all.
+    White 1985, doi:10.1016/0304-4076(85)90158-7), so that it may change with the given columns. Of the straight part,
+    unless both are labels or flags, it is the mean of that and of the variance of estimated correlations: the first
+    counts the effect as noise and costs power, and the second alone rejects too often where the given columns explain
+    nearly all.
 
     Parameters
     ----------
@@ -62,11 +64,11 @@ def robust(
         The diagonal of the projection on these functions and the constant.
     rest : float
         Rows less their number.
-    is_straight : bool
-        Whether this is the straight part.
+    spares_power : bool
+        Whether the variance is the mean of both.
     """
     # Correlations take orthonormal functions; products of any functions with the same span say the same.
-    prepared = orthonormal if is_straight else partial(of_length_1, least=ROUNDING)
+    prepared = orthonormal if spares_power else partial(of_length_1, least=ROUNDING)
     x, y = prepared(x), prepared(y)
     covariance = x @ y.T
     dof = covariance.size
@@ -75,7 +77,7 @@ def robust(
     n, free = len(leverage), np.maximum(1.0 - leverage, LEAST_FREE)
     products = x[:, np.newaxis] * y
     variance = _products(products, free)
-    if is_straight:
+    if spares_power:
         # How each row changes correlations r: x y - r (x^2 + y^2) / 2 for two columns.
         influence = products - (x[:, np.newaxis] * (covariance.T @ x) + (covariance @ y)[:, np.newaxis] * y) / 2.0
         variance = (variance + _products(influence, free)) / 2.0
@@ -86,7 +88,7 @@ def robust(
     if not dof:
         return 0.0, 0.0, 0.0, 1.0
     # The squares of products are at least those of their means, so that their ratio is below n (Hotelling's T^2).
-    f = squared / dof if is_straight else squared * (rest - dof) / (dof * max(n - squared, 1e-9 * n))
+    f = squared / dof if spares_power else squared * (rest - dof) / (dof * max(n - squared, 1e-9 * n))
     return squared, f, float(dof), rest - dof
 
 
