@@ -25,8 +25,8 @@ METHODS = discover("blanketflow.selectors")
 LABELS, NUMBERS, MIXED = ("categorical",), ("numeric",), ("categorical", "numeric")
 
 
-def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_features=20, flags=False):
-    return Description(kinds, n_features, n_classes, most, levels, labels, flags)
+def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_features=20, flags=False, bends=""):
+    return Description(kinds, n_features, n_classes, most, levels, labels, flags, bends)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,12 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 7, flags=True), 70, "lr-mixed-linear"),
         (description(("boolean", "numeric"), 7, flags=True), 70, "lr-mixed-linear"),
         (description(NUMBERS, flags=True), 20, "lr-mixed-linear"),
+        # relations that bend: splines, up to 30,000 cells
+        (description(NUMBERS, bends="y with x"), 1500, "spline"),
+        (description(MIXED, 5, labels=3, most=3, bends="y with x"), 200, "spline"),
+        (description(NUMBERS, bends="y with x"), 1501, "fisher-z"),
+        (description(NUMBERS, 5, bends="y with x"), 1501, "lr-mixed-linear"),
+        (description(LABELS, 2, levels=2, most=2, bends="y with x"), 240, "g2"),
         # but a number can be explained by columns of two levels
         (description(LABELS, most=2, levels=2), 30, "fisher-z"),
         # whole numbers in a small range have levels where there are rows enough, else they are numbers
@@ -86,6 +92,13 @@ def test_the_choice_by_hand(table, n_rows, test_id):
 )
 def test_the_reason_names_the_fewest_rows_that_would_do(table, reason):
     assert choose_test(table, 48).reason == reason
+
+
+def test_the_reason_names_relations_that_bend_where_the_test_is_linear():
+    bent = description(NUMBERS, bends="y with x and 3 more of 20 pairs")
+    told = "It takes relations as linear, but some bend (y with x and 3 more of 20 pairs); "
+    assert told + "spline follows them, but is slow here" in choose_test(bent, 10_000).reason
+    assert told + "no test for groups or weights follows them" in choose_test(bent, 100, has_design=True).reason
 
 
 def test_levels_are_what_three_features_in_four_have_at_most():
@@ -250,12 +263,12 @@ def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
 
 def test_two_data_sets_have_two_tests():
     raw = {
-        "datasets": {"cancer": {"source": "sklearn:breast_cancer"}, "wine": {"source": "sklearn:wine"}},
+        "datasets": {"digits": {"source": "sklearn:digits"}, "wine": {"source": "sklearn:wine"}},
         "selectors": {"s": {"method": "gs"}},
     }
     plan = make_plan(raw, SCRIPTS)
-    assert {plan.test_id(name, "s") for name in ("cancer", "wine")} == {"fisher-z", "lr-mixed-linear"}
-    assert set(plan.grains.folds_of_tests) == {("cancer", "fisher-z"), ("wine", "lr-mixed-linear")}
+    assert {plan.test_id(name, "s") for name in ("digits", "wine")} == {"lr-mixed-linear", "spline"}
+    assert set(plan.grains.folds_of_tests) == {("digits", "lr-mixed-linear"), ("wine", "spline")}
 
 
 def test_artefacts_and_report_say_which_test_was_chosen_and_why(tmp_path):
@@ -270,12 +283,13 @@ def test_artefacts_and_report_say_which_test_was_chosen_and_why(tmp_path):
     }
     plan = make_plan(raw, SCRIPTS)
     run = run_plan(plan, {"wine": read_source("wine", plan.config.datasets["wine"], 0)}, tmp_path, 1, False)
-    reason = "the target has 3 classes, and 178 rows are enough for regressions (30 are needed)"
+    reason = plan.config.chosen["wine"].reason
+    assert reason.startswith("relations bend: flavanoids with color_intensity")
     select = tmp_path / "select/wine/full/s"
     said = read_provenance(select / "blanket.parquet").extra["ci_test"]
-    assert (said["type"], said["options"]["directions"], said["reason"]) == ("lr-mixed", "linear", reason)
-    assert (tmp_path / "ci_test/wine/full/fold-0/lr-mixed-linear.parquet").is_file()
+    assert (said["type"], said["reason"]) == ("spline", reason)
+    assert (tmp_path / "ci_test/wine/full/fold-0/spline.parquet").is_file()
     from blanketflow.reporting.report import render
 
     page = render(run)
-    assert f"lr-mixed-linear was chosen: {reason}" in page
+    assert f"spline was chosen: {reason}" in page

@@ -147,9 +147,9 @@ def choose_test(
     Examples
     --------
     >>> from blanketflow.workflow.peek import peek
-    >>> cancer, wine = (peek(name, {"source": f"sklearn:{name}"}) for name in ("breast_cancer", "wine"))
-    >>> choose_test(cancer, 569).test_id, choose_test(wine, 178).test_id
-    ('fisher-z', 'lr-mixed-linear')
+    >>> digits, wine = (peek(name, {"source": f"sklearn:{name}"}) for name in ("digits", "wine"))
+    >>> choose_test(digits, 1797).test_id, choose_test(wine, 178).test_id
+    ('lr-mixed-linear', 'spline')
     """
     n_classes, has_cells = table.n_classes, table.usual_levels is not None and table.n_classes is not None
     are_labels = has_cells and ({CATEGORICAL, BOOLEAN}.issuperset(table.kinds) or table.usual_levels == 2)
