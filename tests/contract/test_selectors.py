@@ -352,6 +352,9 @@ def works_or_is_refused(name, test_id):
     elif "categorical" not in test.card.kinds and test.card.max_classes is None:
         with pytest.raises(UnsupportedError, match=f"{test_id} takes"):
             fitted.fit(X, y == "low")
+    elif METHODS[name](**own).tests_sets() and not test.card.column_sets:
+        with pytest.raises(UnsupportedError, match=f"{name} needs a test of sets of columns"):
+            fitted.fit(X, y == "low")
     else:
         assert "signal" in fitted.fit(X, y == "low").selected_features_
 

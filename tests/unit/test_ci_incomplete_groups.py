@@ -18,7 +18,11 @@ from blanketflow.core.design import Design
 from blanketflow.core.registry import discover
 from blanketflow.core.results import CIResults
 
-TESTS = {name: test for name, test in discover("blanketflow.ci").items() if "pairwise" in test.card.incomplete}
+TESTS = {
+    name: test
+    for name, test in discover("blanketflow.ci").items()
+    if "pairwise" in test.card.incomplete and test.card.column_sets
+}
 DESIGN_BASED = [name for name, test in TESTS.items() if test.card.design_based]
 GROUPS = {"site": ("a", "c"), "scale": ("b", "e")}
 SITE = np.arange(150) % 2

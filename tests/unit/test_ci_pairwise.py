@@ -38,6 +38,15 @@ def literal(test, table, x, y, given=()):
     return test.bind(table.select(columns).take(rows)).test(x, y, given=given), len(rows)
 
 
+def assert_same(name, found, expected):
+    """Products of matrices, as splines have them, are rounded by how many columns they have."""
+    if name != "spline":
+        assert found == expected
+        return
+    assert (found.dof, found.n, found.reliable) == (expected.dof, expected.n, expected.reliable)
+    assert found.p_value == pytest.approx(expected.p_value, rel=1e-9)
+
+
 def pairwise(name, table, **options):
     return with_incomplete(bf.get_ci_test(name, **options), "pairwise").bind(table)
 
@@ -50,7 +59,8 @@ def test_each_result_is_that_of_its_complete_rows(name):
         for given in ([], others[:1], others[-2:]):
             found = with_incomplete(test, "pairwise").bind(table).test(x, y, given=given)
             expected, n_rows = literal(test, table, x, y, given)
-            assert found == expected and found.n == n_rows
+            assert_same(name, found, expected)
+            assert found.n == n_rows
 
 
 @every_test
@@ -58,11 +68,12 @@ def test_many_candidates_are_each_tested_on_their_own_rows(name):
     table, test = frame(name), bf.get_ci_test(name)
     candidates = [c for c in table.names if c not in ("b", "e")]
     found = pairwise(name, table).test_many(candidates, "b", given=["e"])
-    assert list(found) == [literal(test, table, x, "b", ["e"])[0] for x in candidates]
+    for result, x in zip(found, candidates, strict=True):
+        assert_same(name, result, literal(test, table, x, "b", ["e"])[0])
     assert len(set(found.n)) == len(candidates)
 
 
-@every_test
+@pytest.mark.parametrize("name", [name for name in TESTS if discover("blanketflow.ci")[name].card.column_sets])
 def test_sets_are_tested_on_the_rows_complete_for_all(name):
     table, test = frame(name), bf.get_ci_test(name)
     assert pairwise(name, table).test(["a", "c"], "e", given=["b"]) == literal(test, table, ["a", "c"], "e", ["b"])[0]

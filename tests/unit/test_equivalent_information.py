@@ -220,7 +220,7 @@ def test_d_separation_knows_no_columns_that_say_the_same(seeds, monkeypatch):
 def test_members_do_not_remove_each_other_through_columns_that_they_removed(name):
     # Sizes and shapes of cells: ten columns each, of which each set separates a column of the other from the target.
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    for blanket in bf.get_selector(name, n_folds=3).fit(X, y).blankets_:
+    for blanket in bf.get_selector(name, ci_test="fisher-z", n_folds=3).fit(X, y).blankets_:
         words = " ".join(blanket)
         assert any(size in words for size in ("radius", "perimeter", "area"))
         assert any(shape in words for shape in ("concavity", "concave points", "compactness"))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, choose_test, described
+from ..ci.choice import AUTO, choose_test, described, why_no_spline
 from ..core.convert import as_table
 from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnsupportedError, shown
@@ -30,6 +30,9 @@ from .arguments import SHARED
 from .every_target import Search
 from .found_blankets import Blankets
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
+
+#: Rows times columns squared up to which splines are fast enough for the blankets of all columns.
+MOST_CELLS_OF_ALL = 300_000
 
 
 def blankets(
@@ -158,7 +161,7 @@ def blankets(
     table, _ = with_strata("blankets", table, table[0], within)
     of_rows = (sample_weight, groups, weights_are)
     table, _, _, are_weighted = rows_at_hand("blankets", table, table[0], *of_rows, missing == "drop")
-    test = _configured_test(configured, ci_test, table, are_weighted)
+    test = _configured_test(configured, ci_test, table, are_weighted, min_effect)
     check_pair(configured, test)
     test = for_missing_cells("blankets", configured, test, missing, imputations)
     check_rows("blankets", configured, test, are_weighted, table.design, False, max_rows)
@@ -219,12 +222,18 @@ def _configured_method(method: str | Method, options: dict[str, Any]) -> Method:
     return configured
 
 
-def _configured_test(method: Method, ci_test: str | CITest | None, table: Table, are_weighted: bool) -> CITest:
+def _configured_test(
+    method: Method, ci_test: str | CITest | None, table: Table, are_weighted: bool, min_effect: float | None
+) -> CITest:
     if isinstance(ci_test, CITest):
         return ci_test
     wanted = method.default_test if ci_test is None else ci_test
     if wanted == AUTO:
         check_choice(method)
-        chosen = choose_test(described(table, None), table.n_rows, "", are_weighted, is_complex(table.design))
+        of_rows = table.n_rows, "", are_weighted, is_complex(table.design)
+        no_spline = why_no_spline(method.tests_sets(), min_effect)
+        if table.n_rows * len(table) ** 2 > MOST_CELLS_OF_ALL:
+            no_spline = no_spline or "spline takes long for all columns"
+        chosen = choose_test(described(table, None), *of_rows, no_spline)
         return chosen.configured()
     return get_ci_test(wanted, **(method.default_test_options if wanted == method.default_test else {}))

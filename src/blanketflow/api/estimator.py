@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..ci import get_ci_test
 from ..ci.base import CITest
-from ..ci.choice import AUTO, OF_FOLD, choose_test, described
+from ..ci.choice import AUTO, OF_FOLD, choose_test, described, why_no_spline
 from ..core.counted_warnings import say_once, with_warnings
 from ..core.design import is_complex
 from ..core.errors import DataError, ParameterError, UnreliableWarning, UnsupportedError
@@ -230,7 +230,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         n_rows = [int(is_searched[rows].sum()) for _, rows in folds]
         if test == AUTO:
             of, has_design = OF_FOLD if self.n_folds else "", is_complex(features.design)
-            choice = choose_test(described(features, target), min(n_rows), of, are_weighted, has_design)
+            no_spline = why_no_spline(method.tests_sets(), getattr(self, "min_effect", None))
+            choice = choose_test(described(features, target), min(n_rows), of, are_weighted, has_design, no_spline)
             test, self.ci_test_reason_ = choice.configured(), choice.reason
         self.ci_test_ = test = for_missing_cells(name, method, test, self.missing, self.imputations)
         check_rows(name, method, test, are_weighted, features.design, self.confirm is not None, self.max_rows)

@@ -122,7 +122,12 @@ class Choice:
 
 
 def choose_test(
-    table: Described, n_rows: int, of: str = "", are_weighted: bool = False, has_design: bool = False
+    table: Described,
+    n_rows: int,
+    of: str = "",
+    are_weighted: bool = False,
+    has_design: bool = False,
+    no_spline: str = "",
 ) -> Choice:
     """Return the CI test to take.
 
@@ -138,6 +143,8 @@ def choose_test(
         Whether rows have weights, with which they cannot be permuted.
     has_design : bool, default=False
         Whether rows are clustered or have sampling weights, which permutations do not know.
+    no_spline : str, default=""
+        Why ``spline`` does not suit the search, in words, if it does not: see `why_no_spline`.
 
     Returns
     -------
@@ -161,9 +168,10 @@ def choose_test(
     open_question = ""
     if not are_labels and table.bends:
         # Splines take 0.2 to 5 ms a test. Tests of linear relations find what is not there if two columns bend alike.
-        if n_rows * table.n_features <= MOST_CELLS and not has_design:
+        if n_rows * table.n_features <= MOST_CELLS and not (has_design or no_spline):
             return Choice("spline", f"relations bend: {table.bends}")
-        why = "no test for groups or weights follows them" if has_design else "spline follows them, but is slow here"
+        slow = no_spline or "spline follows them, but is slow here"
+        why = "no test for groups or weights follows them" if has_design else slow
         open_question = f". It takes relations as linear, but some bend ({table.bends}); {why}"
     if not are_labels and takes_fisher_z(table):
         # One parameter for each feature given, 20 us a test, and calibrated from 50 rows on, also for two classes. Bins
@@ -191,6 +199,19 @@ def choose_test(
         why += ", and permutations take rows as equal and independent" if has_design else NOT_PERMUTED
         return Choice("g2", why) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
+
+
+def why_no_spline(tests_sets: bool, min_effect: float | None) -> str:
+    """Return in words why ``spline`` does not suit a search; empty if it does.
+
+    Examples
+    --------
+    >>> why_no_spline(False, None), why_no_spline(True, None)
+    ('', 'spline tests no sets of columns')
+    """
+    if tests_sets:
+        return "spline tests no sets of columns"
+    return "spline knows no size of an effect, which min_effect is compared with" if min_effect else ""
 
 
 def takes_fisher_z(table: Described) -> bool:

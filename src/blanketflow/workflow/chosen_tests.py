@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 
 from ..ci import CITest
-from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test
+from ..ci.choice import AUTO, OF_FOLD, Choice, choose_test, why_no_spline
 from ..config.typed import ChosenTest, Config, Selector
 from ..core.design import COUNTS, SAMPLING
 from ..core.parts import LEAVE_GROUP_OUT
@@ -38,7 +38,9 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
             are_weighted = spec.get("weights_are") == COUNTS
             has_design = spec["groups"] is not None or spec.get("weights_are") == SAMPLING
             of = OF_FOLD if n_rows < facts[dataset].n_rows else ""
-            choice = choose_test(facts[dataset], n_rows, of, are_weighted, has_design)
+            reasons = (why_no_spline(selector.method.tests_sets(), selector.min_effect) for selector in asking)
+            no_spline = next(filter(None, reasons), "")
+            choice = choose_test(facts[dataset], n_rows, of, are_weighted, has_design, no_spline)
             chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)

@@ -78,7 +78,7 @@ def inspect_table(spec: Mapping[str, Any], seed: int = 0) -> Inspection:
     --------
     >>> found = inspect_table({"source": "sklearn:wine"})
     >>> found.n_rows, found.task, found.suggested_test
-    (178, 'classification', 'lr-mixed-linear')
+    (178, 'classification', 'spline')
     >>> found.columns_found("leakage")
     []
     """

@@ -68,8 +68,8 @@ class Rows:
 
         What it finds is judged on rows held out, and a search takes many of its tests.
         """
-        seen = replace(described(self.features, self.target), bends="")
-        return choose_test(seen, self.features.n_rows).configured()
+        seen = described(self.features, self.target)
+        return choose_test(seen, self.features.n_rows, no_spline="spline takes long").configured()
 
     def of(self, positions: np.ndarray) -> Rows:
         """Return the same rows with some features, by their positions."""
