@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_wine
 
 import blanketflow as bf
 from blanketflow.ci.choice import AUTO, OF_FOLD, Description, choose_test, described, usual_levels
@@ -269,6 +270,19 @@ def test_two_data_sets_have_two_tests():
     plan = make_plan(raw, SCRIPTS)
     assert {plan.test_id(name, "s") for name in ("digits", "wine")} == {"lr-mixed-linear", "spline"}
     assert set(plan.grains.folds_of_tests) == {("digits", "lr-mixed-linear"), ("wine", "spline")}
+
+
+def test_searches_that_splines_do_not_suit_have_another_test():
+    searches = {"plain": {"method": "gs"}, "sets": {"method": "gs-m"}, "effects": {"method": "gs", "min_effect": 0.1}}
+    raw = {"datasets": {"wine": {"source": "sklearn:wine"}}, "selectors": searches}
+    tests = [make_plan(raw, SCRIPTS).test_id("wine", name) for name in searches]
+    assert tests == ["spline", "lr-mixed-linear", "lr-mixed-linear"]
+    alone = make_plan({**raw, "selectors": {"sets": {"method": "gs-m"}}}, SCRIPTS)
+    assert alone.test_id("wine", "sets") == "lr-mixed-linear"
+    assert "spline tests no sets of columns" in alone.config.chosen["wine"].reason
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    fitted = [bf.GS().fit(X, y), bf.GSM(max_tests=2000).fit(X, y), bf.GS(min_effect=0.1).fit(X, y)]
+    assert [one.ci_test_.card.id for one in fitted] == ["spline", "lr-mixed", "lr-mixed"]
 
 
 def test_artefacts_and_report_say_which_test_was_chosen_and_why(tmp_path):

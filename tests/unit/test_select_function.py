@@ -109,3 +109,8 @@ def test_sparse_rows_end_in_a_model_too():
     found = bf.select(X, y, time_limit=None)
     assert found.features == ["x1"]
     np.testing.assert_array_equal(found.estimator.predict(X), found.estimator.predict(X.toarray()))
+
+
+def test_a_table_in_which_nothing_varies_is_answered():
+    found = bf.select(pd.DataFrame({"a": [1.0] * 30}), np.arange(30.0))
+    assert (found.features, found.verdict) == ([], "No feature helps: each has one value only.")

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from .selectors import Auto
 
 
+#: The verdict where there is nothing to judge.
+NOTHING_VARIES: dict[str, Any] = {
+    "sentence": "No feature helps: each has one value only.",
+    "scores": [],
+    "alternatives": [],
+}
+
+
 @dataclass(frozen=True)
 class Selected:
     """The smallest set of features that loses nothing.
@@ -199,7 +207,7 @@ def select(
         n_jobs=n_jobs,
         verbose=verbose,
     ).fit(X, y, sample_weight, groups, within)
-    said = selector.verdict_
+    said = NOTHING_VARIES | selector.verdict_
     sentence = said["sentence"] + (f" ({selector.status_}: {selector.reason_})" if selector.status_ != "ok" else "")
     return Selected(
         features=list(selector.selected_features_),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ci.base import CITest
-from ..ci.choice import AUTO
+from ..ci.choice import AUTO, why_no_spline
 from ..ci.incomplete_rows import incomplete_rule, with_incomplete
 from ..core.prior import PriorKnowledge
 from ..selectors.base import Method
@@ -63,10 +63,14 @@ class Selector:
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """The test that ``auto`` stands for on one data set: its id in `Config.ci_tests`, and why it was chosen."""
+    """The test that ``auto`` stands for on one data set: its id in `Config.ci_tests`, and why it was chosen.
+
+    `without_spline` is the id of the test for searches that ``spline`` does not suit, if it was chosen for others.
+    """
 
     id: str
     reason: str
+    without_spline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,11 @@ class Config:
 
     def test_id(self, dataset: str, selector: str) -> str | None:
         """Return the id of a selector's CI test on a data set; None if its method uses none."""
-        asked = self.selectors[selector].ci_test
-        return self.chosen[dataset].id if asked == AUTO else asked
+        search = self.selectors[selector]
+        if search.ci_test != AUTO:
+            return search.ci_test
+        chosen, is_without = self.chosen[dataset], why_no_spline(search.method.tests_sets(), search.min_effect)
+        return (chosen.without_spline if is_without else None) or chosen.id
 
     def prior(self, dataset: str, selector: str) -> PriorKnowledge:
         """Return what a selector knows of a data set's features."""

@@ -38,10 +38,11 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
             are_weighted = spec.get("weights_are") == COUNTS
             has_design = spec["groups"] is not None or spec.get("weights_are") == SAMPLING
             of = OF_FOLD if n_rows < facts[dataset].n_rows else ""
-            reasons = (why_no_spline(selector.method.tests_sets(), selector.min_effect) for selector in asking)
-            no_spline = next(filter(None, reasons), "")
-            choice = choose_test(facts[dataset], n_rows, of, are_weighted, has_design, no_spline)
-            chosen[dataset] = ChosenTest(_entered(choice, ci_tests), choice.reason)
+            reasons = {why_no_spline(selector.method.tests_sets(), selector.min_effect) for selector in asking}
+            of_rows = facts[dataset], n_rows, of, are_weighted, has_design
+            choices = [choose_test(*of_rows, no_spline) for no_spline in sorted(reasons)]
+            ids = [_entered(choice, ci_tests) for choice in choices]
+            chosen[dataset] = ChosenTest(ids[0], choices[0].reason, next((i for i in ids if i != ids[0]), None))
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)
 
