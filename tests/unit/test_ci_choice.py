@@ -275,8 +275,12 @@ def test_two_data_sets_have_two_tests():
 def test_searches_that_splines_do_not_suit_have_another_test():
     searches = {"plain": {"method": "gs"}, "sets": {"method": "gs-m"}, "effects": {"method": "gs", "min_effect": 0.1}}
     raw = {"datasets": {"wine": {"source": "sklearn:wine"}}, "selectors": searches}
-    tests = [make_plan(raw, SCRIPTS).test_id("wine", name) for name in searches]
-    assert tests == ["spline", "lr-mixed-linear", "lr-mixed-linear"]
+    plan, tests = make_plan(raw, SCRIPTS), ["spline", "lr-mixed-linear", "lr-mixed-linear"]
+    assert [plan.test_id("wine", name) for name in searches] == tests
+    said = [json.loads(plan.aggregate_spec("wine", name))["ci_test"] for name in searches]
+    assert [one["id"] for one in said] == tests  # what artefacts say
+    assert [one["reason"].startswith("relations bend") for one in said] == [True, False, False]
+    assert sum("was chosen as CI test" in note for note in plan.notes()) == 2
     alone = make_plan({**raw, "selectors": {"sets": {"method": "gs-m"}}}, SCRIPTS)
     assert alone.test_id("wine", "sets") == "lr-mixed-linear"
     assert "spline tests no sets of columns" in alone.config.chosen["wine"].reason

@@ -65,12 +65,18 @@ class Selector:
 class ChosenTest:
     """The test that ``auto`` stands for on one data set: its id in `Config.ci_tests`, and why it was chosen.
 
-    `without_spline` is the id of the test for searches that ``spline`` does not suit, if it was chosen for others.
+    `without_spline` is the test for searches that ``spline`` does not suit, if it was chosen for others.
     """
 
     id: str
     reason: str
-    without_spline: str | None = None
+    without_spline: ChosenTest | None = None
+
+    @property
+    def told(self) -> str:
+        """The reason, and which test other searches have."""
+        others = f". Searches that it does not suit have {self.without_spline.id}" if self.without_spline else ""
+        return self.reason + others
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,13 @@ class Config:
         search = self.selectors[selector]
         if search.ci_test != AUTO:
             return search.ci_test
-        chosen, is_without = self.chosen[dataset], why_no_spline(search.method.tests_sets(), search.min_effect)
-        return (chosen.without_spline if is_without else None) or chosen.id
+        return self.chosen_test(dataset, selector).id
+
+    def chosen_test(self, dataset: str, selector: str) -> ChosenTest:
+        """Return the test that ``auto`` stands for in a selector's searches on a data set."""
+        search, chosen = self.selectors[selector], self.chosen[dataset]
+        is_without = why_no_spline(search.method.tests_sets(), search.min_effect)
+        return (chosen.without_spline if is_without else None) or chosen
 
     def prior(self, dataset: str, selector: str) -> PriorKnowledge:
         """Return what a selector knows of a data set's features."""

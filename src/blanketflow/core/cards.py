@@ -59,7 +59,8 @@ class Card:
     p_values : str
         For tests: whether p-values are ``exact``, ``asymptotic`` or ``resampled``.
     misleads : str
-        For tests: where its p-values are no error rates, with the rates that were measured. Every answer says it.
+        For tests: where its p-values are no error rates, with the rates that were measured. `select`, runs and
+        reports say it.
     effect : str
         For tests: the size of an effect that does not grow with the rows, and its unit, which `min_effect` is compared
         with. Empty: the test knows none.

@@ -17,14 +17,14 @@ from ..core.wide_columns import SparseColumns
 from ..search.stand_ins import measures_information, says_as_much, stand_ins_of
 from ..search.steps import Step
 
-#: Bins where relations bend: with more, tables would be too thin.
-FEW_BINS = 3
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..ci.base import BoundTest
     from .base import Problem
+
+#: Bins where relations bend: with more, tables would be too thin.
+FEW_BINS = 3
 
 
 def with_stand_ins(problem: Problem, decisions: Sequence[Step]) -> list[Step]:

@@ -41,8 +41,8 @@ def with_chosen_tests(config: Config, facts: Mapping[str, Facts]) -> Config:
             reasons = {why_no_spline(selector.method.tests_sets(), selector.min_effect) for selector in asking}
             of_rows = facts[dataset], n_rows, of, are_weighted, has_design
             choices = [choose_test(*of_rows, no_spline) for no_spline in sorted(reasons)]
-            ids = [_entered(choice, ci_tests) for choice in choices]
-            chosen[dataset] = ChosenTest(ids[0], choices[0].reason, next((i for i in ids if i != ids[0]), None))
+            first, *others = [ChosenTest(_entered(choice, ci_tests), choice.reason) for choice in choices]
+            chosen[dataset] = replace(first, without_spline=next((t for t in others if t.id != first.id), None))
     types = {name: test.card.id for name, test in ci_tests.items()} | config.test_types
     return replace(config, ci_tests=ci_tests, test_types=types, chosen=chosen)
 

@@ -123,8 +123,8 @@ class Plan:
         told += [f"{name}: {one}" for name in self.config.selectors if (one := self._told_of_folds(name))]
         told += [f"{name}: {one}" for name, reasons in self.doubted_p_values.items() for one in reasons]
         told += [f"{name}: {one}" for name in self.facts if (one := told_of_shards(self.config, name, self.pairs))]
-        tests = ((name, test.id, test.reason) for name, test in self.config.chosen.items())
-        return told + [f"{name}: {test} was chosen as CI test: {reason}" for name, test, reason in tests]
+        tests = [(name, one) for name, test in self.config.chosen.items() for one in (test, test.without_spline)]
+        return told + [f"{name}: {one.id} was chosen as CI test: {one.reason}" for name, one in tests if one]
 
     @cached_property
     def doubted_p_values(self) -> dict[str, list[str]]:
@@ -257,7 +257,7 @@ class Plan:
         """
         chosen, test = self.selector(selector), {}
         if chosen.ci_test == AUTO and chosen.supplied != "shrink":
-            known = self.config.chosen[dataset]
+            known = self.config.chosen_test(dataset, selector)
             test = {"ci_test": {"id": known.id, **self._test(dataset, known.id), "reason": known.reason}}
         return canonical_json({"aggregate": chosen.aggregate, "seed": self.config.seed, **test, **_supplied(chosen)})
 
@@ -315,7 +315,7 @@ class Plan:
                 "splits": self.config.splits,
                 "selectors": selectors,
                 "ci_tests": tests,
-                "chosen_tests": {name: [test.id, test.reason] for name, test in self.config.chosen.items()},
+                "chosen_tests": {name: [test.id, test.told] for name, test in self.config.chosen.items()},
                 "models": self.config.models,
                 "metrics": self.config.metrics,
                 "seed": self.config.seed,
