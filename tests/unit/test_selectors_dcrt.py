@@ -179,6 +179,44 @@ def test_a_constant_target_feature_or_copy_says_nothing():
     assert np.isfinite(found.trace_["p_value"]).all()
 
 
+def with_copies(seed, blur, effect=1.0):
+    """Numbers a, a near-copy of it, b and noise, their covariance, and a target that follows a and b."""
+    rng = np.random.default_rng(seed)
+    a, b, noise, e = rng.normal(size=(4, 300))
+    X = pd.DataFrame({"noise": noise, "b": b, "near": a + blur * rng.normal(size=300), "a": a})
+    covariance = np.eye(4)
+    covariance[2, 3] = covariance[3, 2] = 1.0
+    covariance[2, 2] += blur**2
+    return X, effect * (a + b) + 0.5 * e, covariance
+
+
+@pytest.mark.parametrize("correction", ["bh", "by", "none"])
+@pytest.mark.parametrize("blur", [0.0, 0.01, 0.05])
+def test_one_of_two_copies_is_kept(blur, correction):
+    for seed in range(5):
+        X, y, covariance = with_copies(seed, blur)
+        for known in (None, covariance)[: 1 + (blur > 0)]:
+            found = bf.DCRT(alpha=0.01, correction=correction, covariance=known).fit(X, y)
+            assert set(found.selected_features_) in ({"a", "b"}, {"b", "near"})
+            (kept,) = {"a", "near"} & set(found.selected_features_)
+            assert [row.feature for row in found.stand_ins_[kept]] == [{"a": "near", "near": "a"}[kept]]
+
+
+def test_a_copy_that_says_more_is_kept_alone():
+    X, y, _ = with_copies(0, 0.2)
+    assert set(bf.DCRT(alpha=0.01).fit(X, y).selected_features_) == {"a", "b"}
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_near_copies_of_noise_are_admitted_as_seldom_as_other_features(known):
+    admitted = 0
+    for seed in range(400):
+        X, y, covariance = with_copies(seed, 0.1, effect=0.0)
+        found = bf.DCRT(correction="none", covariance=covariance if known else None)
+        admitted += len({"a", "near"} & set(found.fit(X, y).selected_features_))
+    assert admitted <= stats.binom.ppf(0.999, 2 * 400, 0.05)  # as two features without copies
+
+
 def test_a_covariance_that_is_none_is_refused():
     X, y = made(4)
     with pytest.raises(ParameterError, match="dcrt: covariance must be positive definite"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...ci.multiple_testing import BH, BY, NONE, rejected
 from ...core.cards import Card
+from ...core.near_copies import clusters_of_copies
 from ...core.parameters import choice, number
 from ...search.steps import Step
 from ..base import Method, Problem
@@ -30,6 +31,9 @@ class DCRT(TakesCovariance, Method):
     Grow admits features with p at most alpha, the smallest first; shrink keeps those that the correction for all
     features rejects.
 
+    A near-copy says little given the others. Where none of them is kept, they are taken as one feature: the first of
+    them is tested again, given all features but its near-copies.
+
     Notes
     -----
     P-values are exact if features are Gaussian with the covariance given and rows are independent: nothing need be
@@ -39,6 +43,8 @@ class DCRT(TakesCovariance, Method):
 
     The target is distilled by a scaled lasso on the other features, with the best of six penalties; classes are
     regressed as indicators. A poor distillation costs power, never validity.
+
+    The first of some near-copies is tested up to twice, so that its p-values are doubled: what is proved stays true.
 
     Unlike knockoffs, it needs no smallest number of features.
 
@@ -64,7 +70,7 @@ class DCRT(TakesCovariance, Method):
         "p-values are dependent; nothing is proved for an estimated covariance or other laws",
         work="knockoffs",
         cost="no tests; d^3 for the law; for each of up to six penalties one lasso of d columns, and one more for each "
-        "feature that it keeps",
+        "feature that it keeps; twice as much where near-copies are lost",
         importance="minus the natural logarithm of its p-value",
     )
     default_test: ClassVar[str | None] = None
@@ -101,12 +107,36 @@ class DCRT(TakesCovariance, Method):
             columns, owners, correlations = known_columns(features, self.options()["covariance"], self.card.id)
         if not len(owners):
             return []
-        found = dcrt_p_values(columns, owners, outcomes, len(features), correlations, problem.check_time, self.penalty)
+        statistics, p_values, log_p = self._tested(problem, columns, owners, outcomes, correlations)
+        clusters = clusters_of_copies(problem.table, problem.features)
+        firsts = [cluster[0] for cluster in clusters]
+        _double(p_values, log_p, firsts)
+        kept = rejected(log_p, self.alpha, self.correction)
+        lost = [cluster for cluster in clusters if not kept[cluster].any()]
+        if lost:
+            use = ~np.isin(owners, [j for cluster in lost for j in cluster[1:]])
+            law = None if correlations is None else correlations[np.ix_(use, use)]
+            again = self._tested(problem, columns[:, use], owners[use], outcomes, law)
+            firsts = [cluster[0] for cluster in lost]
+            for values, repeated in zip((statistics, p_values, log_p), again, strict=True):
+                values[firsts] = repeated[firsts]
+            _double(p_values, log_p, firsts)
         return [
-            Step(problem.features[j], float(found[0][j]), float(found[1][j]), importance=float(-found[2][j]))
-            for j in np.argsort(found[2], kind="stable")
-            if found[1][j] <= self.alpha
+            Step(problem.features[j], float(statistics[j]), float(p_values[j]), importance=float(-log_p[j]))
+            for j in np.argsort(log_p, kind="stable")
+            if p_values[j] <= self.alpha
         ]
+
+    def _tested(
+        self,
+        problem: Problem,
+        columns: np.ndarray,
+        owners: np.ndarray,
+        outcomes: np.ndarray,
+        correlations: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n_features = len(problem.features)
+        return dcrt_p_values(columns, owners, outcomes, n_features, correlations, problem.check_time, self.penalty)
 
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features that the correction for all of them rejects."""
@@ -114,3 +144,9 @@ class DCRT(TakesCovariance, Method):
         log_p[: len(candidates)] = [-candidate.importance for candidate in candidates]
         kept = rejected(log_p, self.alpha, self.correction)
         return [replace(candidate, kept=bool(kept[at])) for at, candidate in enumerate(candidates)]
+
+
+def _double(p_values: np.ndarray, log_p: np.ndarray, at: list[int]) -> None:
+    """Double the p-values of features that are tested twice."""
+    log_p[at] = np.minimum(log_p[at] + np.log(2), 0.0)
+    p_values[at] = np.minimum(2 * p_values[at], 1.0)
