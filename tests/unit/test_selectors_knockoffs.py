@@ -201,6 +201,51 @@ def test_indicators_in_a_group_are_what_their_column_is():
     assert [f.replace("_blue", "") for f in found if f not in ("f0_green", "f0_red")] == plain
 
 
+def with_four_copies(seed, n=500):
+    """Numbers of which the first 15 matter, and the first five have three near-copies each."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 40)), columns=[f"f{i:02}" for i in range(40)])
+    y = 0.3 * X.iloc[:, :15].sum(axis=1) + rng.normal(size=n)
+    copies = {f"{name}_{c}": 2 * X[name] + 1e-3 * rng.normal(size=n) for name in X.columns[:5] for c in range(3)}
+    return X.assign(**copies), y
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_of_near_copies_one_is_kept(draws):
+    """A lasso shares a coefficient out among copies, so that none differs from its knockoff: it lost 30 of 50."""
+    false, kept = [], []
+    for seed in range(10):
+        found = bf.Knockoffs(q=0.2, draws=draws).fit(*with_four_copies(seed)).selected_features_
+        of = [name[:3] for name in found]
+        assert len(set(of)) == len(of)
+        kept += sorted(set(of) & {f"f{i:02}" for i in range(5)})
+        false.append(np.mean([name > "f14" for name in of]) if of else 0.0)
+    assert len(kept) >= 48
+    assert np.mean(false) < 0.3
+
+
+def test_the_near_copy_that_says_most_stands_for_all():
+    X, y = table()
+    blurred = X.assign(f00=X["f0"] + 0.2 * np.random.default_rng(1).normal(size=len(X)))
+    found = bf.Knockoffs().fit(blurred[sorted(blurred)], y + 4 * X["f0"])
+    assert "f0" in found.selected_features_ and "f00" not in found.selected_features_
+
+
+@pytest.mark.parametrize("groups", [None, {"pair": ["f03", "f25"]}])
+def test_a_matrix_without_names_is_in_table_order(groups):
+    """Also where columns of a group, or near-copies, are far from each other in the table."""
+    names, scale = [f"f{i:02}" for i in range(30)], np.arange(1.0, 31)
+    law = np.eye(30)
+    law[0, 20] = law[20, 0] = 0.99
+    law[5, 9] = law[9, 5] = 0.5
+    X = pd.DataFrame(np.random.default_rng(0).multivariate_normal(np.zeros(30), law, 400) * scale, columns=names)
+    y = (X / scale).iloc[:, :15].sum(axis=1)
+    matrix = law * np.outer(scale, scale)
+    known = [matrix, pd.DataFrame(matrix, names, names)]
+    found = [bf.Knockoffs(covariance=each, feature_groups=groups).fit(X, y).trace_ for each in known]
+    pd.testing.assert_frame_equal(*found)
+
+
 @pytest.mark.parametrize("law", ["markov-chain", "network"])
 def test_true_discrete_features_are_found(law):
     rng = np.random.default_rng(2)

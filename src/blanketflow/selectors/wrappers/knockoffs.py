@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...core.cards import Card
 from ...core.errors import ParameterError, UnsupportedError
+from ...core.near_copies import clusters_of_copies
 from ...core.parameters import anything, choice, integer, number
 from ...core.seeds import derive_rng
 from ...search.steps import Step
@@ -20,7 +22,7 @@ from ..knockoff.covariance_option import BANDED, FACTOR, TakesCovariance, covari
 from ..knockoff.factor_knockoffs import factor_law
 from ..knockoff.gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTRUCTABILITY, KnockoffLaw, law_of
 from ..knockoff.knockoff_filter import e_values, fewest, passing
-from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, excess
+from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, by_correlation, excess
 from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
 from ..knockoff.row_spreads import FEWEST_COLUMNS, SHARED, numbers_of, of_one_spread, row_spreads, shared_spread
 
@@ -53,6 +55,9 @@ class Knockoffs(TakesCovariance, Method):
     Gaussian given the spread of the row, which is estimated where no covariance is given.
 
     A feature of more than two levels is a group of columns that are exchanged together, and so is a group of features.
+    Near-copies, which a lasso would not tell from their knockoffs, are such a group, too, unless `covariance` is banded
+    or factor: the rate is that of groups, and of each that is kept the column that is most correlated with the target
+    stands for it.
 
     Examples
     --------
@@ -181,9 +186,10 @@ class Knockoffs(TakesCovariance, Method):
 
     def grow(self, problem: Problem) -> list[Step]:
         """Admit the features that pass in some draw, the largest e-value first."""
-        d = len(problem.features)
+        together = self._together(problem)
+        d = len(together.features)
         values, weights = np.zeros(d), np.zeros(d)
-        for found in self.excess_by_draw(problem):
+        for found in self.excess_by_draw(together):
             values += e_values(found, self.level) / self.draws
             weights += found / self.draws
         if d < fewest(self.level):
@@ -192,10 +198,30 @@ class Knockoffs(TakesCovariance, Method):
                 f"knockoffs at q = {self.q:g} select at least {fewest(self.level)} features or none, and there are "
                 f"{d}: raise q",
             )
+        problem.say(together.status, together.reason)
+        problem.n_inner_tests = together.n_inner_tests
         order = np.lexsort((-weights, -values))
         return [
-            Step(problem.features[j], float(values[j]), importance=float(weights[j])) for j in order if values[j] > 0
+            Step(_strongest(problem, together, j), float(values[j]), importance=float(weights[j]))
+            for j in order.tolist()
+            if values[j] > 0
         ]
+
+    def _together(self, problem: Problem) -> Problem:
+        """Return the same question with each cluster of near-copies as a group with the name of its first column.
+
+        Laws that are made for very many columns do without: clusters cost the product of all pairs of columns.
+        """
+        alone = [name for name in problem.features if name not in problem.feature_groups]
+        clusters = [] if isinstance(self.covariance, str) else clusters_of_copies(problem.table, alone)
+        if not clusters:
+            return problem
+        groups = {alone[cluster[0]]: tuple(alone[i] for i in cluster) for cluster in clusters}
+        others = {name for copies in groups.values() for name in copies[1:]}
+        together = copy(problem)
+        together.features = [name for name in problem.features if name not in others]
+        together.feature_groups = {**problem.feature_groups, **groups}
+        return together
 
     def excess_by_draw(self, problem: Problem) -> Iterator[np.ndarray]:
         """Yield for each draw how much more each feature matters than its knockoff, shape (d,), whatever q is."""
@@ -225,6 +251,9 @@ class Knockoffs(TakesCovariance, Method):
                 is_spread = np.logical_and.reduceat(of_numbers, starts)[owners]
         else:
             known = self.options()["covariance"]
+            if np.shape(known) == (len(features), len(features)):  # a matrix is in table order, groups stand together
+                at = np.argsort(np.argsort(problem.table.positions(features.names)))
+                known = np.asarray(known)[np.ix_(at, at)]
             columns, owners, correlations = known_columns(features, known, self.card.id, problem.column_counts)
         if together > SHARED:
             instead = "leave covariance out" if correlations is not None else "take stability-selection"
@@ -249,5 +278,15 @@ class Knockoffs(TakesCovariance, Method):
     def shrink(self, problem: Problem, candidates: list[Step]) -> Iterable[Step]:
         """Keep the features whose e-values are large enough together."""
         values = np.array([candidate.statistic for candidate in candidates])
-        kept = passing(values, len(problem.features), self.q)
+        kept = passing(values, len(self._together(problem).features), self.q)
         return [replace(candidate, kept=bool(is_kept)) for candidate, is_kept in zip(candidates, kept, strict=True)]
+
+
+def _strongest(problem: Problem, together: Problem, at: int) -> str:
+    """Return the name of a feature, or of that of its near-copies which is correlated most with the target."""
+    name = together.features[at]
+    if name in problem.feature_groups or name not in together.feature_groups:
+        return name
+    copies = together.feature_groups[name]
+    weights = by_correlation(columns_of(problem.table.select(copies))[0], problem.table[problem.target])
+    return copies[int(np.argmax(weights))]
