@@ -12,6 +12,8 @@ from .table import Table
 
 #: Two columns are near-copies from this absolute correlation on.
 NEAR = 0.95
+#: Columns that are correlated with all others at a time.
+BLOCK = 256
 
 
 def clusters_of_copies(table: Table, names: Sequence[str]) -> list[list[int]]:
@@ -53,12 +55,15 @@ def nearly_equal(columns: np.ndarray, near: float) -> list[list[int]]:
     `columns`, shape (m, n), are `standardised`. A cluster may have one column.
     """
     found, left = [], np.ones(len(columns), dtype=bool)
-    for i in range(len(columns)):
-        if left[i]:
-            is_near = left & (np.abs(columns @ columns[i]) >= near)
-            is_near[i] = True
-            found.append(np.flatnonzero(is_near).tolist())
-            left &= ~is_near
+    for start in range(0, len(columns), BLOCK):
+        block = start + np.flatnonzero(left[start : start + BLOCK])
+        correlations = columns[block] @ columns[start:].T
+        for i, is_near in zip(block.tolist(), np.abs(correlations, out=correlations) >= near, strict=True):
+            if left[i]:
+                is_near &= left[start:]
+                is_near[i - start] = True
+                found.append((start + np.flatnonzero(is_near)).tolist())
+                left[found[-1]] = False
     return found
 
 
