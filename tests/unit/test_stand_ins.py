@@ -180,6 +180,17 @@ def test_permutation_importance_takes_near_copies_as_one_feature():
         assert any(name.startswith("near") for name in found.selected_features_)
 
 
+def test_permutation_importance_keeps_a_copy_where_it_keeps_the_only_one():
+    kept = []
+    for seed in range(8):  # most splits of a forest are of the copies, whatever the target is
+        a, b, noise, e = np.random.default_rng(seed).normal(size=(4, 100))
+        X = pd.DataFrame({**{f"near{i}": 1.8 * a + 32 for i in range(10)}, "b": b, "noise": noise})
+        alone, found = (bf.PermutationImportance().fit(X[names], a + b + 0.3 * e) for names in (X.columns[9:], list(X)))
+        kept.append("near9" in alone.selected_features_)
+        assert any(name.startswith("near") for name in found.selected_features_) >= kept[-1]
+    assert sum(kept) >= 4
+
+
 def test_near_copies_are_found_among_numbers_and_labels():
     rng = np.random.default_rng(0)
     a, code = rng.normal(size=100), rng.integers(0, 4, 100)

@@ -35,7 +35,7 @@ class PermutationImportance(Method):
     Shrink keeps the features with p <= alpha.
 
     A model shares out what near-copies say between them, and permuting one leaves the other. Where none of them is
-    significant, they are taken as one feature, which is tested in a second run; the first of them stands for it.
+    significant, the one that matters most is tested in a second run, without its near-copies.
 
     Notes
     -----
@@ -117,30 +117,28 @@ class PermutationImportance(Method):
         target, names = problem.table[problem.target], list(problem.features)
         observed, p_value = np.zeros(len(names)), np.ones(len(names))
         if not target.is_constant():
-            observed, p_value = self._tested(problem, names, problem.column_counts)
+            observed, p_value = self._tested(problem, names)
             alone = [j for j, name in enumerate(names) if name not in problem.feature_groups]
             clusters = clusters_of_copies(problem.table, [names[j] for j in alone])
             lost = [found for c in clusters if (p_value[found := [alone[i] for i in c]] > self.alpha).all()]
             if lost:
-                joined = {j for cluster in lost for j in cluster}
-                units = [*lost, *([j] for j in range(len(names)) if j not in joined)]
-                counts = [len(problem.columns([names[j] for j in unit])) for unit in units]
-                together, p_together = self._tested(problem, [names[j] for unit in units for j in unit], counts)
-                for at, cluster in enumerate(lost):
-                    first = max(cluster, key=lambda j: (observed[j], -j))
-                    observed[first], p_value[first] = together[at], p_together[at]
+                firsts = [max(cluster, key=lambda j: (observed[j], -j)) for cluster in lost]
+                others = {j for cluster in lost for j in cluster} - set(firsts)
+                kept = [j for j in range(len(names)) if j not in others]
+                alone = self._tested(problem, [names[j] for j in kept])
+                for values, again in zip((observed, p_value), alone, strict=True):
+                    values[firsts] = again[np.searchsorted(kept, firsts)]
         return [
             Step(names[j], float(observed[j]), float(p_value[j]), float(observed[j]))
             for j in np.argsort(-observed, kind="stable")
         ]
 
-    def _tested(
-        self, problem: Problem, names: Sequence[str], column_counts: Sequence[int]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the importances of features and their p-values, where the first columns may be several of one."""
+    def _tested(self, problem: Problem, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the importances of some features, as if there were no others, and their p-values."""
         target, features = problem.table[problem.target], problem.table.select(problem.columns(names))
         seed = derive_seed(problem.seed, "permutation-importance")
         how = self.options()["model"], self.importance, self.n_splits, seed
+        column_counts = [len(problem.columns([name])) for name in names]
         importances = Importances(features, *how, problem.groups, column_counts)
         problem.check_time()
         observed, nulls = importances.of(target), []
