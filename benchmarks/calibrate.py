@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from calibration import charts, page, study
-from threadpoolctl import threadpool_limits
+from calibration import study
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -19,15 +18,25 @@ def main() -> None:
     """Count, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget-minutes", type=float, default=60.0, help="when to stop; 0 only writes the page")
-    parser.add_argument("--only", nargs="+", metavar="TEST", choices=sorted({v.test for v in study.VARIANTS}))
+    tests = sorted({v.test for v in study.VARIANTS})
+    parser.add_argument("--only", nargs="+", action="extend", metavar="TEST", choices=tests)
     parser.add_argument("--fresh", action="store_true", help="forget earlier counts of these tests")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes that count; counts are the same for any number"
+    )
+    parser.add_argument("--results", type=Path, help="count in this file, and leave the page as it is")
     arguments = parser.parse_args()
-    results = DOCS / "ci-tests.csv"
-    with threadpool_limits(1):  # several threads are slower than one on matrices as small as these
-        study.run(results, study.cells(arguments.only), arguments.budget_minutes, arguments.fresh)
-    rates = page.rates(results)
-    page.write(DOCS / "ci-tests.md", rates)
-    charts.write(DOCS, rates)
+    results = arguments.results or DOCS / "ci-tests.csv"
+    if arguments.budget_minutes:
+        asked = study.cells(arguments.only)
+        study.run(results, asked, arguments.budget_minutes, arguments.fresh, arguments.workers)
+    if arguments.results:
+        return
+    from calibration import charts, page  # counting needs no charts
+
+    cells, choices = page.rates(results)
+    page.write(DOCS / "ci-tests.md", cells, choices)
+    charts.write(DOCS, cells)
 
 
 if __name__ == "__main__":

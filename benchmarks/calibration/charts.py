@@ -7,25 +7,29 @@ from pathlib import Path
 import altair as alt
 import pandas as pd
 
-from blanketflow.reporting.colours import BLUE, GREEN, INK, ORANGE, VERMILLION
+from blanketflow.reporting.colours import BLUE, INK, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
 from blanketflow.reporting.plots.theme import WIDTH
 
-from .study import NULL_ROWS, POWER_ROWS, SET_SIZES
+from .page import CALIBRATED, NOT_SHOWN, TOO_OFTEN
+from .study import ALPHAS, NULL_ROWS, POWER_ROWS, SET_SIZES, TOLERATED
 
-ALPHA = 0.05
-KINDS = ("false positives at most twice alpha, given nothing", "more than that")
+ALPHA = ALPHAS["05"]
+KINDS = (f"false positives at most {TOLERATED:g} alpha, given nothing", "more than that")
+#: Tests whose false positives are drawn, and the colours of verdicts.
+DRAWN = ("auto", "spline", "hsic trace_error=0.01", "fisher-z", "lr-mixed", "g2")
+VERDICTS = {CALIBRATED: BLUE, NOT_SHOWN: ORANGE, TOO_OFTEN: VERMILLION}
 #: Pixels of the names at the left of a chart.
 NAMES = 250
-#: Pixels that one n takes in a row of three.
-ROW = 8
+#: Pixels that one n takes in a row of several.
+ROW = 7
 
 
 def write(folder: Path, table: pd.DataFrame) -> None:
     """Write both charts into a folder."""
-    reliable = table[~table["is_unreliable"]]
+    judged = table[(table["verdict"] != "") & table["label"].isin(DRAWN)]
     charts = {
-        "ci-tests-false-positives.svg": false_positives(reliable[reliable["is_null"]]),
+        "ci-tests-false-positives.svg": false_positives(judged),
         "ci-tests-power.svg": power(table[~table["is_null"]], _uncalibrated(table)),
     }
     for name, chart in charts.items():
@@ -34,25 +38,26 @@ def write(folder: Path, table: pd.DataFrame) -> None:
 
 
 def false_positives(nulls: pd.DataFrame) -> alt.FacetChart:
-    """Draw the rate at alpha 0.05 and its interval: a row a test and null, a column a size of the conditioning set."""
-    shown = nulls.assign(name=nulls["label"].map(_short) + ", " + nulls["design"], given=_given(nulls["k"]), line=ALPHA)
+    """Draw the rate at alpha 0.05: a row a null, within it one for each n, a column a test."""
+    shown = nulls.assign(name=nulls["label"].map(_short), given=nulls["k"].astype(str), line=ALPHA)
     looks = {
-        "title": "false-positive rate at alpha 0.05",
+        "title": None,
         "scale": alt.Scale(type="sqrt", domain=[0, 1]),
         "axis": alt.Axis(values=[0, 0.05, 0.2, 0.5, 1], format="~g"),
     }
-    rate, low = alt.X("rate_05:Q", **looks), alt.X("low_05:Q", **looks)
-    y = alt.Y("name:N", title=None, sort=list(dict.fromkeys(shown["name"])))
+    y = alt.Y("design:N", title=None, sort=list(dict.fromkeys(shown["design"])))
     offset = alt.YOffset("n:O", sort=list(NULL_ROWS))
-    colour = alt.Color("n:O", scale=alt.Scale(domain=list(NULL_ROWS), range=[ORANGE, GREEN, BLUE]), title="n")
-    base = alt.Chart().encode(y=y, yOffset=offset, color=colour)
+    colour = alt.Color("verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=list(VERDICTS.values())))
+    shape = alt.Shape("given:N", scale=alt.Scale(domain=list(map(str, SET_SIZES))), title="|Z|")
     layers = [
         alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("line:Q", **looks)),
-        base.mark_rule(strokeWidth=1.5).encode(x=low, x2="high_05:Q"),
-        base.mark_point(filled=True, size=22, opacity=1).encode(x=rate),
+        alt.Chart()
+        .mark_point(filled=True, size=22, opacity=1)
+        .encode(x=alt.X("rate_05:Q", **looks), y=y, yOffset=offset, color=colour, shape=shape),
     ]
-    column = alt.Column("given:N", title=None)
-    width = (WIDTH - NAMES) // len(SET_SIZES)
+    names = list(map(_short, DRAWN))
+    column = alt.Column("name:N", title="false-positive rate at alpha 0.05", sort=names)
+    width = (WIDTH - NAMES // 2) // len(names)
     return alt.layer(*layers, data=shown).properties(width=width, height=alt.Step(ROW)).facet(column=column)
 
 
@@ -98,11 +103,7 @@ def power(alternatives: pd.DataFrame, uncalibrated: set[str]) -> alt.FacetChart:
 
 def _uncalibrated(table: pd.DataFrame) -> set[str]:
     """Return the tests that reject far too often given nothing, whose power is not to be compared with the others'."""
-    return set(table.loc[table["is_null"] & (table["k"] == 0) & (table["low_05"] > 2 * ALPHA), "label"])
-
-
-def _given(k: pd.Series) -> pd.Series:
-    return "|Z| = " + k.astype(str)
+    return set(table.loc[table["is_null"] & (table["k"] == 0) & (table["low_05"] > TOLERATED * ALPHA), "label"])
 
 
 def _short(label: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,17 @@ Design = Callable[[np.random.Generator, int, int], pd.DataFrame]
 #: X or T times this is the size of a linear effect, whose noise has variance 1.
 EFFECT = 0.25
 LEVELS = np.array(["low", "middle", "high"])
+#: How columns bend with Z: each with variance 1 if that of a column of Z is, and it is Gaussian.
+BENDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "squares": lambda z: (z**2 - 1) / np.sqrt(2.0),
+    "sines": lambda z: np.sqrt(2.0) * np.sin(3 * z),
+    "steps": lambda z: np.digitize(z, [-0.5, 1.0]) / 0.7,
+    "exponentials": lambda z: (np.exp(z) - np.exp(0.5)) / np.sqrt(np.e**2 - np.e),
+}
+#: Rare flags: a share of ones, in per cent, and the slope of logistic models.
+SHARES, SLOPE = (1, 4, 10, 30), 1.5
+#: The noise of a column that is nearly a function of Z, whose variance is 1.
+LITTLE_NOISE = 0.07
 
 
 def sample(design: str, n: int, k: int, number: int) -> pd.DataFrame:
@@ -63,6 +75,60 @@ def flags(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     return _frame(x, t, z)
 
 
+def bent(rng: np.random.Generator, n: int, k: int, bend: Callable[[np.ndarray], np.ndarray]) -> pd.DataFrame:
+    """As `gaussian`, but X and T follow the same bent function of each column of Z."""
+    z = rng.normal(size=(n, k))
+    return _frame(_mean(bend(z)) + rng.normal(size=n), _mean(bend(z)) + rng.normal(size=n), z)
+
+
+def products(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """X and T follow the product of z1 and z2; needs k >= 2."""
+    z = rng.normal(size=(n, k))
+    return _frame(z[:, 0] * z[:, 1] + rng.normal(size=n), z[:, 0] * z[:, 1] + rng.normal(size=n), z)
+
+
+def variances(rng: np.random.Generator, n: int, k: int, slope: float = 0.0) -> pd.DataFrame:
+    """Z moves the variances of X and of T, which is all that they depend on."""
+    z = rng.normal(size=(n, k))
+    scale = np.exp(_mean(z) / 2)
+    return _frame(slope * _mean(z) + scale * rng.normal(size=n), slope * _mean(z) + scale * rng.normal(size=n), z)
+
+
+def near_function(rng: np.random.Generator, n: int, k: int, noise: float = LITTLE_NOISE) -> pd.DataFrame:
+    """As `exponentials`, but X is a function of Z, up to little noise."""
+    z = rng.normal(size=(n, k))
+    shift = _mean(BENDS["exponentials"](z))
+    return _frame(shift + noise * rng.normal(size=n), shift + rng.normal(size=n), z)
+
+
+def functions(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """X and T are functions of Z, by exponentials and by squares."""
+    z = rng.normal(size=(n, k))
+    return _frame(_mean(BENDS["exponentials"](z)), _mean(BENDS["squares"](z)), z)
+
+
+def heavy_tails(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """As `gaussian`, but Z and all noise follow Student's t with three degrees of freedom."""
+    z = rng.standard_t(3, size=(n, k))
+    return _frame(_mean(z) + rng.standard_t(3, n), _mean(z) + rng.standard_t(3, n), z)
+
+
+def rare(rng: np.random.Generator, n: int, k: int, share: float) -> pd.DataFrame:
+    """X is a flag and T a class, each with a share of ones, by logistic models of Z."""
+    z = rng.normal(size=(n, k))
+    ones = max(1, round(share * n))
+    scores = [SLOPE * _mean(z) + rng.logistic(size=n) for _ in range(2)]
+    x, t = (score >= np.partition(score, n - ones)[n - ones] for score in scores)
+    return _frame(x, np.where(t, "yes", "no"), z)
+
+
+def linear_weak(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
+    """T rises with X, half as much as elsewhere."""
+    z = rng.normal(size=(n, k))
+    x = _mean(z) + rng.normal(size=n)
+    return _frame(x, _mean(z) + EFFECT / 2 * x + rng.normal(size=n), z)
+
+
 def linear_negative(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     """T falls with X."""
     z = rng.normal(size=(n, k))
@@ -96,14 +162,32 @@ def mixed_types(rng: np.random.Generator, n: int, k: int) -> pd.DataFrame:
     return _classes(rng, n, k, effect=2 * EFFECT)
 
 
-#: X is independent of T given Z.
-NULLS: dict[str, Design] = {d.__name__: d for d in (gaussian, correlated, two_classes, discrete, copied, flags, mixed)}
+#: X is independent of T given Z: designs by what is hard about them.
+FAMILIES: dict[str, dict[str, Design]] = {
+    "linear": {"gaussian": gaussian, "correlated": correlated, "two_classes": two_classes},
+    "levels": {"discrete": discrete, "copied": copied, "flags": flags, "mixed": mixed},
+    "bends": {name: partial(bent, bend=bend) for name, bend in BENDS.items()} | {"products": products},
+    "noise": {
+        "variances": variances,
+        "variances_and_means": partial(variances, slope=1.0),
+        "heavy_tails": heavy_tails,
+    },
+    "functions": {
+        "near_function": near_function,
+        "function": partial(near_function, noise=0.0),
+        "functions": functions,
+    },
+    "rare": {f"rare_{share}": partial(rare, share=share / 100) for share in SHARES},
+}
+NULLS: dict[str, Design] = {name: design for family in FAMILIES.values() for name, design in family.items()}
 #: X is dependent on T given Z.
 ALTERNATIVES: dict[str, Design] = {
-    d.__name__: d for d in (linear_negative, linear_mixed_signs, quadratic, xor, mixed_types)
+    d.__name__: d for d in (linear_negative, linear_mixed_signs, linear_weak, quadratic, xor, mixed_types)
 }
-#: Designs that condition on something.
-NEED_GIVEN = ("correlated", "copied", "xor")
+#: The fewest columns given, where a design needs some.
+FEWEST_GIVEN = {"products": 2} | dict.fromkeys(
+    ("correlated", "copied", "xor", *BENDS, "variances", "variances_and_means", *FAMILIES["functions"]), 1
+)
 
 
 def _frame(x: np.ndarray, t: np.ndarray, z: np.ndarray) -> pd.DataFrame:

@@ -5,46 +5,91 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.stats import beta
 
+from blanketflow.ci.choice import AUTO
 from blanketflow.core.cards import KINDS
 from blanketflow.core.registry import discover
 
-from .designs import ALTERNATIVES, NULLS
-from .study import NULL_ROWS, POWER_ROWS, POWER_SET_SIZES
+from .designs import ALTERNATIVES, FAMILIES, NULLS
+from .study import ALPHAS, COUNTS, IS_SAID, KEY, NULL_ROWS, NULL_SAMPLES, POWER_ROWS, POWER_SET_SIZES, TOLERATED
 
-ALPHAS = {"05": 0.05, "01": 0.01}
 CONFIDENCE = 0.99
-#: Cells with fewer samples get no verdict.
-JUDGED = 100
+CALIBRATED, NOT_SHOWN, TOO_OFTEN = "calibrated", "not shown", "rejects too often"
+#: Rows at which the power of these tests is compared with that of fisher-z where relations are linear.
+COMPARED_ROWS, COMPARED = 500, ("spline", AUTO)
+LINEAR = ("linear negative", "linear mixed signs", "linear weak")
+#: What no test that auto takes follows: steps with fewer rows than this.
+STEPS_FROM = 500
+#: The share of samples from which on auto is said to take a test, or to say that relations bend, in a cell.
+MOSTLY = 0.95
 
 
-def rates(results: Path) -> pd.DataFrame:
-    """Return the counts of the study with rates, Clopper-Pearson bounds, and whether a null is rejected too often."""
+def rates(results: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the cells of the study with rates, exact bounds and verdicts; and the same of each choice of auto."""
     table = pd.read_csv(results, keep_default_na=False)
-    table["is_null"] = table["design"].isin(list(NULLS))
     table["design"] = table["design"].str.replace("_", " ")
+    table["seconds"] *= table["samples"]
+    cells = table.groupby(KEY, sort=False)[COUNTS].sum().reset_index()
+    return tuple(_judged(part) for part in (cells, table[table["test"] == AUTO].copy()))
+
+
+def _judged(table: pd.DataFrame) -> pd.DataFrame:
+    table["seconds"] /= table["samples"]
+    table["is_null"] = table["design"].isin([null.replace("_", " ") for null in NULLS])
     table["label"] = (table["test"] + " " + table["options"]).str.strip()
     table["is_unreliable"] = table["unreliable"] == table["samples"]
+    samples = table["samples"].to_numpy()
     for name, alpha in ALPHAS.items():
-        table[f"rate_{name}"] = table[f"rejected_{name}"] / table["samples"]
-        bounds = [
-            binomtest(rejected, samples).proportion_ci(CONFIDENCE, method="exact")
-            for rejected, samples in zip(table[f"rejected_{name}"], table["samples"], strict=True)
-        ]
-        table[f"low_{name}"], table[f"high_{name}"] = zip(*bounds, strict=True)
-        table[f"too_many_{name}"] = table["is_null"] & (table[f"low_{name}"] > alpha)
+        rejected = table[f"rejected_{name}"].to_numpy()
+        table[f"rate_{name}"] = rejected / samples
+        table[f"low_{name}"], table[f"high_{name}"] = bounds(rejected, samples)
+        # At the smaller alpha fewer samples show nothing, even if the rate is right.
+        is_judged = table["is_null"] & ((alpha == max(ALPHAS.values())) | (samples >= NULL_SAMPLES[name]))
+        table[f"verdict_{name}"] = np.where(is_judged, verdict(rejected, samples, alpha), "")
+    verdicts = table[[f"verdict_{name}" for name in ALPHAS]].to_numpy()
+    table["verdict"] = ""
+    for worse in (CALIBRATED, NOT_SHOWN, TOO_OFTEN):
+        table.loc[(verdicts == worse).any(axis=1) & ~table["is_unreliable"], "verdict"] = worse
     return table
 
 
-def write(page: Path, table: pd.DataFrame) -> None:
+def bounds(rejected: np.ndarray, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and the upper exact bound (Clopper and Pearson) of rates, each with `CONFIDENCE`.
+
+    Examples
+    --------
+    >>> bounds(np.array([0]), np.array([10]))[1].round(3)  # 1 - 0.01 ** (1 / 10)
+    array([0.369])
+    """
+    low = beta.ppf(1 - CONFIDENCE, rejected, samples - rejected + 1)
+    high = beta.ppf(CONFIDENCE, rejected + 1, samples - rejected)
+    return np.where(rejected == 0, 0.0, low), np.where(rejected == samples, 1.0, high)
+
+
+def verdict(rejected: np.ndarray, samples: np.ndarray, alpha: float) -> np.ndarray:
+    """Return what counts under a null show.
+
+    Examples
+    --------
+    >>> verdict(np.array([200, 260, 300, 2]), np.array([4000, 4000, 4000, 40]), 0.05).tolist()
+    ['calibrated', 'rejects too often', 'rejects too often', 'not shown']
+    """
+    low, high = bounds(rejected, samples)
+    return np.where(high <= TOLERATED * alpha, CALIBRATED, np.where(low > alpha, TOO_OFTEN, NOT_SHOWN))
+
+
+def write(page: Path, table: pd.DataFrame, choices: pd.DataFrame) -> None:
     """Renew the tables of the page; the text between them is written by hand."""
     nulls = table[table["is_null"]]
     blocks = {
         "cards": cards(),
         "verdicts": verdicts(nulls),
+        "reach": reach(nulls[nulls["test"] == AUTO], choices[choices["is_null"]]),
         "false positives": false_positives(nulls),
+        "beside fisher-z": beside_fisher_z(table[~table["is_null"]]),
         "power": power(table[~table["is_null"]]),
     }
     text = page.read_text(encoding="utf-8")
@@ -70,48 +115,124 @@ def cards() -> str:
 
 
 def verdicts(nulls: pd.DataFrame) -> str:
-    """Return one row per test with options, one column per null: calibrated, or its worst cell."""
-    rows, shown = [], [null.replace("_", " ") for null in NULLS]
+    """Return one row per test with options, one column per family of nulls: calibrated, or its worst cell."""
+    rows = []
     for (test, options), of_variant in nulls.groupby(["test", "options"], sort=False):
-        slowest = of_variant[of_variant["n"] == max(NULL_ROWS)]["seconds"].max()
-        found = [_verdict(of_variant[of_variant["design"] == null]) for null in shown]
+        slowest = of_variant[of_variant["n"] == 1000]["seconds"].max()
+        families = ([null.replace("_", " ") for null in family] for family in FAMILIES.values())
+        found = [_verdict(of_variant[of_variant["design"].isin(family)]) for family in families]
         rows.append([f"`{test}`", _code(options), *found, f"{1000 * slowest:.3g}"])
-    judged = nulls[(nulls["samples"] >= JUDGED) & ~nulls["is_unreliable"]]
-    marked = int(judged[[f"too_many_{name}" for name in ALPHAS]].to_numpy().sum())
-    asked = len(ALPHAS) * len(judged)
-    chance = f"{asked * (1 - CONFIDENCE) / 2:.0f}"
-    note = f"\n\n{marked} of {asked} rates are above alpha; chance alone would put at most about {chance} there."
-    return _markdown(["test", "options", *shown, f"ms per test, n = {max(NULL_ROWS)}"], rows) + note
+    return _markdown(["test", "options", *FAMILIES, "ms per test, n = 1000"], rows)
 
 
 def _verdict(part: pd.DataFrame) -> str:
-    if not len(part):
-        return ""
-    judged = part[part["samples"] >= JUDGED]
-    for name, alpha in ALPHAS.items():
-        marked = judged[judged[f"too_many_{name}"]]
-        if len(marked):
-            worst = marked.loc[marked[f"low_{name}"].idxmax()]
-            return f"**{100 * worst[f'rate_{name}']:.0f} % at {alpha:g}** (n = {worst['n']}, {worst['k']} given)"
+    judged = part[part["verdict"] != ""]
     if not len(judged):
-        return "too few samples"
-    left_out = {"not reliable": judged["is_unreliable"].sum(), "with few samples": len(part) - len(judged)}
-    notes = ", ".join(f"{count} of {len(part)} cells {why}" for why, count in left_out.items() if count)
-    return "calibrated" + (f" ({notes})" if notes else "")
+        return "not reliable" if len(part) else ""
+    others = judged[judged["verdict"] != CALIBRATED]
+    count = len(judged) - len(others)
+    not_reliable = f" ({len(part) - len(judged)} of {len(part)} cells not reliable)" if len(part) > len(judged) else ""
+    if not len(others):
+        return CALIBRATED + not_reliable
+    too_often = others[others["verdict"] == TOO_OFTEN]
+    name, worst = _worst(too_often if len(too_often) else others)
+    what = f"{100 * worst[f'rate_{name}']:.{0 if len(too_often) else 1}f} % at {ALPHAS[name]:g}"
+    what = f"**{what}**" if len(too_often) else f"not shown: {what}"
+    where = f"{worst['design']}, n = {worst['n']}, {worst['k']} given, {worst['samples']} samples"
+    return f"{what} ({where}); {count} of {len(judged)} calibrated{not_reliable}"
+
+
+def _worst(cells: pd.DataFrame) -> tuple[str, pd.Series]:
+    """Return the cell whose lower bound is the most times alpha, and the name of that alpha."""
+    times = pd.DataFrame(
+        {name: (cells[f"low_{name}"] / alpha).where(cells[f"verdict_{name}"] != "") for name, alpha in ALPHAS.items()}
+    )
+    name = times.max().idxmax()
+    return name, cells.loc[times[name].idxmax()]
 
 
 def false_positives(nulls: pd.DataFrame) -> str:
-    """Return one table per test with options: rates in per cent with their intervals."""
-    head = ["null", "given", *(f"n = {n}, {alpha:g}" for alpha in ALPHAS.values() for n in NULL_ROWS), "samples"]
+    """Return one table per test with options: rates in per cent."""
     parts = []
     for (test, options), of_variant in nulls.groupby(["test", "options"], sort=False):
-        rows = []
-        for (design, k), part in of_variant.groupby(["design", "k"], sort=False):
-            by_n = part.set_index("n")
-            shown = [_cell(by_n, n, name) for name in ALPHAS for n in NULL_ROWS]
-            rows.append([design, str(k), *shown, _span(part["samples"])])
+        shown = [(name, n) for name in ALPHAS for n in NULL_ROWS if _has(of_variant, name, n)]
+        rows = [
+            [design, str(k), *(_rate(part[part["n"] == n], name) for name, n in shown), _span(part["samples"])]
+            for (design, k), part in of_variant.groupby(["design", "k"], sort=False)
+        ]
+        head = ["null", "given", *(f"n = {n}, {ALPHAS[name]:g}" for name, n in shown), "samples"]
         parts.append(f"### {test}" + (f": {_code(options)}" if options else "") + "\n\n" + _markdown(head, rows))
     return "\n\n".join(parts)
+
+
+def _has(of_variant: pd.DataFrame, name: str, n: int) -> bool:
+    return bool((of_variant["n"] == n).any() and (of_variant[f"verdict_{name}"] != "").any())
+
+
+def _rate(cell: pd.DataFrame, name: str) -> str:
+    """Return a rate in per cent: bold where a test rejects too often, slanted where nothing is shown."""
+    if not len(cell):
+        return ""
+    row = cell.iloc[0]
+    if row["is_unreliable"]:
+        return "not reliable"
+    mark = {TOO_OFTEN: "**", NOT_SHOWN: "*"}.get(row[f"verdict_{name}"], "")
+    return f"{mark}{100 * row[f'rate_{name}']:.1f}{mark}" if row[f"verdict_{name}"] else ""
+
+
+def reach(cells: pd.DataFrame, choices: pd.DataFrame) -> str:
+    """Return what auto takes in each cell and how often that rejects, and which cells are not calibrated."""
+    rows = []
+    for (design, k), part in cells.groupby(["design", "k"], sort=False):
+        of_design = choices[(choices["design"] == design) & (choices["k"] == k)]
+        shown = [
+            f"{_taken(of_design[of_design['n'] == n])}: {_rate(part[part['n'] == n], '05')}"
+            if (part["n"] == n).any()
+            else ""
+            for n in NULL_ROWS
+        ]
+        rows.append([design, str(k), *shown])
+    table = _markdown(["null", "given", *(f"n = {n}" for n in NULL_ROWS)], rows)
+    is_excepted = (cells["design"] == "steps") & (cells["n"] < STEPS_FROM)
+    judged = cells[~is_excepted & (cells["verdict"] != "")]
+    others = judged[judged["verdict"] != CALIBRATED]
+    said = choices[choices["chosen"].str.endswith(IS_SAID)].set_index(KEY)["samples"]
+    is_said = [said.get(tuple(row[name] for name in KEY), 0) >= MOSTLY * row["samples"] for _, row in others.iterrows()]
+    names = [f"{row['design']} ({row['n']} rows, {row['k']} given)" for _, row in others.iterrows()]
+    told = [name for name, is_told in zip(names, is_said, strict=True) if is_told]
+    silent = [name for name in names if name not in told]
+    share = 100 * len(others) / max(len(judged), 1)
+    return (
+        f"{table}\n\nOf {len(judged)} cells, without steps with fewer than {STEPS_FROM} rows, {len(others)} are not "
+        f"shown to be calibrated ({share:.1f} %). In {len(told)} of them the reason says before the search that "
+        f"relations bend and are taken as linear: {', '.join(told) or 'none'}. In {len(silent)} it does not: "
+        f"{', '.join(silent) or 'none'}."
+    )
+
+
+def _taken(choices: pd.DataFrame) -> str:
+    """Return the tests that auto took in a cell, with their shares if there are several."""
+    shares = choices.groupby("chosen")["samples"].sum().sort_values(ascending=False) / choices["samples"].sum()
+    if shares.iloc[0] >= MOSTLY:
+        return shares.index[0]
+    return ", ".join(f"{test} {100 * share:.0f} %" for test, share in shares.items() if share > 1 - MOSTLY)
+
+
+def beside_fisher_z(alternatives: pd.DataFrame) -> str:
+    """Return the power of tests that follow bends where nothing bends, beside that of fisher-z."""
+    at = alternatives[(alternatives["n"] == COMPARED_ROWS) & (alternatives["options"] == "")]
+    power = at.pivot_table(index="design", columns="test", values="rate_05")
+    rows = [
+        [design, f"{100 * base:.1f}", *(_beside(power, design, test, base) for test in COMPARED)]
+        for design in LINEAR
+        if not np.isnan(base := power.get("fisher-z", pd.Series(dtype=float)).get(design, np.nan))
+    ]
+    return _markdown([f"n = {COMPARED_ROWS}", "`fisher-z`", *(f"`{test}`" for test in COMPARED)], rows)
+
+
+def _beside(power: pd.DataFrame, design: str, test: str, base: float) -> str:
+    found = power.get(test, pd.Series(dtype=float)).get(design, np.nan)
+    return "" if np.isnan(found) else f"{100 * found:.1f} ({100 * (found - base):+.1f})"
 
 
 def power(alternatives: pd.DataFrame) -> str:
@@ -122,7 +243,7 @@ def power(alternatives: pd.DataFrame) -> str:
         shown = alternatives[alternatives["design"] == design.replace("_", " ")]
         for (test, options), part in shown.groupby(["test", "options"], sort=False):
             by_n = part.set_index("n")
-            rates = [_cell(by_n, n, "05") for n in POWER_ROWS]
+            rates = [_cell(by_n, n) for n in POWER_ROWS]
             rows.append([f"`{test}`", _code(options), *rates, _span(part["samples"])])
         meaning = ALTERNATIVES[design].__doc__.split(";")[0].strip().rstrip(".")
         title = f"### {design.replace('_', ' ')}\n\n{meaning}; {k} given.\n\n"
@@ -130,17 +251,14 @@ def power(alternatives: pd.DataFrame) -> str:
     return "\n\n".join(parts)
 
 
-def _cell(by_n: pd.DataFrame, n: int, name: str) -> str:
+def _cell(by_n: pd.DataFrame, n: int) -> str:
     if n not in by_n.index:
         return ""
     row = by_n.loc[n]
     if row["is_unreliable"]:
         return "not reliable"
-    rate, low, high = (100 * row[f"{what}_{name}"] for what in ("rate", "low", "high"))
-    text = f"{rate:.1f} ({low:.1f}-{high:.1f})"
-    if row[f"too_many_{name}"]:
-        text = f"**{text}, too many: {rate / 100 / ALPHAS[name]:.1f} x alpha**"
-    return text
+    rate, low, high = (100 * row[f"{what}_05"] for what in ("rate", "low", "high"))
+    return f"{rate:.1f} ({low:.1f}-{high:.1f})"
 
 
 def _span(samples: pd.Series) -> str:
