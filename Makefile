@@ -113,7 +113,7 @@ benchmark-answer: setup-bench ## measure auto beside what people use, hours; goe
 	$(BIN)/python benchmarks/answer.py
 
 calibrate: setup ## measure false positives and power of the CI tests for MINUTES=60, going on where it ended; then error-control
-	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES)
+	$(BIN)/python benchmarks/calibrate.py --budget-minutes $(MINUTES) --workers $(CORES)
 	$(MAKE) error-control
 
 error-control: setup ## measure knockoffs for MINUTES=60, going on where the last run ended; then the rest of its page
