@@ -114,6 +114,13 @@ def test_a_leak_in_a_list_of_many_columns_is_found_too():
     assert [finding.columns for finding in told(raw(columns, y), "leakage")] == [("told",)]
 
 
+def test_relations_that_bend_are_told_and_straight_ones_are_not(noise):
+    a, b, c = noise.T[:3]
+    (found,) = told(raw({"a": a, "b": b, "c": np.sin(3 * a) + 0.1 * c}, 2 * a + b, "regression"), "bent")
+    assert found.message.startswith("relations bend: ") and "c with a" in found.message
+    assert told(raw({"a": a, "b": b}, 2 * a + b + c, "regression"), "bent") == []
+
+
 def test_what_is_examined_is_bounded_whatever_the_table():
     for n_rows, n_columns in ((10**7, 3), (10**6, 500), (50, 10**6), (10**5, 10**5)):
         cells = n_rows_examined(n_rows, n_columns) * min(n_columns, MOST_COLUMNS)

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
-from .bends import bends_seen
 from .binning import FEW_VALUES
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..core.cards import NUMERIC, RESAMPLED, Card
+from ..core.least_squares import COLLINEAR, orthonormal_basis
 from ..core.parameters import anything, choice, integer
 from ..core.results import CIResults
 from ..core.seeds import derive_rng, seed_32
@@ -19,7 +20,6 @@ from ..core.spread import standardised
 from ..core.table import Column, Table
 from .base import CITest, constant_results
 from .exchange import Exchange, clusters_of, permute_option, strata_of
-from .least_squares import COLLINEAR, orthonormal_basis
 from .resolution import more_permutations
 from .significance import DECIMALS, corrected_t
 

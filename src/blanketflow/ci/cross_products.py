@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.least_squares import SMALLEST_SHARE
 from ..core.results import CIResults
 from .fisher_z import FisherZEngine
-from .least_squares import SMALLEST_SHARE
 from .summed_correlations import VANISHING, SummedCorrelations
 from .tails import f_greater
 

@@ -12,13 +12,13 @@ import numpy as np
 from ..core.agreement import CROSS_PRODUCTS
 from ..core.cards import ASYMPTOTIC, BOOLEAN, IMPUTATIONS, INTEGER, NUMERIC, PAIRWISE, Card
 from ..core.design import is_complex
+from ..core.least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away, standardised
 from ..core.summed_table import SummedTable
 from ..core.table import Table
 from .base import CITest, constant_results
 from .engines import Candidate, Engine
-from .least_squares import SMALLEST_SHARE, log_unexplained_share, orthonormal_basis, pair_relations, residuals
 from .pooling import pooled_p_values, pooled_z, pooled_z_of_p_values
 from .rounding import rounded_away
 from .tails import f_greater, normal_two_sided, rao_f

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..core.design import Design
+from ..core.least_squares import COLLINEAR, orthonormal_basis, residuals
 from ..core.results import CIResults
 from ..core.table import Table
 from .cluster_totals import Clusters, Spread, judged, spread
 from .fisher_z import FisherZEngine
-from .least_squares import COLLINEAR, orthonormal_basis, residuals
 
 
 class FisherZByClusters(FisherZEngine):

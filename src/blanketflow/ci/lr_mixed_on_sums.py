@@ -10,9 +10,9 @@ import numpy as np
 from ..core.agreement import Agreement
 from ..core.cards import BOOLEAN, CATEGORICAL
 from ..core.errors import RowsNeeded
+from ..core.least_squares import SMALLEST_SHARE
 from ..core.results import CIResults
 from .engines import constant_results
-from .least_squares import SMALLEST_SHARE
 from .lr_mixed import LRMixed, LRMixedEngine
 from .summed_correlations import VANISHING, SummedCorrelations
 

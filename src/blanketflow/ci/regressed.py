@@ -7,10 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
+from ..core.least_squares import log_unexplained_share, orthonormal_basis, residuals
 from ..core.spread import standardised
 from ..core.table import Column, Table
 from .binning import ranks
-from .least_squares import log_unexplained_share, orthonormal_basis, residuals
 
 
 class Regressed(Protocol):

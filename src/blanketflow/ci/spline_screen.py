@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.least_squares import SMALLEST_SHARE
 from ..core.results import CIResults
 from ..core.spread import is_rounded_away
 from ..core.table import Table
-from .least_squares import SMALLEST_SHARE
 from .spline_functions import functions_of
 from .tails import f_greater, rao_f
 

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..core.design import Design
+from ..core.least_squares import residuals
 from ..core.results import CIResult, CIResults
 from ..core.table import Table
 from .engines import Candidate, columns_of
-from .least_squares import residuals
 from .regressed import basis_of
 
 Columns = tuple[int, ...]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ci.bends import bends_seen
 from ..ci.choice import range_as_levels, usual_levels
+from ..core.bends import bends_seen
 from ..core.cards import BOOLEAN, CATEGORICAL, CLASSIFICATION, INTEGER, NUMERIC
 from ..core.errors import DataError
 from ..core.flags import has_flags

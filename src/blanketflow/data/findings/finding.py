@@ -36,7 +36,7 @@ class Finding:
 
     `kind` is ``leakage``, ``near-copy``, ``number``, ``spelling``, ``identifier``, ``date``, ``text``, ``group``,
     ``code``, ``constant``, ``rounding``, ``duplicate``, ``missing``, ``missing-marker``, ``suspected-marker``,
-    ``few-rows``, ``imbalance``, ``weights``, ``wide``, ``reading`` or ``note``.
+    ``few-rows``, ``imbalance``, ``bent``, ``weights``, ``wide``, ``reading`` or ``note``.
     """
 
     kind: str

@@ -1,9 +1,10 @@
-"""Findings about a table as a whole: its classes, constant and equal columns, its shape."""
+"""Findings about a table as a whole: its classes, constant and equal columns, bent relations, its shape."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...core.bends import bends_seen
 from ...core.cards import CLASSIFICATION
 from ...core.design import effective_rows
 from ...core.printable import listed, printable
@@ -19,7 +20,7 @@ UNEQUAL = 0.5
 
 
 def of_table(raw: RawTable) -> list[Finding]:
-    """Return findings about the table as a whole: classes, constants, duplicates, shape."""
+    """Return findings about the table as a whole: classes, constants, duplicates, bent relations, weights, shape."""
     found = []
     n_rows, n_features = raw.features.n_rows, len(raw.features)
     if raw.task.name == CLASSIFICATION:
@@ -42,6 +43,12 @@ def of_table(raw: RawTable) -> list[Finding]:
         message = f"{len(raw.duplicates)} columns repeat an earlier one: {pairs}"
         advice = "A search keeps one of each pair; tie-star lists both answers. Drop the ones you would not measure."
         found.append(Finding("duplicate", tuple(later for _, later in raw.duplicates), message, advice))
+    if bends := bends_seen(raw.features, raw.target):
+        advice = (
+            "Correlations miss or mistake such relations. ci_test: spline follows them; auto takes it where it is fast "
+            "enough, and says so where it is not."
+        )
+        found.append(Finding("bent", (), f"relations bend: {bends}", advice))
     weights = None if raw.features.design is None else raw.features.design.weights
     if weights is not None and (effective := effective_rows(weights)) < UNEQUAL * n_rows:
         message = f"weights are very unequal: {n_rows:,} rows tell about as much as {effective:,.0f} equal ones"

@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.column_order import by_names
-from ..core.flags import is_flag
-from ..core.printable import printable
-from ..core.seeds import derive_rng
-from ..core.spread import standardised
-from ..core.table import Column, Table
+from .column_order import by_names
+from .flags import is_flag
 from .least_squares import orthonormal_basis, residuals
+from .printable import printable
+from .seeds import derive_rng
+from .spread import standardised
+from .table import Column, Table
 
 #: The most rows and pairs of columns that are looked at, and the fewest rows.
 MOST_ROWS, MOST_PAIRS, FEWEST_ROWS = 2000, 200, 50
