@@ -254,3 +254,12 @@ def test_corrections_keep_noise_out_of_a_wide_table_and_let_signal_in():
     grown = {how: bf.PPFS(correction=how, random_state=1, **options).fit(X, y).candidates_ for how in corrections}
     assert grown["none"][0] == "x17" and len(grown["none"]) > 40
     assert grown["bh"] == grown["by"] == grown["bonferroni"] == ["x17"]
+
+
+def test_a_fitted_selector_says_where_the_p_values_of_ppi_mislead():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 1))
+    said = "is found dependent in 18 %"
+    fitted = bf.PPFS(n_repeats=10).fit(x, x[:, 0] + y[:, 0])
+    assert said in fitted.caution_ and said in fitted._repr_html_()
+    assert bf.PPFS(ci_test="fisher-z").fit(x, y[:, 0]).caution_ == ""
+    assert bf.MRMR().fit(x, y[:, 0]).caution_ == ""

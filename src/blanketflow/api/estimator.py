@@ -28,6 +28,7 @@ from ..data.frames import is_arrow_table
 from ..data.splits import rows_of_folds
 from ..search.aggregate import aggregate, check_rule
 from ..selectors.base import Method, worst_status
+from ..selectors.design import why_p_values_mislead
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, check_choice, check_pair, fold_seed, run_fold
 from ..workflow.worker_count import MANY, n_workers
@@ -59,6 +60,7 @@ class _Fitted:
     sample_: str
     ci_test_: CITest | None
     ci_test_reason_: str
+    caution_: str
     importances_: dict[str, float]
     frequencies_: dict[str, float]
     stand_ins_: dict[str, list[StandIn]]
@@ -100,6 +102,8 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         The CI test that was used; None for methods without one.
     ci_test_reason_ : str
         Why it was chosen, with ``ci_test="auto"``; else empty.
+    caution_ : str
+        Where the p-values that the method decides by are no error rates, and how often they mislead; else empty.
     importances_ : dict of str to float
         Importance of each selected feature, comparable within one selector only.
     frequencies_ : dict of str to float
@@ -321,6 +325,7 @@ class MarkovBlanketSelector(_Fitted, SelectorDisplay, SelectorMixin, BaseEstimat
         self.verdict_ = outcomes[combined.best].verdict if combined.best is not None else {}
         self.n_tests_ = sum(outcome.n_tests for outcome in outcomes)
         self.status_, self.reason_ = worst_status([(o.status, o.reason) for o in outcomes])
+        self.caution_ = why_p_values_mislead(self.method_class, self.ci_test_)
         if self.status_ == "unreliable":
             said = f"{type(self).__name__}: the answer is unreliable: {self.reason_}."
             warnings.warn(said, UnreliableWarning, stacklevel=3)

@@ -51,6 +51,7 @@ def selector_html(selector: MarkovBlanketSelector) -> str:
     return page(
         f"{n} of {selector.n_features_in_} features{by}",
         paragraph(f"{told}: {selector.reason_}" if told else ""),
+        paragraph(selector.caution_),
         paragraph(selector.verdict_.get("sentence", "")),
         _features(rows, folds=max(selector.n_folds, 1)),
         _unit(selector) if rows else Markup(""),

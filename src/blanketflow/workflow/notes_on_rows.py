@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..config.typed import Config
-from ..selectors.design import why_groups_are_ignored
+from ..selectors.design import why_groups_are_ignored, why_p_values_mislead
 from .peek import Facts
 
 
@@ -31,8 +31,7 @@ def doubted_p_values(
         if test is None:
             continue
         own = said.setdefault(dataset, {})
-        if test.card.misleads and config.selectors[selector].method.needs == "p-value":
-            own[f"{test.card.id}: {test.card.misleads}"] = None
+        own[why_p_values_mislead(config.selectors[selector].method, test)] = None
         is_within = spec.get("within") == spec["groups"]  # what rows of a group have in common is conditioned on
         if spec["groups"] is not None and not is_within:
             own[why_groups_are_ignored(test, facts[dataset].n_groups)] = None
