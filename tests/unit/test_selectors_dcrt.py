@@ -210,11 +210,11 @@ def test_a_copy_that_says_more_is_kept_alone():
 @pytest.mark.parametrize("known", [False, True])
 def test_near_copies_of_noise_are_admitted_as_seldom_as_other_features(known):
     admitted = 0
-    for seed in range(400):
+    for seed in range(150):
         X, y, covariance = with_copies(seed, 0.1, effect=0.0)
         found = bf.DCRT(correction="none", covariance=covariance if known else None)
         admitted += len({"a", "near"} & set(found.fit(X, y).selected_features_))
-    assert admitted <= stats.binom.ppf(0.999, 2 * 400, 0.05)  # as two features without copies
+    assert admitted <= stats.binom.ppf(0.999, 2 * 150, 0.05)  # as two features without copies
 
 
 def test_a_covariance_that_is_none_is_refused():
