@@ -7,6 +7,7 @@ of Statistics 48(3), 1514-1538, doi:10.1214/19-AOS1857.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,23 +72,38 @@ def generalised_covariance(x: np.ndarray, y: np.ndarray, groups: np.ndarray | No
     (True, True)
     """
     is_signed = x.shape[1] == y.shape[1] == 1
-    u, v = _whitened(x), _whitened(y)
+    u, v = whitened(x), whitened(y)
+    found = no_covariance(u, v, groups)
+    if not found.dof:
+        return GeneralisedCovariance(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    statistic = float(np.copysign(np.sqrt(found.squared), found.first)) if is_signed else found.squared
+    return GeneralisedCovariance(statistic, found.p_value, found.log_p, *_effect(u, v, groups, is_signed))
+
+
+class Hotelling(NamedTuple):
+    """Hotelling's T² of products with its degrees of freedom, 0 if there is nothing to test; the first one's mean."""
+
+    squared: float
+    dof: int
+    p_value: float
+    log_p: float
+    first: float
+
+
+def no_covariance(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None = None) -> Hotelling:
+    """Test whether residuals of `whitened`, (n, a) and (n, b), have no covariance, with groups as above."""
     n, a, b = len(u), u.shape[1], v.shape[1]
-    if not a or not b:
-        return GeneralisedCovariance(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    products = (u[:, :, np.newaxis] * v[:, np.newaxis, :]).reshape(n, a * b)
-    sums = _summed(products, groups)
+    sums = _summed((u[:, :, np.newaxis] * v[:, np.newaxis, :]).reshape(n, a * b), groups)
     m, mean = len(sums), sums.mean(axis=0)
-    values, axes = np.linalg.eigh(np.atleast_2d(np.cov(sums, rowvar=False)) / m)
-    varies = values > SMALLEST_DIRECTION * values[-1] if values[-1] > 0 else np.zeros(len(values), dtype=bool)
-    d = min(int(varies.sum()), m - 1)
-    if not d:
-        return GeneralisedCovariance(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    centred = sums - mean
+    values, axes = np.linalg.eigh(centred.T @ centred / (m * (m - 1)))
+    d = min(int((values > SMALLEST_DIRECTION * values[-1:].clip(min=0.0)).sum()), m - 1)
+    if d < 1:
+        return Hotelling(0.0, 0, 1.0, 0.0, 0.0)
     along = (axes.T @ mean)[-d:] / np.sqrt(values[-d:])
     squared = float(along @ along)
     p, log_p = f_greater(np.array([squared * (m - d) / (d * (m - 1))]), np.array([float(d)]), np.array([float(m - d)]))
-    statistic = float(np.copysign(np.sqrt(squared), mean[0])) if is_signed else squared
-    return GeneralisedCovariance(statistic, float(p[0]), float(log_p[0]), *_effect(u, v, groups, is_signed))
+    return Hotelling(squared, d, float(p[0]), float(log_p[0]), float(mean[0]))
 
 
 def _effect(u: np.ndarray, v: np.ndarray, groups: np.ndarray | None, is_signed: bool) -> tuple[float, float, float]:
@@ -119,10 +135,10 @@ def _summed(of_rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     return sums * (len(sums) / len(of_rows))
 
 
-def _whitened(columns: np.ndarray) -> np.ndarray:
+def whitened(columns: np.ndarray) -> np.ndarray:
     """Return uncorrelated columns of variance 1 that span the centred columns; none where nothing varies."""
     centred = columns - columns.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     if columns.shape[1] == 1:  # which keeps its sign
         left = centred / (singular[0] or 1.0)
-    return left[:, singular > SMALLEST_DIRECTION * max(singular[0], 1e-300)] * np.sqrt(len(columns))
+    return left[:, singular > SMALLEST_DIRECTION * singular.max(initial=1e-300)] * np.sqrt(len(columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..core.seeds import derive_rng, seed_32
 from ..core.table import Column, Table
 from ..models import Model, get_model
 from ..models.encode import design, moderate, moderated, unit_of_errors
-from ..models.predictions import predicted, probabilities
+from ..models.predictions import class_probabilities, predicted
 
 SMALLEST_PROBABILITY = 1e-15
 #: Number of folds for calibrating a model that has no probabilities.
@@ -74,15 +74,24 @@ class Learner:
             return np.zeros(0, dtype=np.int64)
         return self._model.used_columns(fitted)
 
+    @property
+    def outcomes(self) -> np.ndarray:
+        """What `expected` predicts: the target, shape (n, 1), or the indicator of each of r classes, (n, r)."""
+        y = self.target[:, np.newaxis]
+        return y if self.task == REGRESSION else (y == self.classes).astype(np.float64)
+
+    def expected(self, fitted: Any, X: np.ndarray) -> np.ndarray:
+        """Return predictions of some rows, shape (m, 1), or the probability of each of all r classes, (m, r)."""
+        if self.task == REGRESSION:
+            return predicted(fitted, X)[:, np.newaxis]
+        return class_probabilities(fitted, X, self.classes)
+
     def losses(self, fitted: Any, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the loss of some rows, shape (len(rows),), whose features are the rows of X."""
         y = self.target[rows]
         if self.task == REGRESSION:
             return (predicted(fitted, X) - y) ** 2 / self._unit
-        probability = np.zeros(len(y))  # a class without training rows has probability 0
-        found, classes = probabilities(fitted, X, self.classes)
-        for k, label in enumerate(classes):
-            probability[y == label] = found[y == label, k]
+        probability = self.expected(fitted, X)[np.arange(len(y)), np.searchsorted(self.classes, y)]
         return -np.log(np.clip(probability, SMALLEST_PROBABILITY, 1.0))
 
 
@@ -95,6 +104,28 @@ class OnlyClass:
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the probability 1 of the only class, shape (n, 1)."""
         return np.ones((len(X), 1))
+
+
+def cross_fitted(
+    outcomes: np.ndarray, parts: np.ndarray, expected: Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+) -> np.ndarray:
+    """Return what is left of outcomes, (n, k), once each part of the rows is predicted from the others.
+
+    `parts` are the numbers of the rows' parts, (n,), and `expected` returns the predictions of some rows by what is
+    fitted on others: it is called with the rows to fit on, those to predict, m of them, and the number of their part,
+    and returns (m, k).
+
+    Examples
+    --------
+    >>> outcomes = np.array([[1.0], [2.0], [4.0]])
+    >>> cross_fitted(outcomes, np.array([0, 0, 1]), lambda train, out, part: outcomes[train].mean(axis=0)).ravel()
+    array([-3. , -2. ,  2.5])
+    """
+    left = outcomes.copy()
+    for part in np.unique(parts):
+        train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+        left[out] -= expected(train, out, int(part))
+    return left
 
 
 def held_out_losses(

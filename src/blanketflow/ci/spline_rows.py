@@ -20,7 +20,7 @@ class Confirmation:
     def __init__(self, screen: SplineScreen, target: int, given: tuple[int, ...]) -> None:
         self._screen, self._target, self._has_given = screen, target, bool(given)
         self._given = GivenFunctions(screen, given)
-        self._leverage = 1.0 / screen.n_rows + _leverage(self._given.basis)
+        self._leverage = 1.0 / screen.n_rows + leverages(self._given.basis)
         self._y = self._given.left(screen.functions[screen.of_side(target)])
 
     def of(self, column: int) -> np.ndarray:
@@ -32,7 +32,7 @@ class Confirmation:
         if self._has_given:
             of_target = screen.functions[screen.of_side(self._target)]
             more = given.more(np.vstack([functions[:n_x], of_target[:n_y]]))
-            x, y, leverage, rest = without(x, more), without(y, more), leverage + _leverage(more), rest - len(more)
+            x, y, leverage, rest = without(x, more), without(y, more), leverage + leverages(more), rest - len(more)
             if given.is_nothing(x[:n_x]) or given.is_nothing(y[:n_y]):
                 return np.zeros((3, 3))
         bends = len(x) > n_x or len(y) > n_y
@@ -40,7 +40,7 @@ class Confirmation:
         for one, other, n_one, n_other in ((x, y, n_x, n_y), (y, x, n_y, n_x)):
             first = orthonormal(one[:n_one])
             more, straight = without(one[n_one:], first), without(other[:n_other], first)
-            found.append(robust(more, straight, leverage + _leverage(first), rest - len(first)))
+            found.append(robust(more, straight, leverage + leverages(first), rest - len(first)))
         statistic, f, dof, rests = np.transpose(found)
         return np.array([statistic, dof, f_greater(f, dof, rests)[1]])
 
@@ -98,5 +98,6 @@ def _products(values: np.ndarray, free: np.ndarray) -> np.ndarray:
     return (values / free) @ values.T
 
 
-def _leverage(basis: np.ndarray) -> np.ndarray:
+def leverages(basis: np.ndarray) -> np.ndarray:
+    """Return how much of each row is in orthonormal functions, (rank, n): the diagonal of their projection, (n,)."""
     return np.sum(basis * basis, axis=0)

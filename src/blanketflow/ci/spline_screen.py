@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -145,10 +146,10 @@ class SplineScreen:
     def _are_reliable(self, columns: np.ndarray, target: int, given: tuple[int, ...], rank: int) -> np.ndarray:
         """Return which tests have enough rows, and no column that rounding has destroyed."""
         rest, straight = self.n_rows - 1 - rank, self.n_straight[columns] * self.n_straight[target]
-        needed = np.where(straight > 1, ROWS_PER_CELL * straight, ROWS_PER_BEND * OF_SIDE)
         if any(map(self._is_rounded, (target, *given))):
             return np.zeros(len(columns), dtype=bool)
-        return (rest > needed) & ~np.array([self._is_rounded(column) for column in columns.tolist()], dtype=bool)
+        are_rounded = np.array([self._is_rounded(column) for column in columns.tolist()], dtype=bool)
+        return (rest > rows_needed(straight)) & ~are_rounded
 
     def _is_rounded(self, column: int) -> bool:
         if column not in self._rounded:
@@ -196,6 +197,11 @@ class SplineScreen:
         parts.statistic[at], parts.dof[at], parts.log_p[at] = np.transpose(found)
         parts.statistic[at] *= self.n_rows
         parts.shares[at] = self._shares(bool(bends[0]), bool(bends[1]))
+
+
+def rows_needed(n_products: Any) -> Any:
+    """Return how many rows a test of so many products of functions needs beside those that the given columns take."""
+    return np.where(np.asarray(n_products) > 1, ROWS_PER_CELL * n_products, ROWS_PER_BEND * OF_SIDE)
 
 
 def wilks(own: np.ndarray, other: np.ndarray, shared: np.ndarray, n_first: int, rest: float) -> tuple[float, ...]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ...ci.learner import cross_fitted
 from ...core.cards import CATEGORICAL
 from ...core.parts import balanced_parts
 from ...core.seeds import derive_rng
 from ...core.table import Column
 from ...models.encode import moderated
-from ...models.predictions import probabilities
+from ...models.predictions import class_probabilities
 from ..judged.model_rankings import linear_model
 from ..learning import estimator_for
 
@@ -55,24 +57,17 @@ def cross_fitted_residuals(column: Column, X: np.ndarray, seed: int, groups: np.
     candidates = [_by_linear_model(column, y, levels), _by_bent_columns(outcomes)]
     found = []
     for fitted in candidates if 0 < X.shape[1] <= MOST_BENT else candidates[:1]:
-        left = outcomes.copy()
-        for part in np.unique(parts):
-            train, out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-            left[out] -= fitted(X, train, out)
-        found.append(left)
+        found.append(cross_fitted(outcomes, parts, partial(fitted, X)))
     best = min(found, key=lambda left: float((left**2).sum()))
     return best[:, 1:] if best.shape[1] == 2 else best
 
 
 def _by_linear_model(column: Column, y: np.ndarray, levels: np.ndarray | None) -> Any:
-    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray, part: int) -> np.ndarray:
         fitted = estimator_for(linear_model(column), column, 0, X, train).fit(X[train], y[train])
         if levels is None:
             return fitted.predict(X[out])[:, np.newaxis]
-        of_levels = np.zeros((len(out), len(levels)))  # a level that no training row has is not expected
-        found, said = probabilities(fitted, X[out], levels)
-        of_levels[:, np.searchsorted(levels, said)] = found
-        return of_levels
+        return class_probabilities(fitted, X[out], levels)
 
     return predict
 
@@ -80,7 +75,7 @@ def _by_linear_model(column: Column, y: np.ndarray, levels: np.ndarray | None) -
 def _by_bent_columns(outcomes: np.ndarray) -> Any:
     from sklearn.linear_model import RidgeCV
 
-    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def predict(X: np.ndarray, train: np.ndarray, out: np.ndarray, part: int) -> np.ndarray:
         regressors = bent_columns(X, train)
         fitted = RidgeCV(PENALTIES).fit(regressors[train], outcomes[train])
         return fitted.predict(regressors[out]).reshape(len(out), -1)
