@@ -171,6 +171,11 @@ class CITest(Configurable):
         raise UnsupportedError(f"{self.card.id} does not join the levels of columns.")
 
     @property
+    def misleads(self) -> str:
+        """Where p-values are no error rates, with the options of this test (the card says of all); empty if nowhere."""
+        return self.card.misleads
+
+    @property
     def column_by_column(self) -> bool:
         """Whether the marginal result of a column depends on it and the target alone: not if others impute it."""
         return self.card.column_by_column and not isinstance(self.incomplete, int)

@@ -34,7 +34,7 @@ def why_no_sampling_weights(method: Method, test: CITest | None, confirm: bool =
 
 def why_p_values_mislead(method: Method | type[Method], test: CITest | None) -> str:
     """Return where the p-values that a method decides by are no error rates, as the test's card says; else nothing."""
-    return f"{test.card.id}: {test.card.misleads}" if test and test.card.misleads and method.needs == "p-value" else ""
+    return f"{test.card.id}: {test.misleads}" if test and test.misleads and method.needs == "p-value" else ""
 
 
 def why_weights_are_refused(
