@@ -112,7 +112,7 @@ class GivenFunctions:
             order = np.argsort(values, kind="stable")
             rows = np.arange(n)
             can_be = (rows >= ROWS_BESIDE) & (rows <= n - ROWS_BESIDE)
-            can_be[1:] &= np.diff(values[order]) > 0
+            can_be[1:] &= values[order[1:]] > values[order[:-1]]  # a difference may overflow
             self._orders[column] = order, can_be * (rows * (n - rows) / n - _squares_of_sums(self.basis, order))
         return self._orders[column]
 
