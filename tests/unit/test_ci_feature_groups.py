@@ -66,7 +66,7 @@ DESIGNS = {
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-@pytest.mark.parametrize("name", ["g2", "chi2", "mi-permutation", "fisher-z", "lr-mixed", "hsic", "ppi", "cpi"])
+@pytest.mark.parametrize("name", ["g2", "chi2", "mi-permutation", "fisher-z", "lr-mixed", "hsic", "gcm", "ppi", "cpi"])
 def test_within_strata_a_group_is_what_its_columns_are_there(name, design):
     options = {"mi-permutation": {"n_permutations": 50}, "ppi": {"n_repeats": 5}, "cpi": {"model": "ridge"}}
     test, X = (
@@ -135,7 +135,7 @@ def test_large_groups_of_independent_numbers_are_rejected_as_often_as_alpha():
     assert abs(rejected - 400 * 0.1) <= 3 * math.sqrt(400 * 0.1 * 0.9)
 
 
-@pytest.mark.parametrize("name", ["fisher-z", "lr-mixed", "hsic", "ppi", "cpi"])
+@pytest.mark.parametrize("name", ["fisher-z", "lr-mixed", "hsic", "gcm", "ppi", "cpi"])
 def test_a_group_and_a_column_are_tested_as_a_set_of_columns(name):
     X, options = numeric(), {"ppi": {"n_repeats": 5}, "cpi": {"model": "ridge"}}
     test = get_ci_test(name, **options.get(name, {}))

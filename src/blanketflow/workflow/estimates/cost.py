@@ -170,8 +170,9 @@ def table_seconds(facts: Facts) -> float:
 
 
 def _n_fits(options: Mapping[str, Any]) -> int:
-    """Return how many times a test fits its model; 0 for tests without a model."""
-    return (options.get("n_repeats") or options.get("n_splits") or 0) if options.get("model") else 0
+    """Return how many times a test fits its model; 0 for tests without a model, or with regressions of their own."""
+    has_model = options.get("model") not in (None, "splines")
+    return (options.get("n_repeats") or options.get("n_splits") or 0) if has_model else 0
 
 
 def _test_seconds(test: CITest, n: int) -> float:
