@@ -116,10 +116,10 @@ class SplineEngine:
         results = parts.combined(self._table.n_rows)
         if not self._test.confirm_below:
             return results
-        found = np.flatnonzero((parts.dof > 0).any(axis=1) & (results.p_value <= self._test.confirm_below))
+        found = np.flatnonzero((parts.dof > 0).any(axis=0) & (results.p_value <= self._test.confirm_below))
         if not len(found):
             return results
         confirmation = Confirmation(self.screen, target, given)
         for at in found.tolist():
-            parts.statistic[at], parts.dof[at], parts.log_p[at] = confirmation.of(candidates[at])
+            parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = confirmation.of(candidates[at])
         return parts.combined(self._table.n_rows)

@@ -19,8 +19,10 @@ OTHER_SHAPE = 0.1
 ANY_SHAPE = 0.5
 
 
-def functions_of(column: Column) -> np.ndarray:
+def functions_of(column: Column, most: int = KNOTS[-1] - 1) -> np.ndarray:
     """Return orthonormal functions of a column with mean 0, shape (q, n), the roughest last; none of a constant.
+
+    Of a number there are at most `most`.
 
     The first function of a number is the number. The others are natural cubic splines with knots at equal distances on
     its normal scores, turned so that each is the smoothest that is orthogonal to those before it (Demmler and Reinsch
@@ -39,7 +41,7 @@ def functions_of(column: Column) -> np.ndarray:
     if column.is_discrete:
         codes, n_levels = present_levels(column)
         levels = standardised((codes == np.arange(1, n_levels)[:, np.newaxis]).astype(np.float64))
-        return _in_order(list(np.eye(len(levels))), levels @ levels.T) @ levels
+        return _in_order(list(np.eye(len(levels))), levels @ levels.T, len(levels)) @ levels
     values = column.numbers()
     itself = standardised(values[np.newaxis])
     if not itself.any():
@@ -49,31 +51,36 @@ def functions_of(column: Column) -> np.ndarray:
         return itself
     first = np.zeros(len(distinct))
     first[places] = itself[0]
-    return _bends(first, counts)[:, places]
+    return _bends(first, counts, most)[:, places]
 
 
-def _bends(itself: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _bends(itself: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
     """Return a number's functions at its distinct values, (q, m), from its standardised values and their counts."""
     scores = normal_scores(counts)
     shared = (itself * counts) @ scores
     shared = shared * shared / ((scores * counts) @ scores)
     along = itself if shared > ANY_SHAPE and np.diff(itself).min() > 0 else scores
-    parts, bends = [itself[np.newaxis], scores[np.newaxis]], []
-    for n_knots in KNOTS:
-        if n_knots == KNOTS[0] or len(scores) > KNOTS[0]:
-            knots = scores if len(scores) <= n_knots else np.linspace(scores[0], scores[-1], n_knots)
-            splines, _ = natural_splines(along, np.interp(knots, scores, along))
-            found = _smoothest((splines.T * counts) @ splines, natural_splines(knots, knots)[1])
-            before = sum(map(len, parts))
-            bends += [np.concatenate([np.zeros(before), bend]) for bend in found]
-            parts.append(splines.T)
-    # All that follows is of coefficients of these parts.
-    values = np.vstack(parts)
-    means = values @ counts / counts.sum()
-    products = (values * counts) @ values.T - counts.sum() * np.outer(means, means)
-    number, shape, *bends = (np.append(part, np.zeros(len(values) - len(part))) for part in ([1.0], [0.0, 1.0], *bends))
-    order = [number, shape, *bends] if 1.0 - shared > OTHER_SHAPE else [number, *bends, shape]
-    return _in_order(order, products)[: KNOTS[-1] - 1] @ (values - means[:, np.newaxis])
+    parts, bends, levels = [itself[np.newaxis], scores[np.newaxis]], [], KNOTS[: 1 + (len(scores) > KNOTS[0])]
+    for n_knots in levels:
+        knots = scores if len(scores) <= n_knots else np.linspace(scores[0], scores[-1], n_knots)
+        splines, _ = natural_splines(along, np.interp(knots, scores, along))
+        found = _smoothest((splines.T * counts) @ splines, natural_splines(knots, knots)[1])
+        bends += [np.concatenate([np.zeros(sum(map(len, parts))), bend]) for bend in found]
+        parts.append(splines.T)
+        # All that follows is of coefficients of these parts.
+        values = np.vstack(parts)
+        number, shape, *order = (np.append(c, np.zeros(len(values) - len(c))) for c in ([1.0], [0.0, 1.0], *bends))
+        if 1.0 - shared > OTHER_SHAPE:
+            order = [number, shape, *order]
+        else:
+            order = [number, *order] if n_knots < levels[-1] else [number, *order, shape]
+        if len(order) < most and n_knots < levels[-1]:
+            continue
+        means = values @ counts / counts.sum()
+        found = _in_order(order, (values * counts) @ values.T - counts.sum() * np.outer(means, means), most)
+        if len(found) == most:
+            break
+    return found @ (values - means[:, np.newaxis])
 
 
 def _smoothest(products: np.ndarray, roughness: np.ndarray) -> np.ndarray:
@@ -86,18 +93,22 @@ def _smoothest(products: np.ndarray, roughness: np.ndarray) -> np.ndarray:
     return (axes @ np.linalg.eigh(axes.T @ roughness @ axes)[1][:, 2:]).T  # the first two are straight
 
 
-def _in_order(combinations: list[np.ndarray], products: np.ndarray) -> np.ndarray:
+def _in_order(combinations: list[np.ndarray], products: np.ndarray, most: int) -> np.ndarray:
     """Return combinations of parts with these products that are orthonormal, each less what those before it explain."""
-    found = np.empty((0, len(products)))
+    found, of_parts, n_found = np.empty((most, len(products))), np.empty((most, len(products))), 0
     for combination in combinations:
         length = combination @ products @ combination
         rest = combination / np.sqrt(length) if length > 0 else combination
         for _ in range(2):  # repeated because of rounding
-            rest = rest - (found @ products @ rest) @ found
-        left = rest @ products @ rest
+            rest = rest - (of_parts[:n_found] @ rest) @ found[:n_found]
+        of_rest = products @ rest
+        left = rest @ of_rest
         if left > DEPENDENT:
-            found = np.vstack([found, rest / np.sqrt(left)])
-    return found
+            found[n_found], of_parts[n_found] = rest / np.sqrt(left), of_rest / np.sqrt(left)
+            n_found += 1
+        if n_found == most:
+            break
+    return found[:n_found]
 
 
 def normal_scores(counts: np.ndarray) -> np.ndarray:

@@ -33,8 +33,9 @@ class GivenFunctions:
 
     def __init__(self, screen: SplineScreen, given: tuple[int, ...]) -> None:
         self._screen, self._given, self.n_rows = screen, given, screen.n_rows
-        places, combinations = screen.basis(given)
-        self.basis = combinations @ screen.functions[places]
+        sizes, combinations = screen.basis(given)
+        found = (screen.functions(column, size) for column, size in zip(given, sizes, strict=True))
+        self.basis = combinations @ np.vstack([np.empty((0, self.n_rows)), *found])
         self._numbers = [column for column in given if not screen.is_label[column] and screen.n_functions[column]]
         self._kept: dict[tuple[str, int, int], np.ndarray] = {}
         self._orders: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -103,7 +104,7 @@ class GivenFunctions:
     def _few(self, column: int) -> np.ndarray:
         screen = self._screen
         size = screen.n_functions[column] if screen.is_label[column] else min(screen.n_functions[column], IN_PRODUCTS)
-        return screen.functions[screen.starts[column] : screen.starts[column] + size]
+        return screen.functions(column, size)
 
     def _order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows in the order of a number, and what is left of cuts behind so many rows; 0 where none is."""

@@ -21,16 +21,16 @@ class Confirmation:
         self._screen, self._target, self._has_given = screen, target, bool(given)
         self._given = GivenFunctions(screen, given)
         self._leverage = 1.0 / screen.n_rows + leverages(self._given.basis)
-        self._y = self._given.left(screen.functions[screen.of_side(target)])
+        self._y = self._given.left(screen.side(target))
 
     def of(self, column: int) -> np.ndarray:
         """Return statistic, degrees of freedom and log p, (3, 3), of the parts of the test of a column."""
         screen, given = self._screen, self._given
-        functions = screen.functions[screen.of_side(column)]
+        functions = screen.side(column)
         x, y, leverage, rest = given.left(functions), self._y, self._leverage, screen.n_rows - 1.0 - len(given.basis)
         n_x, n_y = int(screen.n_straight[column]), int(screen.n_straight[self._target])
         if self._has_given:
-            of_target = screen.functions[screen.of_side(self._target)]
+            of_target = screen.side(self._target)
             more = given.more(np.vstack([functions[:n_x], of_target[:n_y]]))
             x, y, leverage, rest = without(x, more), without(y, more), leverage + leverages(more), rest - len(more)
             if given.is_nothing(x[:n_x]) or given.is_nothing(y[:n_y]):

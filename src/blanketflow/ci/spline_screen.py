@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,15 @@ ROWS_PER_CELL, ROWS_PER_BEND = 10, 2
 VANISHING = 1e-6
 #: Products of functions of which others leave more than this share need no eigenvalues.
 WELL_CONDITIONED = 1e-3
-#: Number of cells kept for all functions of columns: 128 MiB.
+#: Number of cells kept for all functions of columns, and for products: 128 MiB each.
 KEPT_CELLS = 2**24
-#: log p from which on alpha is shared out among the parts by Bonferroni's rule, which is the same to all digits.
-SMALL = -20.0
 
 
 @dataclass
 class Parts:
-    """What m tests found of the straight part, the bends of X, and the bends of Y; arrays of shape (m, 3).
+    """What m tests found of the straight part, the bends of X, and the bends of Y; arrays of shape (3, m).
 
-    `shares` are the parts' shares of alpha, 0 of a part that there is not.
+    `shares` are the parts' shares of alpha, 0 of a part that there is not. log p is 0 where a part cannot decide.
     """
 
     statistic: np.ndarray
@@ -48,7 +47,7 @@ class Parts:
     @classmethod
     def none(cls, m: int) -> Parts:
         """Return those of tests that find nothing."""
-        found = [np.zeros((m, 3)) for _ in range(4)]
+        found = [np.zeros((3, m)) for _ in range(4)]
         return cls(*found, np.ones(m, dtype=bool))
 
     def combined(self, n_rows: int) -> CIResults:
@@ -56,16 +55,17 @@ class Parts:
 
         Statistic and degrees of freedom are those of the part that decides.
         """
-        with np.errstate(divide="ignore"):
-            log_t = np.where(self.shares > 0, self.log_p - np.log(self.shares), 0.0)
-        rows, decides = np.arange(len(log_t)), np.argmin(log_t, axis=1)
-        log_t = np.minimum(log_t[rows, decides], -np.log(np.maximum(self.shares.max(axis=1), 0.5)))
-        with np.errstate(divide="ignore"):
-            log_none = np.log1p(-np.minimum(self.shares * np.exp(log_t)[:, np.newaxis], 1.0)).sum(axis=1)
-            log_p = np.where(log_t < SMALL, log_t, np.log(-np.expm1(log_none)))
-        log_p[~(self.dof > 0).any(axis=1)] = 0.0
-        n = np.full(len(rows), n_rows)
-        of = self.statistic[rows, decides], self.dof[rows, decides]
+        is_tested = (self.dof > 0).any(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_t = np.where(self.shares > 0, self.log_p - np.log(self.shares), np.inf)
+            decides, tests = np.argmin(log_t, axis=0), np.arange(len(is_tested))
+            log_t = np.minimum(log_t[decides, tests], -np.log(np.maximum(self.shares.max(axis=0), 0.5)))
+            t, (one, two, three) = np.exp(log_t), self.shares
+            # The product written out and divided by t, so that t may underflow.
+            over_t = one + two + three - t * (one * (two + three) + two * three - t * one * two * three)
+            log_p = np.where(is_tested, np.minimum(log_t + np.log(over_t), 0.0), 0.0)
+        n = np.full(len(tests), n_rows)
+        of = self.statistic[decides, tests], self.dof[decides, tests]
         return CIResults(of[0], np.exp(log_p), log_p, of[1], n, self.reliable)
 
 
@@ -75,31 +75,44 @@ class SplineScreen:
     def __init__(self, table: Table, straight_share: float) -> None:
         self.table, self.n_rows, self.straight_share = table, table.n_rows, straight_share
         self.is_label = np.array([column.is_discrete for column in table.columns])
-        found = [self._kept_functions(j) for j in range(len(table))]
-        self.n_functions = np.array([len(functions) for functions in found])
+        n_most = [max(len(column.levels) - 1, 1) if column.is_discrete else OF_SIDE for column in table.columns]
+        self._sides = np.empty((sum(n_most), self.n_rows))  # pages without functions take no memory
+        self._others = np.empty((int(np.sum(~self.is_label)) * (OF_GIVEN - OF_SIDE), self.n_rows))
+        starts, of_others = [0], [0]
+        for column, n_sides in zip(table.columns, n_most, strict=True):
+            found = functions_of(column, OF_GIVEN)
+            starts.append(starts[-1] + len(found[:n_sides]))
+            of_others.append(of_others[-1] + len(found[n_sides:]))
+            self._sides[starts[-2] : starts[-1]] = found[:n_sides]
+            self._others[of_others[-2] : of_others[-1]] = found[n_sides:]
+        self._sides, self._others = self._sides[: starts[-1]], self._others[: of_others[-1]]
+        self._starts, self._of_others, self.n_of_side = np.array(starts), np.array(of_others), np.diff(starts)
+        self.n_functions = self.n_of_side + np.diff(of_others)
         self.n_straight = np.where(self.is_label, self.n_functions, np.minimum(self.n_functions, 1))
-        self.n_of_side = np.where(self.is_label, self.n_functions, np.minimum(self.n_functions, OF_SIDE))
-        self.starts = np.cumsum([0, *self.n_functions])
-        self.functions = np.vstack([*found, np.zeros((1, table.n_rows))])  # the last for functions that a column lacks
+        # What rounding has destroyed has no functions.
+        columns = zip(table.columns, self.n_functions.tolist(), strict=True)
+        self._is_rounded = np.array([not n_found and is_rounded_away(column) for column, n_found in columns])
         self._products: dict[int, np.ndarray] = {}
-        self._rounded: dict[int, bool] = {}
         self._finest: dict[int, np.ndarray] = {}
 
-    def _kept_functions(self, column: int) -> np.ndarray:
-        found = functions_of(self.table[column])
-        return found if self.is_label[column] else found[:OF_GIVEN].copy()
+    def side(self, column: int) -> np.ndarray:
+        """Return the functions of a column as X or Y, (q, n)."""
+        return self._sides[self._of_side(column)]
+
+    def functions(self, column: int, size: int) -> np.ndarray:
+        """Return the first functions of a column as a given one, (size, n)."""
+        start, n_sides = self._of_others[column], min(size, int(self.n_of_side[column]))
+        others = self._others[start : start + size - n_sides]
+        return np.vstack([self.side(column)[:n_sides], others]) if len(others) else self.side(column)[:n_sides]
 
     def finest(self, column: int) -> np.ndarray:
         """Return all functions of a column, kept for the most recent columns."""
-        found = self._finest.pop(column, None)
-        self._finest[column] = functions_of(self.table[column]) if found is None else found
-        if len(self._finest) * self._finest[column].size > KEPT_CELLS and len(self._finest) > 1:
-            del self._finest[next(iter(self._finest))]
+        if column not in self._finest:
+            keep(self._finest, column, functions_of(self.table[column]), KEPT_CELLS)
         return self._finest[column]
 
-    def of_side(self, column: int) -> slice:
-        """Return where the functions of a column as X or Y are."""
-        return slice(self.starts[column], self.starts[column] + self.n_of_side[column])
+    def _of_side(self, column: int) -> slice:
+        return slice(self._starts[column], self._starts[column + 1])
 
     def n_of_given(self, column: int, n_given: int) -> int:
         """Return how many functions a column has as one of some given ones: more of a number with more rows."""
@@ -109,94 +122,130 @@ class SplineScreen:
         wanted = max(rows // ROWS_PER_FUNCTION, min(rows // FEWEST_ROWS, OF_SIDE), 1)
         return min(wanted, int(self.n_functions[column]))
 
-    def basis(self, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the functions of given columns are, (r,), and their orthonormal combinations, (rank, r)."""
-        sizes = [self.n_of_given(column, len(given)) for column in given]
-        at = [self.starts[column] + np.arange(size) for column, size in zip(given, sizes, strict=True)]
-        places = np.concatenate([np.empty(0, dtype=np.intp), *at])
-        return places, whitening(self._between(given, sizes)[:, places])
+    def basis(self, given: Sequence[int]) -> tuple[list[int], np.ndarray]:
+        """Return how many functions given columns have, and orthonormal combinations of these, (rank, r)."""
+        sizes, places = [self.n_of_given(column, len(given)) for column in given], [np.empty(0, dtype=np.intp)]
+        for column, size in zip(given, sizes, strict=True):
+            n_sides, other = min(size, int(self.n_of_side[column])), len(self._sides) + int(self._of_others[column])
+            places += [self._starts[column] + np.arange(n_sides), other + np.arange(size - n_sides)]
+        return sizes, whitening(self._between(given, sizes, np.concatenate(places)))
 
-    def _between(self, columns: Sequence[int], sizes: Sequence[int]) -> np.ndarray:
-        """Return the products of the first functions of some columns with all functions."""
-        for column in columns:
+    def _between(self, columns: Sequence[int], sizes: Sequence[int], places: np.ndarray | slice) -> np.ndarray:
+        """Return the products of the first functions of some columns with those at some places among all."""
+        found = [np.empty((0, len(self._sides) + len(self._others)))[:, places]]
+        for column, size in zip(columns, sizes, strict=True):
             if column not in self._products:
-                own = self.functions[self.starts[column] : self.starts[column + 1]]
-                self._products[column] = own @ self.functions.T
-        rows = [self._products[column][:size] for column, size in zip(columns, sizes, strict=True)]
-        return np.vstack([np.empty((0, len(self.functions))), *rows])
+                own = self.functions(column, int(self.n_functions[column]))
+                keep(self._products, column, np.hstack([own @ self._sides.T, own @ self._others.T]), KEPT_CELLS)
+            found.append(self._products[column][:size, places])
+        return np.vstack(found)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> Parts:
         """Return what regressions find between each candidate and the target, given columns."""
         columns = np.asarray(candidates, dtype=np.intp)
-        parts = Parts.none(len(columns))
-        _, basis = self.basis(given)
-        rows = basis @ self._between(given, [self.n_of_given(column, len(given)) for column in given])
+        parts, n_y = Parts.none(len(columns)), int(self.n_of_side[target])
+        sizes, basis = self.basis(given)
         parts.reliable[:] = self._are_reliable(columns, target, given, len(basis))
-        of_y = self._between([target], [self.n_of_side[target]])
-        by_z = rows[:, self.of_side(target)]
-        of_y = of_y - by_z.T @ rows  # what the given columns leave
-        is_fit = parts.reliable & (self.n_functions[columns] > 0) & bool(self.n_functions[target])
+        is_fit = parts.reliable & (self.n_functions[columns] > 0) & (n_y > 0)
+        # The functions of most columns are not worth picking out.
+        if 2 * len(columns) > len(self.table):
+            places, starts, of_target = slice(len(self._sides)), self._starts[columns], self._of_side(target)
+        else:
+            ends = np.cumsum([n_y, *self.n_of_side[columns]])
+            starts, of_target = ends[:-1], slice(n_y)
+            among = np.arange(ends[-1]) - np.repeat([0, *starts], [n_y, *self.n_of_side[columns]])
+            places = among + np.repeat(self._starts[[target, *columns]], [n_y, *self.n_of_side[columns]])
+        by_z = self._between(given, sizes, places).T @ basis.T
+        of_y = self._between([target], [n_y], places).T - by_z @ by_z[of_target].T  # what the given columns leave
         is_single = is_fit & (self.n_straight[columns] == 1) & (self.n_straight[target] == 1)
         if is_single.any():
-            self._singles(parts, np.flatnonzero(is_single), columns, of_y, target, rows)
+            at = slice(None) if is_single.all() else np.flatnonzero(is_single)
+            self._singles(parts, at, columns[at], starts[at], by_z, of_y, of_y[of_target])
         for at in np.flatnonzero(is_fit & ~is_single).tolist():
-            self._levels(parts, at, columns[at], of_y, target, rows)
+            of_x = slice(starts[at], starts[at] + self.n_of_side[columns[at]])
+            own = np.eye(self.n_of_side[columns[at]]) - by_z[of_x] @ by_z[of_x].T
+            n_first = int(self.n_straight[columns[at]]), int(self.n_straight[target])
+            self._levels(parts, at, n_first, own, of_y[of_target], of_y[of_x], self.n_rows - 1.0 - len(basis))
         return parts
 
     def _are_reliable(self, columns: np.ndarray, target: int, given: tuple[int, ...], rank: int) -> np.ndarray:
         """Return which tests have enough rows, and no column that rounding has destroyed."""
         rest, straight = self.n_rows - 1 - rank, self.n_straight[columns] * self.n_straight[target]
-        if any(map(self._is_rounded, (target, *given))):
-            return np.zeros(len(columns), dtype=bool)
-        are_rounded = np.array([self._is_rounded(column) for column in columns.tolist()], dtype=bool)
-        return (rest > rows_needed(straight)) & ~are_rounded
+        return (rest > rows_needed(straight)) & ~self._is_rounded[columns] & ~self._is_rounded[[target, *given]].any()
 
-    def _is_rounded(self, column: int) -> bool:
-        if column not in self._rounded:
-            self._rounded[column] = is_rounded_away(self.table[column])
-        return self._rounded[column]
-
-    def _shares(self, x_bends: np.ndarray | bool, y_bends: bool) -> np.ndarray:
-        """Return the shares of alpha of the three parts, (m, 3)."""
-        bends = np.stack(np.broadcast_arrays(np.asarray(x_bends), y_bends), axis=-1)
-        n_bent = bends.sum(axis=-1, keepdims=True)
-        straight = np.where(n_bent > 0, self.straight_share, 1.0)
-        return np.concatenate([straight, bends * (1.0 - straight) / np.maximum(n_bent, 1)], axis=-1)
+    def _shares(self, x_bends: bool, y_bends: bool) -> np.ndarray:
+        """Return the shares of alpha of the three parts, (3,)."""
+        n_bent = x_bends + y_bends
+        straight = self.straight_share if n_bent else 1.0
+        return np.array([straight, x_bends, y_bends]) * [1.0, *[(1.0 - straight) / max(n_bent, 1)] * 2]
 
     def _singles(
-        self, parts: Parts, at: np.ndarray, columns: np.ndarray, of_y: np.ndarray, target: int, rows: np.ndarray
+        self,
+        parts: Parts,
+        at: np.ndarray | slice,
+        columns: np.ndarray,
+        starts: np.ndarray,
+        by_z: np.ndarray,
+        of_y: np.ndarray,
+        of_target: np.ndarray,
     ) -> None:
         """Test columns with one straight function each, all at once."""
-        from ..kernels.splines import nested_shares  # numba takes half a second to import: only if needed
+        from ..kernels.splines import nested_shares, turn  # numba takes half a second to import: only if needed
 
-        starts, sizes = self.starts[columns[at]], self.n_of_side[columns[at]]
-        share, dof = np.zeros((len(at), 3)), np.zeros((len(at), 3))
-        of_target = np.ascontiguousarray(of_y[:, self.of_side(target)])
-        nested_shares(rows, of_y, of_target, starts, sizes, VANISHING, share, dof)
-        rest = self.n_rows - 1.0 - len(rows) - dof - np.array([0.0, 1.0, 1.0])
-        is_left = dof > 0
-        share = np.where(is_left, np.clip(share, 0.0, 1.0 - SMALLEST_SHARE), 0.0)
-        f = share / (1.0 - share) * rest / np.maximum(dof, 1.0)
-        parts.statistic[at] = -self.n_rows * np.log1p(-share)
-        parts.dof[at] = dof
-        parts.log_p[at] = f_greater(f.ravel(), dof.ravel(), rest.ravel())[1].reshape(f.shape)
-        parts.shares[at] = self._shares(sizes > 1, bool(self.n_of_side[target] > 1))
+        sizes, rest = self.n_of_side[columns], self.n_rows - 1.0 - by_z.shape[1]
+        turned = np.zeros_like(of_target)
+        turn(of_target.copy(), VANISHING, turned)
+        share, f, dof = np.zeros((3, 3, len(columns)))
+        of_y = of_y @ turned.T
+        nested_shares(by_z, of_y, np.diagonal(turned) > 0, starts, sizes, rest, VANISHING, share, f, dof)
+        shares = np.stack([self._shares(bends, len(of_target) > 1) for bends in (False, True)], axis=1)
+        # A bend decides only if its p / share is below that of the straight part, whose p is at most 1.
+        most = shares[1:].max() / shares[0].min()
+        least = np.array([np.inf, *(least_f(k, rest - 1.0 - k, most) for k in range(1, OF_SIDE))])
+        decides = dof > 0
+        decides[1:] &= f[1:] >= least[dof[1:].astype(np.intp)]
+        of_parts = (rest - dof - [[0.0], [1.0], [1.0]])[decides]
+        log_p = np.zeros_like(f)
+        log_p[decides] = f_greater(f[decides], dof[decides], of_parts)[1]
+        parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = -self.n_rows * np.log1p(-share), dof, log_p
+        parts.shares[:, at] = shares[:, (sizes > 1).astype(np.intp)]
 
-    def _levels(self, parts: Parts, at: int, column: int, of_y: np.ndarray, target: int, rows: np.ndarray) -> None:
+    def _levels(
+        self,
+        parts: Parts,
+        at: int,
+        n_first: tuple[int, int],
+        of_x: np.ndarray,
+        of_y: np.ndarray,
+        shared: np.ndarray,
+        rest: float,
+    ) -> None:
         """Test a pair of columns of which one is a label of more than two levels."""
-        x, y, n_x, n_y = self.of_side(column), self.of_side(target), self.n_straight[column], self.n_straight[target]
-        own = np.eye(self.n_of_side[column]) - rows[:, x].T @ rows[:, x]
-        of_y, shared, rest = of_y[:, y], of_y[:, x].T, self.n_rows - 1.0 - len(rows)
-        bends = len(own) > n_x, len(of_y) > n_y
-        straight_x, straight_y = own[:n_x, :n_x], of_y[:n_y, :n_y]
+        n_x, n_y = n_first
+        straight_x, straight_y = of_x[:n_x, :n_x], of_y[:n_y, :n_y]
         found = [
             wilks(straight_x, straight_y, shared[:n_x, :n_y], 0, rest),
-            wilks(own, straight_y, shared[:, :n_y], n_x, rest),
+            wilks(of_x, straight_y, shared[:, :n_y], n_x, rest),
             wilks(of_y, straight_x, shared[:n_x].T, n_y, rest),
         ]
-        parts.statistic[at], parts.dof[at], parts.log_p[at] = np.transpose(found)
-        parts.statistic[at] *= self.n_rows
-        parts.shares[at] = self._shares(bool(bends[0]), bool(bends[1]))
+        parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = np.transpose(found)
+        parts.statistic[:, at] *= self.n_rows
+        parts.shares[:, at] = self._shares(len(of_x) > n_x, len(of_y) > n_y)
+
+
+def keep(kept: dict[Any, np.ndarray], key: Any, found: np.ndarray, n_cells: int) -> None:
+    """Keep an array, and forget the oldest ones if all of this size would have too many cells."""
+    kept[key] = found
+    while len(kept) * found.size > n_cells and len(kept) > 1:
+        del kept[next(iter(kept))]
+
+
+@cache
+def least_f(dof: int, rest: float, p: float) -> float:
+    """Return an F that has a p-value a little above this; 0 for p of 1 and more."""
+    from scipy.special import fdtri
+
+    return float(fdtri(dof, rest, 1.0 - p)) * (1.0 - 1e-6) if p < 1.0 and rest > 0 else 0.0
 
 
 def rows_needed(n_products: Any) -> Any:

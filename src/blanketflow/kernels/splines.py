@@ -2,82 +2,108 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
+#: The largest share that is told from 1.
+MOST_SHARE = 1.0 - 2e-15
+#: Orders of floating point that let a loop use the processor's vectors.
+VECTORS = {"reassoc", "contract", "nsz"}
 
-@njit
-def _explain(own, shared, left, vanishing, shares, dof, first_at, more_at):
-    """Eliminate functions with products `own` with each other and `shared` with a response, of which is `left`.
 
-    Their shares of what is left go to shares[first_at], of the first, and shares[more_at], of the others in what the
-    first leaves; `dof` counts them. Both arrays are used up.
+@njit("void(float64[:, ::1], float64, float64[:, ::1])", cache=True, nogil=True)
+def turn(products, vanishing, turned):
+    """Fill combinations, (b, b), of functions with these products that are orthonormal, each of those up to its own.
+
+    They are 0 for a function of which those before it leave at most `vanishing`. The products are used up.
     """
-    k, begin, more = len(shared), left, 0.0
-    for j in range(k):
-        pivot = own[j, j]
-        if pivot > vanishing and begin > vanishing:
-            gain = shared[j] * shared[j] / pivot
-            if j == 0:
-                shares[first_at] = gain / begin
-                dof[first_at] = 1.0
-                left = begin - gain
-            else:
-                more += gain
-                dof[more_at] += 1.0
-            for a in range(j + 1, k):
-                scale = own[a, j] / pivot
-                shared[a] -= scale * shared[j]
-                for b in range(j + 1, k):
-                    own[a, b] -= scale * own[j, b]
-    if left > 1e-14 * begin:
-        shares[more_at] = more / left
+    b = len(products)
+    for j in range(b):
+        turned[j, j] = 1.0
+    for j in range(b):
+        pivot = products[j, j]
+        if not pivot > vanishing:
+            for c in range(j + 1):
+                turned[j, c] = 0.0
+            continue
+        for a in range(j + 1, b):
+            scale = products[a, j] / pivot
+            for c in range(j + 1):
+                turned[a, c] -= scale * turned[j, c]
+            for c in range(j + 1, b):
+                products[a, c] -= scale * products[j, c]
+        for c in range(j + 1):
+            turned[j, c] /= math.sqrt(pivot)
+
+
+@njit(fastmath=VECTORS)
+def _product(one, two):
+    total = 0.0
+    for i in range(len(one)):
+        total += one[i] * two[i]
+    return total
 
 
 @njit(
-    "void(float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64[::1], float64, float64[:, ::1], "
-    "float64[:, ::1])",
+    "void(float64[:, ::1], float64[:, ::1], boolean[::1], int64[::1], int64[::1], float64, float64, float64[:, ::1], "
+    "float64[:, ::1], float64[:, ::1])",
     cache=True,
     nogil=True,
 )
-def nested_shares(by_z, of_y, of_target, starts, sizes, vanishing, shares, dof):
-    """Fill shares and degrees of freedom, (m, 3): of the first functions, the others of X, and the others of Y.
+def nested_shares(by_z, shared, is_kept, starts, sizes, rest, vanishing, shares, f, dof):
+    """Fill shares, F and degrees of freedom, (3, m): of the first functions, the others of X, and the others of Y.
 
     Parameters
     ----------
-    by_z : float64 ndarray of shape (rank, D)
-        Products of orthonormal functions of the given columns with all functions.
-    of_y : float64 ndarray of shape (b, D)
-        Products of what those leave of the functions of Y with all functions.
-    of_target : float64 ndarray of shape (b, b)
-        The same with each other.
+    by_z : float64 ndarray of shape (D, rank)
+        Products of functions of columns with orthonormal functions of the given ones.
+    shared : float64 ndarray of shape (D, b)
+        Products with what those leave of the functions of Y, orthonormal in their turn.
+    is_kept : bool ndarray of shape (b,)
+        Which functions of Y there are.
     starts, sizes : int64 ndarray of shape (m,)
         Where the functions of each X begin among all, and how many there are: at least one.
+    rest : float64
+        Rows that the given columns and the constant leave.
     vanishing : float64
         A function of which others leave at most this share is theirs.
     """
-    rank, b = len(by_z), len(of_y)
+    b, most = shared.shape[1], sizes.max()
+    own, told = np.empty((most, most)), np.empty(most)
     for i in range(len(starts)):
-        start, a = starts[i], sizes[i]
-        own = np.zeros((a, a))
-        for j in range(a):
-            own[j, j] = 1.0
-        for z in range(rank):
-            for j in range(a):
-                value = by_z[z, start + j]
+        start, a, first = starts[i], sizes[i], 0.0
+        scale, begin = 1.0, 1.0 - _product(by_z[start], by_z[start])
+        if begin > vanishing:
+            if is_kept[0]:
+                first = min(shared[start, 0] ** 2 / begin, MOST_SHARE)
+                shares[0, i], dof[0, i] = first, 1.0
+            scale = 1.0 / (1.0 - first) if 1.0 - first > 1e-14 else 0.0
+            for j in range(1, b):  # the others of Y tell of the first of X
+                if is_kept[j]:
+                    shares[2, i] += scale * shared[start, j] ** 2 / begin
+                    dof[2, i] += 1.0
+        if is_kept[0] and a > 1:
+            for j in range(a):  # the others of X tell of the first of Y, by Gauss's method
+                told[j] = shared[start + j, 0]
                 for k in range(j + 1):
-                    own[j, k] -= value * by_z[z, start + k]
-        for j in range(a):
-            for k in range(j):
-                own[k, j] = own[j, k]
-        shared, left = np.empty(b), own[0, 0]
-        for j in range(b):
-            shared[j] = of_y[j, start]
-        _explain(of_target.copy(), shared, left, vanishing, shares[i], dof[i], 0, 2)
-        more, left = np.empty(a), of_target[0, 0]
-        for j in range(a):
-            more[j] = of_y[0, start + j]
-        _explain(own, more, left, vanishing, shares[i], dof[i], 0, 1)
+                    own[j, k] = (1.0 if k == j else 0.0) - _product(by_z[start + j], by_z[start + k])
+            for j in range(a):
+                pivot = own[j, j]
+                if pivot > vanishing:
+                    if j:
+                        shares[1, i] += scale * told[j] ** 2 / pivot
+                        dof[1, i] += 1.0
+                    for k in range(j + 1, a):
+                        of_j = own[k, j] / pivot
+                        told[k] -= of_j * told[j]
+                        for c in range(j + 1, k + 1):
+                            own[k, c] -= of_j * own[c, j]
+        for part in range(3):
+            if dof[part, i] > 0.0:
+                shares[part, i] = share = min(shares[part, i], MOST_SHARE)
+                f[part, i] = share / (1.0 - share) * (rest - dof[part, i] - (part > 0)) / dof[part, i]
 
 
 @njit("UniTuple(float64, 2)(float64[:, ::1], int64[::1], float64[::1], float64)", cache=True, nogil=True)
