@@ -16,8 +16,9 @@ from ..core.table import Table
 from .base import CITest
 from .pooling import pooled_p_values
 from .rounding import rounded_away
+from .spline_given import GivenFunctions
 from .spline_rows import Confirmation
-from .spline_screen import SplineScreen
+from .spline_screen import KEPT_CELLS, SplineScreen
 
 
 @dataclass
@@ -104,6 +105,7 @@ class SplineEngine:
 
     def __init__(self, test: Spline, table: Table) -> None:
         self._test, self._table = test, table
+        self._given: dict[tuple[int, ...], GivenFunctions] = {}
 
     @cached_property
     def screen(self) -> SplineScreen:
@@ -119,7 +121,15 @@ class SplineEngine:
         found = np.flatnonzero((parts.dof > 0).any(axis=0) & (results.p_value <= self._test.confirm_below))
         if not len(found):
             return results
-        confirmation = Confirmation(self.screen, target, given)
+        confirmation = Confirmation(self.screen, target, self._functions_of(given))
         for at in found.tolist():
             parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = confirmation.of(candidates[at])
         return parts.combined(self._table.n_rows)
+
+    def _functions_of(self, given: tuple[int, ...]) -> GivenFunctions:
+        """Return the functions of given columns, kept for the most recent ones."""
+        found = self._given.pop(given, None) or GivenFunctions(self.screen, given)
+        self._given[given] = found
+        while sum(one.n_cells for one in self._given.values()) > KEPT_CELLS and len(self._given) > 1:
+            del self._given[next(iter(self._given))]
+        return found

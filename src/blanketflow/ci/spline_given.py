@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,14 @@ class GivenFunctions:
         self._screen, self._given, self.n_rows = screen, given, screen.n_rows
         sizes, combinations = screen.basis(given)
         found = (screen.functions(column, size) for column, size in zip(given, sizes, strict=True))
-        self.basis = combinations @ np.vstack([np.empty((0, self.n_rows)), *found])
+        # Row by row in memory: orders of the rows pick from it.
+        self._by_row = np.vstack([np.empty((0, self.n_rows)), *found]).T @ combinations.T
+        self.basis, self.leverage = self._by_row.T, 1.0 / self.n_rows + np.vecdot(self._by_row, self._by_row)
         self._numbers = [column for column in given if not screen.is_label[column] and screen.n_functions[column]]
-        self._kept: dict[tuple[str, int, int], np.ndarray] = {}
         self._orders: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._finest: dict[int, list[Added]] = {}
+        self._of_pairs: dict[tuple[int, int], Added] = {}
+        self.n_cells = self.n_rows * (len(self.basis) + KNOTS[-1] * len(given) + IN_PRODUCTS**2 * len(given) ** 2 // 2)
 
     def left(self, functions: np.ndarray) -> np.ndarray:
         """Return what these functions leave of others, (m, n)."""
@@ -55,18 +60,15 @@ class GivenFunctions:
             alike += np.vecdot(values[:, 1:], values[:, :-1])
         return bool(np.all(alike > ALIKE * np.vecdot(left, left)))
 
-    def more(self, functions: np.ndarray) -> np.ndarray:
-        """Return orthonormal functions, (q, n), to add until nothing more is told of some functions, (m, n).
+    def more(self, state: State, left: np.ndarray, powers: list[Added]) -> State:
+        """Return the target's state with functions added until they tell no more of it, nor of a column, (m, n).
 
-        These are finer splines, then the best cuts, as for steps, products of two columns, and powers of what is fitted
-        so far, as for a logistic curve of a sum.
+        These are finer splines, then the best cuts, as for steps, products of two columns, and `powers` of the fit.
         """
-        growth = Growth(self.basis, self.left(functions))
+        growth = Growth(len(self.basis), state, left)
         for column in self._numbers:
-            size = self._screen.n_of_given(column, len(self._given))
-            while size < KNOTS[-1] - 1:
-                growth.add(self._finer(column, size), FINER)
-                size *= 2
+            for some in self._finer(column):
+                growth.add(some, FINER)
         for column in self._numbers:
             for _ in range(MOST_CUTS):
                 cut = self._best_cut(column, growth)
@@ -75,31 +77,35 @@ class GivenFunctions:
         for i, column in enumerate(self._given):
             for other in self._given[i + 1 :]:
                 growth.add(self._products(column, other), PRODUCTS)
-        if len(self._given) > 1:
-            fitted = of_length_1((functions @ self.basis.T) @ self.basis, ROUNDING)
-            powers = np.stack([fitted**2, fitted**3], axis=1)
-            left = self.left((powers - powers.mean(axis=-1, keepdims=True)).reshape(-1, self.n_rows))
-            for of_fit in left.reshape(powers.shape):
-                growth.add(orthonormal(of_fit), POWERS)
-        return growth.added
+        for of_fit in powers:
+            growth.add(of_fit, POWERS)
+        return growth.state
 
-    def _centred(self, functions: np.ndarray) -> np.ndarray:
-        return orthonormal(self.left(functions - functions.mean(axis=1, keepdims=True)))
+    def powers(self, fitted: np.ndarray, lasts: bool = False) -> list[Added]:
+        """Return squares and cubes of what fits functions, (m, n), as for a logistic curve of a sum."""
+        if len(self._given) < 2:
+            return []
+        return [self._new(np.stack([one * one, one * one * one]), lasts) for one in of_length_1(fitted, ROUNDING)]
 
-    def _finer(self, column: int, size: int) -> np.ndarray:
-        """Return the next functions of a number, as many as it has."""
-        key = "finer", column, size
-        if key not in self._kept:
-            self._kept[key] = orthonormal(self.left(self._screen.finest(column)[size : 2 * size]))
-        return self._kept[key]
+    def _new(self, functions: np.ndarray, lasts: bool) -> Added:
+        return Added(functions - functions.mean(axis=1, keepdims=True), self.basis, lasts)
 
-    def _products(self, column: int, other: int) -> np.ndarray:
+    def _finer(self, column: int) -> list[Added]:
+        """Return the next functions of a number, as many as it has, and twice as many until there are no more."""
+        if column not in self._finest:
+            size, self._finest[column] = self._screen.n_of_given(column, len(self._given)), []
+            while size < KNOTS[-1] - 1:
+                functions = self._screen.finest(column)[size : 2 * size].copy()
+                self._finest[column].append(Added(functions, self.basis, lasts=True))
+                size *= 2
+        return self._finest[column]
+
+    def _products(self, column: int, other: int) -> Added:
         """Return the products of the first functions of two columns."""
-        key = "products", column, other
-        if key not in self._kept:
+        if (column, other) not in self._of_pairs:
             one, two = self._few(column), self._few(other)
-            self._kept[key] = self._centred((one[:, np.newaxis] * two).reshape(-1, self.n_rows))
-        return self._kept[key]
+            self._of_pairs[column, other] = self._new((one[:, np.newaxis] * two).reshape(-1, self.n_rows), lasts=True)
+        return self._of_pairs[column, other]
 
     def _few(self, column: int) -> np.ndarray:
         screen = self._screen
@@ -109,50 +115,118 @@ class GivenFunctions:
     def _order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows in the order of a number, and what is left of cuts behind so many rows; 0 where none is."""
         if column not in self._orders:
-            values, n = self._screen.table[column].numbers(), self.n_rows
-            order = np.argsort(values, kind="stable")
+            (order, is_next), n = self._screen.order(column), self.n_rows
             rows = np.arange(n)
-            can_be = (rows >= ROWS_BESIDE) & (rows <= n - ROWS_BESIDE)
-            can_be[1:] &= values[order[1:]] > values[order[:-1]]  # a difference may overflow
-            self._orders[column] = order, can_be * (rows * (n - rows) / n - _squares_of_sums(self.basis, order))
+            can_be = is_next & (rows >= ROWS_BESIDE) & (rows <= n - ROWS_BESIDE)
+            self._orders[column] = order, can_be * (rows * (n - rows) / n - _squares_of_sums(self._by_row, order))
         return self._orders[column]
 
-    def _best_cut(self, column: int, growth: Growth) -> np.ndarray | None:
+    def _best_cut(self, column: int, growth: Growth) -> Added | None:
         """Return the cut of a number that tells most; None if no cut tells enough, or none can be made."""
         from ..kernels.splines import best_cut
 
         order, left = self._order(column)
-        if len(growth.added):
-            left = left - _squares_of_sums(growth.added, order)
+        state, n = growth.state, self.n_rows
+        if column not in state.cuts:
+            if len(state.added):
+                left = left - _squares_of_sums(state.added.T, order)
+            state.cuts[column] = left, *best_cut(state.sides, order, left, LEAST_CUT)
+        left, of_target, rows_of_target = state.cuts[column]
         told, rows = best_cut(growth.sides, order, left, LEAST_CUT)
-        if told * self.n_rows < least_told(1, CUT):
+        if max(told, of_target) * n < least_told(1, CUT):
             return None
-        cut = np.zeros((1, self.n_rows))
-        cut[0, order[: int(rows)]] = 1.0
-        return self._centred(cut)
+        cut = np.zeros((1, n))
+        cut[0, order[: int(rows if told >= of_target else rows_of_target)]] = 1.0
+        if told >= of_target:
+            return self._new(cut, lasts=False)
+        if column not in state.best_cuts:
+            state.best_cuts[column] = self._new(cut, lasts=True)
+        return state.best_cuts[column]
+
+
+class Added:
+    """Functions that may be added to a basis, (q, n), and combinations that are orthonormal in what the basis leaves.
+
+    They last if they are not of one candidate alone.
+    """
+
+    def __init__(self, functions: np.ndarray, basis: np.ndarray, lasts: bool) -> None:
+        self.functions, self.lasts, self._basis, self._by_basis = functions, lasts, basis, functions @ basis.T
+        self.combinations = orthonormal_of(functions @ functions.T - self._by_basis @ self._by_basis.T)
+
+    def left(self, combinations: np.ndarray) -> np.ndarray:
+        """Return combinations of what the basis leaves."""
+        return combinations @ self.functions - (combinations @ self._by_basis) @ self._basis
+
+
+class State:
+    """Orthonormal functions, `added` to a basis, and what both leave of the target, `sides`, of length 1.
+
+    What was found for one candidate is kept for the next ones: of functions that were tried and last, their orthonormal
+    combinations and what these tell of the target, and the state with those that tell something; of columns the cuts;
+    and `of_target`, what the test takes of the target.
+    """
+
+    def __init__(self, added: np.ndarray, sides: np.ndarray) -> None:
+        self.added, self.sides = added, sides
+        self.tried: dict[Added, tuple[np.ndarray, np.ndarray, float]] = {}
+        self.following: dict[Added, State] = {}
+        self.cuts: dict[int, tuple[np.ndarray, float, float]] = {}
+        self.best_cuts: dict[int, Added] = {}
+        self.of_target: Any = None
+
+    @classmethod
+    def first(cls, left: np.ndarray) -> State:
+        """Return the state before anything is added; the basis leaves this of the target."""
+        return cls(left[:0], of_length_1(left, EXPLAINED))
 
 
 class Growth:
-    """What is left of some functions, `sides`, of length 1, while orthonormal functions are `added` to a basis."""
+    """The state of a target while functions are added, and what is left of a candidate, `sides`, of length 1."""
 
-    def __init__(self, basis: np.ndarray, left: np.ndarray) -> None:
-        self._rank, self.added = len(basis), np.empty((0, left.shape[1]))
-        self.sides = of_length_1(left, EXPLAINED)
+    def __init__(self, rank: int, state: State, left: np.ndarray) -> None:
+        self._rank, self.state, self.sides = rank, state, of_length_1(left, EXPLAINED)
 
-    def add(self, functions: np.ndarray, level: float) -> bool:
-        """Add functions, orthonormal beside the basis, if they tell something of a side."""
-        if len(self.added) and len(functions):
-            functions = orthonormal(without(functions, self.added))
-        n, rank = functions.shape[1], self._rank + len(self.added) + len(functions)
-        if not len(functions) or not len(self.sides) or rank > MOST_FUNCTIONS * n:
+    def add(self, some: Added, level: float) -> bool:
+        """Add functions if they tell something of a side."""
+        state, added = self.state, self.state.added
+        if not len(self.sides) and not len(state.sides):
             return False
-        told = self.sides @ functions.T
-        share = float(np.vecdot(told, told).max())
-        if share * (n - 1 - rank) < least_told(len(functions), level) * (1.0 - share):
+        if some not in state.tried:
+            combinations = some.combinations
+            if len(added):
+                beside = combinations @ (some.functions @ added.T)
+                combinations = orthonormal_of(np.eye(len(beside)) - beside @ beside.T) @ combinations
+            of_target = combinations @ (some.functions @ state.sides.T)
+            tried = combinations, of_target, _largest_square(of_target)
+            if some.lasts:
+                state.tried[some] = tried
+        else:
+            tried = state.tried[some]
+        combinations, of_target, share_of_target = tried
+        n, q = added.shape[1], len(combinations)
+        rank = self._rank + len(added) + q
+        if not q or rank > MOST_FUNCTIONS * n:
             return False
-        self.sides = of_length_1(self.sides - told @ functions, ROUNDING)
-        self.added = np.vstack([self.added, functions])
+        told, least = combinations @ (some.functions @ self.sides.T), least_told(q, level)
+        share = max(_largest_square(told), share_of_target)
+        if share * (n - 1 - rank) < least * (1.0 - share):
+            return False
+        if some in state.following:
+            self.state = state.following[some]
+        else:
+            functions = without(some.left(combinations), added)
+            sides = of_length_1(state.sides - of_target.T @ functions, ROUNDING)
+            self.state = State(np.vstack([added, functions]), sides)
+            if some.lasts and share_of_target * (n - 1 - rank) >= least * (1.0 - share_of_target):
+                state.following[some] = self.state
+        self.sides = of_length_1(self.sides - told.T @ self.state.added[len(added) :], ROUNDING)
         return True
+
+
+def _largest_square(told: np.ndarray) -> float:
+    """Return the largest squared length of a column of an array of shape (q, m), 0 if there is none."""
+    return float(np.vdot(told, told)) if told.shape[1] == 1 else float((told * told).sum(axis=0).max(initial=0.0))
 
 
 @cache
@@ -176,20 +250,33 @@ def without(functions: np.ndarray, basis: np.ndarray) -> np.ndarray:
 
 def orthonormal(functions: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of functions, (m, n), of which `ROUNDING` is left out."""
-    functions = of_length_1(functions, ROUNDING)
-    return whitening(functions @ functions.T) @ functions if len(functions) > 1 else functions
+    return (
+        orthonormal_of(functions @ functions.T) @ functions if len(functions) > 1 else of_length_1(functions, ROUNDING)
+    )
+
+
+def orthonormal_of(products: np.ndarray) -> np.ndarray:
+    """Return orthonormal combinations, (q, m), of functions with these products, (m, m); `ROUNDING` is left out."""
+    squares = np.diagonal(products)
+    scale = 1.0 / np.sqrt(np.where(squares > ROUNDING, squares, np.inf))
+    if len(squares) == 1:
+        return scale[scale > 0, np.newaxis]
+    return whitening(scale[:, np.newaxis] * products * scale) * scale
 
 
 def of_length_1(functions: np.ndarray, least: float) -> np.ndarray:
     """Return functions, (m, n), of length 1, but for those whose squared length is at most `least`."""
     squares = np.vecdot(functions, functions)
     is_long = squares > least
+    if is_long.all():
+        return functions / np.sqrt(squares)[:, np.newaxis]
     return functions[is_long] / np.sqrt(squares[is_long])[:, np.newaxis]
 
 
-def _squares_of_sums(functions: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return the sums of squares of the functions' sums over the first 0, 1, 2, ... rows in an order, shape (n,)."""
-    found = np.zeros(len(order))
-    for function in functions:
-        found[1:] += np.cumsum(function[order])[:-1] ** 2
+def _squares_of_sums(by_row: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Return the sums of squares of functions' sums over the first 0, 1, 2, ... rows in an order, shape (n,)."""
+    from ..kernels.splines import squares_of_sums
+
+    found = np.empty(len(order))
+    squares_of_sums(np.ascontiguousarray(by_row), order, found)
     return found

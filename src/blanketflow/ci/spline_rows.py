@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .spline_given import ROUNDING, GivenFunctions, of_length_1, orthonormal, without
+from .spline_given import ROUNDING, GivenFunctions, State, of_length_1, orthonormal, without
 from .spline_screen import SplineScreen, whitening
 from .tails import f_greater
 
@@ -17,32 +17,48 @@ LEAST_FREE, LEAST_VARIANCE = 1e-3, 1e-18
 class Confirmation:
     """Tests of columns with one target given some columns, on rows."""
 
-    def __init__(self, screen: SplineScreen, target: int, given: tuple[int, ...]) -> None:
-        self._screen, self._target, self._has_given = screen, target, bool(given)
-        self._given = GivenFunctions(screen, given)
-        self._leverage = 1.0 / screen.n_rows + leverages(self._given.basis)
-        self._y = self._given.left(screen.side(target))
+    def __init__(self, screen: SplineScreen, target: int, given: GivenFunctions) -> None:
+        self._screen, self._target, self._given, self._has_given = screen, target, given, len(given.basis) > 0
+        functions, n_y = screen.side(target), screen.n_straight[target]
+        self._y = given.left(functions)
+        self._first, self._powers = (
+            State.first(self._y[:n_y]),
+            given.powers(functions[:n_y] - self._y[:n_y], lasts=True),
+        )
 
     def of(self, column: int) -> np.ndarray:
         """Return statistic, degrees of freedom and log p, (3, 3), of the parts of the test of a column."""
         screen, given = self._screen, self._given
         functions = screen.side(column)
-        x, y, leverage, rest = given.left(functions), self._y, self._leverage, screen.n_rows - 1.0 - len(given.basis)
-        n_x, n_y = int(screen.n_straight[column]), int(screen.n_straight[self._target])
+        x, n_x, state = given.left(functions), int(screen.n_straight[column]), self._first
         if self._has_given:
-            of_target = screen.side(self._target)
-            more = given.more(np.vstack([functions[:n_x], of_target[:n_y]]))
-            x, y, leverage, rest = without(x, more), without(y, more), leverage + leverages(more), rest - len(more)
-            if given.is_nothing(x[:n_x]) or given.is_nothing(y[:n_y]):
-                return np.zeros((3, 3))
-        bends = len(x) > n_x or len(y) > n_y
-        found = [robust(x[:n_x], y[:n_y], leverage, rest, spares_power=bends)]
-        for one, other, n_one, n_other in ((x, y, n_x, n_y), (y, x, n_y, n_x)):
-            first = orthonormal(one[:n_one])
-            more, straight = without(one[n_one:], first), without(other[:n_other], first)
-            found.append(robust(more, straight, leverage + leverages(first), rest - len(first)))
+            powers = given.powers(functions[:n_x] - x[:n_x]) + self._powers
+            state = given.more(self._first, x[:n_x], powers)
+            x = without(x, state.added)
+        if state.of_target is None:  # the same for all columns of which nothing more is added
+            y, n_y = without(self._y, state.added), int(screen.n_straight[self._target])
+            is_nothing = bool(self._has_given and given.is_nothing(y[:n_y]))
+            state.of_target = Side(y, n_y), given.leverage + _leverage(state.added), is_nothing
+        of_y, leverage, is_nothing = state.of_target
+        if is_nothing or (self._has_given and given.is_nothing(x[:n_x])):
+            return np.zeros((3, 3))
+        of_x, rest = Side(x, n_x), screen.n_rows - 1.0 - len(given.basis) - len(state.added)
+        has_bends = len(of_x.bends) > 0 or len(of_y.bends) > 0
+        found = [robust(of_x.straight, of_y.straight, leverage, rest, spares_power=has_bends)]
+        for one, other in ((of_x, of_y), (of_y, of_x)):
+            straight = without(other.straight, one.first)
+            found.append(robust(one.bends, straight, leverage + one.leverage, rest - len(one.first)))
         statistic, f, dof, rests = np.transpose(found)
         return np.array([statistic, dof, f_greater(f, dof, rests)[1]])
+
+
+class Side:
+    """What is left of a column: its straight functions, an orthonormal basis of these, `first`, and bends beside it."""
+
+    def __init__(self, left: np.ndarray, n_straight: int) -> None:
+        self.straight = left[:n_straight]
+        self.first = orthonormal(self.straight)
+        self.bends, self.leverage = without(left[n_straight:], self.first), _leverage(self.first)
 
 
 def robust(
@@ -74,17 +90,18 @@ def robust(
     dof = covariance.size
     if not dof or rest <= dof:
         return 0.0, 0.0, 0.0, 1.0
-    n, free = len(leverage), np.maximum(1.0 - leverage, LEAST_FREE)
-    products = x[:, np.newaxis] * y
-    variance = _products(products, free)
-    if spares_power:
-        # How each row changes correlations r: x y - r (x^2 + y^2) / 2 for two columns.
-        influence = products - (x[:, np.newaxis] * (covariance.T @ x) + (covariance @ y)[:, np.newaxis] * y) / 2.0
-        variance = (variance + _products(influence, free)) / 2.0
-    lengths = np.sqrt(np.diagonal(variance))
-    lengths = np.where(lengths > LEAST_VARIANCE, lengths, np.inf)
-    along = whitening(variance / np.outer(lengths, lengths)) @ (covariance.ravel() / lengths)
-    squared, dof = float(along @ along), len(along)
+    from ..kernels.splines import variance_of_products
+
+    n, variance = len(leverage), np.zeros((dof, dof))
+    variance_of_products(x, y, leverage, LEAST_FREE, covariance, spares_power, variance)
+    if covariance.size == 1:
+        squared = float(covariance.item() ** 2 / variance.item()) if variance.item() > LEAST_VARIANCE**2 else 0.0
+        dof = int(variance.item() > LEAST_VARIANCE**2)
+    else:
+        lengths = np.sqrt(np.diagonal(variance))
+        lengths = np.where(lengths > LEAST_VARIANCE, lengths, np.inf)
+        along = whitening(variance / np.outer(lengths, lengths)) @ (covariance.ravel() / lengths)
+        squared, dof = float(along @ along), len(along)
     if not dof:
         return 0.0, 0.0, 0.0, 1.0
     # The squares of products are at least those of their means, so that their ratio is below n (Hotelling's T^2).
@@ -92,12 +109,5 @@ def robust(
     return squared, f, float(dof), rest - dof
 
 
-def _products(values: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the sums over rows of products of values, (a, b, n), each divided by what is free of the row."""
-    values = values.reshape(-1, values.shape[-1])
-    return (values / free) @ values.T
-
-
-def leverages(basis: np.ndarray) -> np.ndarray:
-    """Return how much of each row is in orthonormal functions, (rank, n): the diagonal of their projection, (n,)."""
+def _leverage(basis: np.ndarray) -> np.ndarray:
     return np.sum(basis * basis, axis=0)

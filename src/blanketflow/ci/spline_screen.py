@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -94,6 +93,7 @@ class SplineScreen:
         self._is_rounded = np.array([not n_found and is_rounded_away(column) for column, n_found in columns])
         self._products: dict[int, np.ndarray] = {}
         self._finest: dict[int, np.ndarray] = {}
+        self._orders: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def side(self, column: int) -> np.ndarray:
         """Return the functions of a column as X or Y, (q, n)."""
@@ -108,8 +108,18 @@ class SplineScreen:
     def finest(self, column: int) -> np.ndarray:
         """Return all functions of a column, kept for the most recent columns."""
         if column not in self._finest:
-            keep(self._finest, column, functions_of(self.table[column]), KEPT_CELLS)
+            found = functions_of(self.table[column])
+            keep(self._finest, column, found, found.size)
         return self._finest[column]
+
+    def order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows in the order of a number, and which of them have a larger number than the one before."""
+        if column not in self._orders:
+            values = self.table[column].numbers()
+            order = np.argsort(values, kind="stable")
+            is_next = np.concatenate([[False], np.diff(values[order]) > 0])
+            keep(self._orders, column, (order, is_next), 2 * len(order))
+        return self._orders[column]
 
     def _of_side(self, column: int) -> slice:
         return slice(self._starts[column], self._starts[column + 1])
@@ -136,7 +146,8 @@ class SplineScreen:
         for column, size in zip(columns, sizes, strict=True):
             if column not in self._products:
                 own = self.functions(column, int(self.n_functions[column]))
-                keep(self._products, column, np.hstack([own @ self._sides.T, own @ self._others.T]), KEPT_CELLS)
+                products = np.hstack([own @ self._sides.T, own @ self._others.T])
+                keep(self._products, column, products, products.size)
             found.append(self._products[column][:size, places])
         return np.vstack(found)
 
@@ -155,17 +166,25 @@ class SplineScreen:
             starts, of_target = ends[:-1], slice(n_y)
             among = np.arange(ends[-1]) - np.repeat([0, *starts], [n_y, *self.n_of_side[columns]])
             places = among + np.repeat(self._starts[[target, *columns]], [n_y, *self.n_of_side[columns]])
-        by_z = self._between(given, sizes, places).T @ basis.T
-        of_y = self._between([target], [n_y], places).T - by_z @ by_z[of_target].T  # what the given columns leave
+        products, rank = self._between([*given, target], [*sizes, n_y], places), len(basis)
+        of_y = basis @ products[:-n_y, of_target] if n_y else basis[:, :0]
         is_single = is_fit & (self.n_straight[columns] == 1) & (self.n_straight[target] == 1)
+        # Orthonormal combinations of the functions of the given columns and, behind these, of Y.
+        turned, together = np.eye(n_y), np.zeros((rank + n_y, len(products)))
+        if is_single.any():
+            turned = turn_in(np.eye(n_y) - of_y.T @ of_y)
+        together[:rank, : basis.shape[1]], together[rank:, basis.shape[1] :] = basis, turned
+        together[rank:, : basis.shape[1]] = -turned @ of_y.T @ basis
+        shared = products.T @ together.T
         if is_single.any():
             at = slice(None) if is_single.all() else np.flatnonzero(is_single)
-            self._singles(parts, at, columns[at], starts[at], by_z, of_y, of_y[of_target])
+            self._singles(parts, at, columns[at], starts[at], shared, np.diagonal(turned) > 0)
         for at in np.flatnonzero(is_fit & ~is_single).tolist():
             of_x = slice(starts[at], starts[at] + self.n_of_side[columns[at]])
-            own = np.eye(self.n_of_side[columns[at]]) - by_z[of_x] @ by_z[of_x].T
+            by_z = shared[of_x, :rank]
+            left = [np.eye(len(one)) - one @ one.T for one in (by_z, of_y.T)]
             n_first = int(self.n_straight[columns[at]]), int(self.n_straight[target])
-            self._levels(parts, at, n_first, own, of_y[of_target], of_y[of_x], self.n_rows - 1.0 - len(basis))
+            self._levels(parts, at, n_first, *left, products[-n_y:, of_x].T - by_z @ of_y, self.n_rows - 1.0 - rank)
         return parts
 
     def _are_reliable(self, columns: np.ndarray, target: int, given: tuple[int, ...], rank: int) -> np.ndarray:
@@ -185,20 +204,16 @@ class SplineScreen:
         at: np.ndarray | slice,
         columns: np.ndarray,
         starts: np.ndarray,
-        by_z: np.ndarray,
-        of_y: np.ndarray,
-        of_target: np.ndarray,
+        shared: np.ndarray,
+        is_kept: np.ndarray,
     ) -> None:
         """Test columns with one straight function each, all at once."""
-        from ..kernels.splines import nested_shares, turn  # numba takes half a second to import: only if needed
+        from ..kernels.splines import nested_shares  # numba takes half a second to import: only if needed
 
-        sizes, rest = self.n_of_side[columns], self.n_rows - 1.0 - by_z.shape[1]
-        turned = np.zeros_like(of_target)
-        turn(of_target.copy(), VANISHING, turned)
+        sizes, rest = self.n_of_side[columns], self.n_rows - 1.0 - (shared.shape[1] - len(is_kept))
         share, f, dof = np.zeros((3, 3, len(columns)))
-        of_y = of_y @ turned.T
-        nested_shares(by_z, of_y, np.diagonal(turned) > 0, starts, sizes, rest, VANISHING, share, f, dof)
-        shares = np.stack([self._shares(bends, len(of_target) > 1) for bends in (False, True)], axis=1)
+        nested_shares(shared, is_kept, starts, sizes, rest, VANISHING, share, f, dof)
+        shares = np.stack([self._shares(bends, len(is_kept) > 1) for bends in (False, True)], axis=1)
         # A bend decides only if its p / share is below that of the straight part, whose p is at most 1.
         most = shares[1:].max() / shares[0].min()
         least = np.array([np.inf, *(least_f(k, rest - 1.0 - k, most) for k in range(1, OF_SIDE))])
@@ -233,11 +248,20 @@ class SplineScreen:
         parts.shares[:, at] = self._shares(len(of_x) > n_x, len(of_y) > n_y)
 
 
-def keep(kept: dict[Any, np.ndarray], key: Any, found: np.ndarray, n_cells: int) -> None:
-    """Keep an array, and forget the oldest ones if all of this size would have too many cells."""
+def keep(kept: dict[Any, Any], key: Any, found: Any, n_cells: int) -> None:
+    """Keep something of so many cells, and forget the oldest ones if all of this size would have too many."""
     kept[key] = found
-    while len(kept) * found.size > n_cells and len(kept) > 1:
+    while len(kept) * n_cells > KEPT_CELLS and len(kept) > 1:
         del kept[next(iter(kept))]
+
+
+def turn_in(products: np.ndarray) -> np.ndarray:
+    """Return combinations, (b, b), of functions with these products, each less those before it; 0 of none left."""
+    from ..kernels.splines import turn
+
+    turned = np.zeros_like(products)
+    turn(products, VANISHING, turned)
+    return turned
 
 
 @cache
@@ -284,10 +308,11 @@ def whitening(products: np.ndarray) -> np.ndarray:
     """
     if not len(products):
         return products
-    with suppress(np.linalg.LinAlgError):  # a quarter of the time of eigenvalues
-        lower = np.linalg.cholesky(products)
-        if np.diagonal(lower).min() ** 2 > WELL_CONDITIONED:
-            return np.linalg.inv(lower)
+    from ..kernels.splines import inverse_factor
+
+    inverse = np.zeros_like(products)
+    if inverse_factor(products, WELL_CONDITIONED, inverse):  # a twentieth of the time of eigenvalues
+        return inverse
     values, axes = np.linalg.eigh(products)
     kept = values > VANISHING
     return (axes[:, kept] / np.sqrt(values[kept])).T

@@ -47,20 +47,18 @@ def _product(one, two):
 
 
 @njit(
-    "void(float64[:, ::1], float64[:, ::1], boolean[::1], int64[::1], int64[::1], float64, float64, float64[:, ::1], "
-    "float64[:, ::1], float64[:, ::1])",
+    "void(float64[:, ::1], boolean[::1], int64[::1], int64[::1], float64, float64, float64[:, ::1], float64[:, ::1], "
+    "float64[:, ::1])",
     cache=True,
     nogil=True,
 )
-def nested_shares(by_z, shared, is_kept, starts, sizes, rest, vanishing, shares, f, dof):
+def nested_shares(products, is_kept, starts, sizes, rest, vanishing, shares, f, dof):
     """Fill shares, F and degrees of freedom, (3, m): of the first functions, the others of X, and the others of Y.
 
     Parameters
     ----------
-    by_z : float64 ndarray of shape (D, rank)
-        Products of functions of columns with orthonormal functions of the given ones.
-    shared : float64 ndarray of shape (D, b)
-        Products with what those leave of the functions of Y, orthonormal in their turn.
+    products : float64 ndarray of shape (D, rank + b)
+        Products of functions of columns with orthonormal functions of the given ones and, of what these leave, of Y.
     is_kept : bool ndarray of shape (b,)
         Which functions of Y there are.
     starts, sizes : int64 ndarray of shape (m,)
@@ -70,7 +68,8 @@ def nested_shares(by_z, shared, is_kept, starts, sizes, rest, vanishing, shares,
     vanishing : float64
         A function of which others leave at most this share is theirs.
     """
-    b, most = shared.shape[1], sizes.max()
+    b, most = len(is_kept), sizes.max()
+    by_z, shared = products[:, : products.shape[1] - b], products[:, products.shape[1] - b :]
     own, told = np.empty((most, most)), np.empty(most)
     for i in range(len(starts)):
         start, a, first = starts[i], sizes[i], 0.0
@@ -120,3 +119,79 @@ def best_cut(sides, order, left, least):
             if left[i] > least and total * total > best * left[i]:
                 best, rows = total * total / left[i], float(i)
     return best, rows
+
+
+@njit("void(float64[:, ::1], int64[::1], float64[::1])", cache=True, nogil=True)
+def squares_of_sums(by_row, order, squares):
+    """Fill the sums of squares of functions' sums, (n, q), over the first 0, 1, 2, ... rows in an order, (n,)."""
+    sums, total = np.zeros(by_row.shape[1]), 0.0
+    for i in range(len(order)):
+        squares[i] = total
+        row, total = by_row[order[i]], 0.0
+        for j in range(len(row)):
+            sums[j] += row[j]
+            total += sums[j] ** 2
+
+
+@njit("boolean(float64[:, :], float64, float64[:, ::1])", cache=True, nogil=True)
+def inverse_factor(products, least, inverse):
+    """Fill the inverse of Cholesky's factor of products, (r, r); return False if a squared pivot is at most `least`."""
+    r = len(products)
+    factor = np.zeros((r, r))
+    for i in range(r):
+        for j in range(i + 1):
+            value = products[i, j]
+            for k in range(j):
+                value -= factor[i, k] * factor[j, k]
+            if j < i:
+                factor[i, j] = value * inverse[j, j]
+            elif value > least:
+                inverse[i, i] = 1.0 / math.sqrt(value)
+            else:
+                return False
+    for i in range(r):
+        for k in range(i):
+            for j in range(k + 1):
+                inverse[i, j] -= factor[i, k] * inverse[k, j]
+        for j in range(i):
+            inverse[i, j] *= inverse[i, i]
+    return True
+
+
+@njit(
+    "void(float64[:, ::1], float64[:, ::1], float64[::1], float64, float64[:, ::1], boolean, float64[:, ::1])",
+    cache=True,
+    nogil=True,
+    fastmath=VECTORS,
+)
+def variance_of_products(x, y, leverage, least, correlations, is_mean, variance):
+    """Add up products of the products of x, (a, n), with y, (b, n), to `variance`, (ab, ab), over what is free of rows.
+
+    If `is_mean` it is the mean of that and of the same of how each row changes the correlations r, (a, b): by
+    x y - r (x^2 + y^2) / 2 for two columns. At least `least` is free of each row.
+    """
+    a, b, of_x, of_y = len(x), len(y), np.empty(len(x)), np.empty(len(y))
+    products, changes = np.empty(a * b), np.zeros(a * b)
+    for row in range(len(leverage)):
+        weight = (0.5 if is_mean else 1.0) / max(1.0 - leverage[row], least)
+        for i in range(a):
+            for j in range(b):
+                products[i * b + j] = x[i, row] * y[j, row]
+        if is_mean:
+            for i in range(a):
+                of_x[i] = 0.0
+                for j in range(b):
+                    of_x[i] += correlations[i, j] * y[j, row]
+            for j in range(b):
+                of_y[j] = 0.0
+                for i in range(a):
+                    of_y[j] += correlations[i, j] * x[i, row]
+            for i in range(a):
+                for j in range(b):
+                    changes[i * b + j] = products[i * b + j] - 0.5 * (x[i, row] * of_y[j] + of_x[i] * y[j, row])
+        for i in range(a * b):
+            for j in range(i + 1):
+                variance[i, j] += weight * (products[i] * products[j] + changes[i] * changes[j])
+    for i in range(a * b):
+        for j in range(i):
+            variance[j, i] = variance[i, j]
