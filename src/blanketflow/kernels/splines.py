@@ -69,25 +69,27 @@ def nested_shares(products, is_kept, starts, sizes, rest, vanishing, shares, f, 
         A function of which others leave at most this share is theirs.
     """
     b, most = len(is_kept), sizes.max()
-    by_z, shared = products[:, : products.shape[1] - b], products[:, products.shape[1] - b :]
+    rank = products.shape[1] - b
     own, told = np.empty((most, most)), np.empty(most)
     for i in range(len(starts)):
         start, a, first = starts[i], sizes[i], 0.0
-        scale, begin = 1.0, 1.0 - _product(by_z[start], by_z[start])
+        scale, begin = 1.0, 1.0 - _product(products[start, :rank], products[start, :rank])
         if begin > vanishing:
             if is_kept[0]:
-                first = min(shared[start, 0] ** 2 / begin, MOST_SHARE)
+                first = min(products[start, rank] ** 2 / begin, MOST_SHARE)
                 shares[0, i], dof[0, i] = first, 1.0
             scale = 1.0 / (1.0 - first) if 1.0 - first > 1e-14 else 0.0
             for j in range(1, b):  # the others of Y tell of the first of X
                 if is_kept[j]:
-                    shares[2, i] += scale * shared[start, j] ** 2 / begin
+                    shares[2, i] += scale * products[start, rank + j] ** 2 / begin
                     dof[2, i] += 1.0
         if is_kept[0] and a > 1:
             for j in range(a):  # the others of X tell of the first of Y, by Gauss's method
-                told[j] = shared[start + j, 0]
+                told[j] = products[start + j, rank]
                 for k in range(j + 1):
-                    own[j, k] = (1.0 if k == j else 0.0) - _product(by_z[start + j], by_z[start + k])
+                    own[j, k] = (1.0 if k == j else 0.0) - _product(
+                        products[start + j, :rank], products[start + k, :rank]
+                    )
             for j in range(a):
                 pivot = own[j, j]
                 if pivot > vanishing:
