@@ -128,10 +128,12 @@ class GivenFunctions:
         order, left = self._order(column)
         state, n = growth.state, self.n_rows
         if column not in state.cuts:
-            if len(state.added):
-                left = left - _squares_of_sums(state.added.T, order)
-            state.cuts[column] = left, *best_cut(state.sides, order, left, LEAST_CUT)
-        left, of_target, rows_of_target = state.cuts[column]
+            left, n_before = state.left_of_cuts.get(column, (left, 0))
+            if len(state.added) > n_before:
+                left = left - _squares_of_sums(state.added[n_before:].T, order)
+            state.left_of_cuts[column] = left, len(state.added)
+            state.cuts[column] = best_cut(state.sides, order, left, LEAST_CUT)
+        (left, _), (of_target, rows_of_target) = state.left_of_cuts[column], state.cuts[column]
         told, rows = best_cut(growth.sides, order, left, LEAST_CUT)
         if max(told, of_target) * n < least_told(1, CUT):
             return None
@@ -167,18 +169,19 @@ class State:
     and `of_target`, what the test takes of the target.
     """
 
-    def __init__(self, added: np.ndarray, sides: np.ndarray) -> None:
+    def __init__(self, added: np.ndarray, sides: np.ndarray, left_of_cuts: dict[int, tuple[np.ndarray, int]]) -> None:
         self.added, self.sides = added, sides
-        self.tried: dict[Added, tuple[np.ndarray, np.ndarray, float]] = {}
+        self.left_of_cuts = {**left_of_cuts}  # with the number of functions added by then
+        self.tried: dict[Added, tuple[np.ndarray, np.ndarray, np.ndarray, float]] = {}
         self.following: dict[Added, State] = {}
-        self.cuts: dict[int, tuple[np.ndarray, float, float]] = {}
+        self.cuts: dict[int, tuple[float, float]] = {}
         self.best_cuts: dict[int, Added] = {}
         self.of_target: Any = None
 
     @classmethod
     def first(cls, left: np.ndarray) -> State:
         """Return the state before anything is added; the basis leaves this of the target."""
-        return cls(left[:0], of_length_1(left, EXPLAINED))
+        return cls(left[:0], of_length_1(left, EXPLAINED), {})
 
 
 class Growth:
@@ -193,17 +196,17 @@ class Growth:
         if not len(self.sides) and not len(state.sides):
             return False
         if some not in state.tried:
-            combinations = some.combinations
+            combinations, by_added = some.combinations, some.functions @ added.T
             if len(added):
-                beside = combinations @ (some.functions @ added.T)
+                beside = combinations @ by_added
                 combinations = orthonormal_of(np.eye(len(beside)) - beside @ beside.T) @ combinations
             of_target = combinations @ (some.functions @ state.sides.T)
-            tried = combinations, of_target, _largest_square(of_target)
+            tried = combinations, by_added, of_target, _largest_square(of_target)
             if some.lasts:
                 state.tried[some] = tried
         else:
             tried = state.tried[some]
-        combinations, of_target, share_of_target = tried
+        combinations, by_added, of_target, share_of_target = tried
         n, q = added.shape[1], len(combinations)
         rank = self._rank + len(added) + q
         if not q or rank > MOST_FUNCTIONS * n:
@@ -215,9 +218,9 @@ class Growth:
         if some in state.following:
             self.state = state.following[some]
         else:
-            functions = without(some.left(combinations), added)
+            functions = some.left(combinations) - (combinations @ by_added) @ added
             sides = of_length_1(state.sides - of_target.T @ functions, ROUNDING)
-            self.state = State(np.vstack([added, functions]), sides)
+            self.state = State(np.vstack([added, functions]), sides, state.left_of_cuts)
             if some.lasts and share_of_target * (n - 1 - rank) >= least * (1.0 - share_of_target):
                 state.following[some] = self.state
         self.sides = of_length_1(self.sides - told.T @ self.state.added[len(added) :], ROUNDING)
