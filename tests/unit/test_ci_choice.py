@@ -49,11 +49,12 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 7, flags=True), 70, "lr-mixed-linear"),
         (description(("boolean", "numeric"), 7, flags=True), 70, "lr-mixed-linear"),
         (description(NUMBERS, flags=True), 20, "lr-mixed-linear"),
-        # relations that bend: splines, up to 30,000 cells
-        (description(NUMBERS, bends="y with x"), 1500, "spline"),
+        # relations that bend: splines, up to 100,000 cells
+        (description(NUMBERS, bends="y with x"), 5000, "spline"),
         (description(MIXED, 5, labels=3, most=3, bends="y with x"), 200, "spline"),
-        (description(NUMBERS, bends="y with x"), 1501, "fisher-z"),
-        (description(NUMBERS, 5, bends="y with x"), 1501, "lr-mixed-linear"),
+        (description(NUMBERS, 5, bends="y with x"), 1250, "spline"),
+        (description(NUMBERS, 5, bends="y with x"), 1251, "lr-mixed-linear"),
+        (description(NUMBERS, bends="y with x"), 5001, "fisher-z"),
         (description(LABELS, 2, levels=2, most=2, bends="y with x"), 240, "g2"),
         # but a number can be explained by columns of two levels
         (description(LABELS, most=2, levels=2), 30, "fisher-z"),

@@ -32,7 +32,7 @@ from .found_blankets import Blankets
 from .rows_at_hand import check_complete, check_rows, filled, rows_at_hand, sample_of_table, with_strata
 
 #: Rows times columns squared up to which splines are fast enough for the blankets of all columns.
-MOST_CELLS_OF_ALL = 300_000
+MOST_CELLS_OF_ALL = 5_000_000
 
 
 def blankets(

@@ -33,8 +33,8 @@ OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
-#: The most cells of a table for which splines are fast enough.
-MOST_CELLS = 30_000
+#: The most cells of a table for which splines are fast enough, times the classes but one.
+MOST_CELLS = 100_000
 #: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
@@ -168,7 +168,7 @@ def choose_test(
     open_question = ""
     if not are_labels and table.bends:
         # Splines take 0.2 to 5 ms a test. Tests of linear relations find what is not there if two columns bend alike.
-        if n_rows * table.n_features <= MOST_CELLS and not (has_design or no_spline):
+        if n_rows * table.n_features * ((n_classes or 2) - 1) <= MOST_CELLS and not (has_design or no_spline):
             return Choice("spline", f"relations bend: {table.bends}")
         slow = no_spline or "spline follows them, but is slow here"
         why = "no test for groups or weights follows them" if has_design else slow

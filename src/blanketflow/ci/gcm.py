@@ -22,7 +22,7 @@ from .generalised_covariance import no_covariance, whitened
 from .learner import Learner, cross_fitted
 from .pooling import pooled_p_values
 from .rounding import rounded_away
-from .spline_given import ROUNDING, GivenFunctions, orthonormal, without
+from .spline_given import ROUNDING, GivenFunctions, State, orthonormal, without
 from .spline_rows import LEAST_FREE, leverages
 from .spline_screen import SplineScreen, rows_needed
 
@@ -177,17 +177,18 @@ class _BySplines:
     def __init__(self, screen: SplineScreen, given: tuple[int, ...]) -> None:
         self._screen, self._given, self._has_given = screen, GivenFunctions(screen, given), bool(given)
         self.rank = len(self._given.basis)
-        self._leverage = 1.0 / screen.n_rows + leverages(self._given.basis)
 
     def left(self, column: int) -> np.ndarray:
         """Return what is left of a column's number or levels, whitened, (n, a); nothing of a function of Z."""
-        start, given = self._screen.starts[column], self._given
-        functions = self._screen.functions[start : start + self._screen.n_straight[column]]
-        more = given.more(functions) if self._has_given else functions[:0]
-        left = without(given.left(functions), more)
+        given, functions = self._given, self._screen.side(column)[: self._screen.n_straight[column]]
+        left = given.left(functions)
+        more = left[:0]
+        if self._has_given:
+            more = given.more(State.first(left), more, given.powers(functions - left)).added
+            left = without(left, more)
         if given.is_nothing(left):
             return np.zeros((given.n_rows, 0))
-        free = 1.0 - self._leverage - leverages(more)
+        free = 1.0 - given.leverage - leverages(more)
         return whitened((orthonormal(left) / np.maximum(free, LEAST_FREE)).T)
 
 

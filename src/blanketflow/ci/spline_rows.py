@@ -38,7 +38,7 @@ class Confirmation:
         if state.of_target is None:  # the same for all columns of which nothing more is added
             y, n_y = without(self._y, state.added), int(screen.n_straight[self._target])
             is_nothing = bool(self._has_given and given.is_nothing(y[:n_y]))
-            state.of_target = Side(y, n_y), given.leverage + _leverage(state.added), is_nothing
+            state.of_target = Side(y, n_y), given.leverage + leverages(state.added), is_nothing
         of_y, leverage, is_nothing = state.of_target
         if is_nothing or (self._has_given and given.is_nothing(x[:n_x])):
             return np.zeros((3, 3))
@@ -58,7 +58,7 @@ class Side:
     def __init__(self, left: np.ndarray, n_straight: int) -> None:
         self.straight = left[:n_straight]
         self.first = orthonormal(self.straight)
-        self.bends, self.leverage = without(left[n_straight:], self.first), _leverage(self.first)
+        self.bends, self.leverage = without(left[n_straight:], self.first), leverages(self.first)
 
 
 def robust(
@@ -109,5 +109,6 @@ def robust(
     return squared, f, float(dof), rest - dof
 
 
-def _leverage(basis: np.ndarray) -> np.ndarray:
+def leverages(basis: np.ndarray) -> np.ndarray:
+    """Return how much of each row is in orthonormal functions, (rank, n): the diagonal of their projection, (n,)."""
     return np.sum(basis * basis, axis=0)

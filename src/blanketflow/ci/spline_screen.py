@@ -117,7 +117,7 @@ class SplineScreen:
         if column not in self._orders:
             values = self.table[column].numbers()
             order = np.argsort(values, kind="stable")
-            is_next = np.concatenate([[False], np.diff(values[order]) > 0])
+            is_next = np.concatenate([[False], values[order[1:]] > values[order[:-1]]])  # a difference may overflow
             keep(self._orders, column, (order, is_next), 2 * len(order))
         return self._orders[column]
 
