@@ -181,12 +181,12 @@ class _BySplines:
     def left(self, column: int) -> np.ndarray:
         """Return what is left of a column's number or levels, whitened, (n, a); nothing of a function of Z."""
         given, functions = self._given, self._screen.side(column)[: self._screen.n_straight[column]]
-        left = given.left(functions)
+        before = left = given.left(functions)
         more = left[:0]
         if self._has_given:
             more = given.more(State.first(left), more, given.powers(functions - left)).added
             left = without(left, more)
-        if given.is_nothing(left):
+        if given.is_nothing(before, left):
             return np.zeros((given.n_rows, 0))
         free = 1.0 - given.leverage - leverages(more)
         return whitened((orthonormal(left) / np.maximum(free, LEAST_FREE)).T)

@@ -19,6 +19,8 @@ IN_PRODUCTS, MOST_FUNCTIONS = 3, 0.5
 #: A column of which at most this share is left, and whose neighbours along the given columns correlate by at least so
 #: much in all, is a function of these.
 NOTHING_LEFT, ALIKE = 3e-3, 0.5
+#: The same, of a column whose neighbours were so much alike before functions were added.
+FOLLOWED = 1e-3
 #: Functions shorter than this, squared, are rounding; and sides that are shorter need no more functions.
 ROUNDING, EXPLAINED = 1e-10, 1e-8
 
@@ -49,10 +51,17 @@ class GivenFunctions:
         """Return what these functions leave of others, (m, n)."""
         return without(functions, self.basis)
 
-    def is_nothing(self, left: np.ndarray) -> bool:
-        """Whether what is left of a column is only what splines could not follow: alike in neighbours along Z."""
-        if np.vecdot(left, left).max(initial=0.0) > NOTHING_LEFT:
+    def is_nothing(self, before: np.ndarray, left: np.ndarray) -> bool:
+        """Whether what is left of a column is only what splines could not follow: alike in neighbours along Z.
+
+        Added functions can follow it so far that neighbours are not alike any more; `before` is what was left then.
+        """
+        share = np.vecdot(left, left).max(initial=0.0)
+        if share > NOTHING_LEFT:
             return False
+        return self._are_alike(left) or (share <= FOLLOWED and self._are_alike(before))
+
+    def _are_alike(self, left: np.ndarray) -> bool:
         left = np.copysign(np.sqrt(np.abs(left)), left)  # else a few rows at the ends would decide
         alike = np.zeros(len(left))
         for column in self._numbers:

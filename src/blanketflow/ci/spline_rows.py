@@ -30,17 +30,17 @@ class Confirmation:
         """Return statistic, degrees of freedom and log p, (3, 3), of the parts of the test of a column."""
         screen, given = self._screen, self._given
         functions = screen.side(column)
-        x, n_x, state = given.left(functions), int(screen.n_straight[column]), self._first
+        before, n_x, state = given.left(functions), int(screen.n_straight[column]), self._first
         if self._has_given:
-            powers = given.powers(functions[:n_x] - x[:n_x]) + self._powers
-            state = given.more(self._first, x[:n_x], powers)
-            x = without(x, state.added)
+            powers = given.powers(functions[:n_x] - before[:n_x]) + self._powers
+            state = given.more(self._first, before[:n_x], powers)
+        x = without(before, state.added)
         if state.of_target is None:  # the same for all columns of which nothing more is added
             y, n_y = without(self._y, state.added), int(screen.n_straight[self._target])
-            is_nothing = bool(self._has_given and given.is_nothing(y[:n_y]))
+            is_nothing = bool(self._has_given and given.is_nothing(self._y[:n_y], y[:n_y]))
             state.of_target = Side(y, n_y), given.leverage + leverages(state.added), is_nothing
         of_y, leverage, is_nothing = state.of_target
-        if is_nothing or (self._has_given and given.is_nothing(x[:n_x])):
+        if is_nothing or (self._has_given and given.is_nothing(before[:n_x], x[:n_x])):
             return np.zeros((3, 3))
         of_x, rest = Side(x, n_x), screen.n_rows - 1.0 - len(given.basis) - len(state.added)
         has_bends = len(of_x.bends) > 0 or len(of_y.bends) > 0
