@@ -87,8 +87,8 @@ def auto(frame: pd.DataFrame) -> Choice:
 
 USE_CELLS = {"min_samples_per_cell": 0, "unreliable": "use"}
 USE_PARAMETERS = {"min_samples_per_parameter": 0, "unreliable": "use"}
-#: Tests above `SLOW` at some hundred rows. auto is measured with many rows too: what it takes there is part of it.
-SLOW_TESTS = ("spline", "gcm", "hsic", "cpi", "ppi")
+#: Tests above `SLOW` at some hundred rows; of numbers, `auto` takes one of them.
+SLOW_TESTS = (AUTO, "spline", "gcm", "hsic", "cpi", "ppi")
 LINEAR, CURVED = ("gaussian", "correlated"), (*FAMILIES["bends"], *FAMILIES["noise"], *FAMILIES["functions"])
 #: Two levels, or classes, are numbers too for tests of linear relations.
 LEVELS_OF_TWO = ("two_classes", "flags", *FAMILIES["rare"])

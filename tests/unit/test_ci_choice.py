@@ -14,6 +14,7 @@ from blanketflow.ci.choice import AUTO, OF_FOLD, Description, choose_test, descr
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError, UnsupportedError
 from blanketflow.core.registry import discover
+from blanketflow.core.task import infer_task, target_column
 from blanketflow.data.sources import read_source
 from blanketflow.workflow.chosen_tests import smallest_fold
 from blanketflow.workflow.in_process import run_plan
@@ -49,9 +50,9 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 7, flags=True), 70, "lr-mixed-linear"),
         (description(("boolean", "numeric"), 7, flags=True), 70, "lr-mixed-linear"),
         (description(NUMBERS, flags=True), 20, "lr-mixed-linear"),
-        # relations that bend: splines, up to 100,000 cells
+        # relations that bend, too large: the linear test
         (description(NUMBERS, bends="y with x"), 5000, "spline"),
-        (description(MIXED, 5, labels=3, most=3, bends="y with x"), 200, "spline"),
+        (description(MIXED, 5, labels=3, most=3, bends="y with x"), 360, "spline"),
         (description(NUMBERS, 5, bends="y with x"), 1250, "spline"),
         (description(NUMBERS, 5, bends="y with x"), 1251, "lr-mixed-linear"),
         (description(NUMBERS, bends="y with x"), 5001, "fisher-z"),
@@ -69,10 +70,15 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 7), 70, "lr-mixed-linear"),
         (description(NUMBERS, 7), 69, "mi-permutation-5"),
         # 10 rows for each of 2 - 1 times 1 + 4 * 2 parameters, or of (3 - 1) (1 + 2 + 1)
-        (description(MIXED, 2, labels=3, most=3), 90, "lr-mixed-linear"),
+        (description(MIXED, 2, labels=3, most=3), 90, "spline"),
         (description(MIXED, 2, labels=3, most=3), 89, "mi-permutation-5"),
-        (description(MIXED, labels=3, most=3), 80, "lr-mixed-linear"),
+        (description(MIXED, labels=3, most=3), 80, "spline"),
         (description(MIXED, labels=3, most=3), 79, "mi-permutation-5"),
+        (description(MIXED, labels=3, most=3, n_features=700), 80, "lr-mixed-linear"),
+        # numbers: splines from 80 rows on, whether they are seen to bend or not
+        (description(NUMBERS), 80, "spline"),
+        (description(NUMBERS), 79, "fisher-z"),
+        (description(NUMBERS, 2, n_features=1001), 100, "fisher-z"),
         (description(MIXED, 2, most=2), 30, "fisher-z"),
         # permutations of 200,000 features take 150 s; given one, g2 needs 5 rows for each of 2 * 3^2 cells
         (description(LABELS, 2, levels=3, labels=3, most=3, n_features=200_000), 809, "g2"),
@@ -163,7 +169,7 @@ def test_searches_choose_their_test_and_others_keep_theirs():
     causal = {name for name, method in METHODS.items() if method.card.family == "causal"}
     assert chosen == causal - {"ppfs", "sgai", "mixed-mb", "koller-sahami"}  # defined by a test, or by information
     X, y = columns()
-    assert bf.PPFS(ci_test="auto", n_repeats=None).fit(X[["number"]], y).ci_test_.card.id == "fisher-z"
+    assert bf.PPFS(ci_test="auto", n_repeats=None).fit(X[["number"]], y).ci_test_.card.id == "spline"
     with pytest.raises(UnsupportedError, match="mrmr needs a test that measures mutual-information, and auto"):
         bf.MRMR(ci_test="auto").fit(X, y)
     raw = {"datasets": {"c": {"source": "simulate:clinic"}}}
@@ -186,25 +192,29 @@ def test_flags_of_any_type_have_the_same_test(target, tmp_path):
     rng = np.random.default_rng(2)
     age, first, second = rng.normal(size=(3, 300))
     y = np.where(age + second > 1, "ill", "well") if target == "class" else age + second
-    chosen = set()
+    few, many, told = 300, 100_000, set()
     for name, kind in FLAGS.items():
         X = pd.DataFrame({"age": age, "smokes": kind(first > 1), "drinks": kind(second > 0.5)})
-        fitted = bf.IAMB().fit(X, y)
-        chosen.add((fitted.ci_test_.card.id, fitted.ci_test_reason_))
+        fitted, of = bf.IAMB().fit(X, y), as_table(pd.DataFrame({"y": y}))["y"]
+        here = described(as_table(X), target_column(of, infer_task(of).name))
+        told.add((fitted.ci_test_.card.id, fitted.ci_test_reason_, choose_test(here, many).reason))
         if name != "truth":
             path = tmp_path / f"{name}.csv"
             X.assign(y=y).to_csv(path, index=False)
             facts = peek(name, {"path": str(path), "target": "y"})
-            chosen.add((choose_test(facts, 300).test, choose_test(facts, 300).reason))
-        assert choose_test(described(as_table(X.drop(columns="drinks")), as_table(X)["age"]), 300).test == "fisher-z"
-    ((test, reason),) = chosen
-    assert test == "lr-mixed" and reason.startswith("some columns have two values, and 300 rows are enough")
+            told.add((choose_test(facts, few).test, *(choose_test(facts, n).reason for n in (few, many))))
+        of_age = described(as_table(X.drop(columns="drinks")), as_table(X)["age"])
+        assert choose_test(of_age, many).test == "fisher-z"
+    ((test, reason, of_many),) = told
+    assert test == "spline" and reason.startswith("relations of numbers may bend")
+    assert of_many.startswith("some columns have two values, and 100,000 rows are enough")
 
 
 def test_every_column_is_a_target_in_turn():
     X, _ = columns()
-    assert choose_test(described(as_table(X[["number", "large"]]), None), 400).test == "fisher-z"
-    assert choose_test(described(as_table(X), None), 400).test == "lr-mixed"
+    assert choose_test(described(as_table(X[["number", "large"]]), None), 400).test == "spline"
+    assert choose_test(described(as_table(X[["number", "large"]]), None), 60_000).test == "fisher-z"
+    assert choose_test(described(as_table(X), None), 60_000).test == "lr-mixed"
     assert choose_test(described(as_table(X[["label"]]), None), 5 * 3**5).test == "g2"
     assert choose_test(described(as_table(X[["label"]]), None), 5 * 3**5 - 1).test == "mi-permutation"
 

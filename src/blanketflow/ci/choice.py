@@ -33,7 +33,7 @@ OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
-#: The most cells of a table for which splines are fast enough, times the classes but one.
+#: The most cells of a table for which splines are fast enough, times the classes but one and the usual labels but one.
 MOST_CELLS = 100_000
 #: The fewest rows with which splines are known to be calibrated.
 FEWEST_ROWS = 80
@@ -171,8 +171,8 @@ def choose_test(
     if not are_labels:
         # Splines take 0.2 to 5 ms a test, and find straight relations nearly as often as tests of these do. Given two
         # columns that bend alike, the latter reject up to all true nulls, and of few rows no look sees that.
-        is_small = n_rows * table.n_features * ((n_classes or 2) - 1) <= MOST_CELLS
-        if is_small and n_rows >= FEWEST_ROWS and not (has_design or no_spline):
+        is_small = n_rows * table.n_features * ((n_classes or 2) - 1) * (table.usual_labels - 1) <= MOST_CELLS
+        if is_small and n_rows >= max(FEWEST_ROWS, of_regressions) and not (has_design or no_spline):
             seen = f"relations bend: {table.bends}" if table.bends else "relations of numbers may bend"
             return Choice("spline", f"{seen}, and the table is small enough for splines")
         if table.bends:
