@@ -99,10 +99,10 @@ def test_equals_statsmodels(given, linear):
 
 
 def test_a_table_of_two_classes_is_g2():
-    # 2 (8 log(8 / 5.5) + 2 log(2 / 4.5) + 3 log(3 / 5.5) + 7 log(7 / 4.5))
-    x = np.repeat(["a", "b"], 10)
-    y = np.array(["c"] * 8 + ["d"] * 2 + ["c"] * 3 + ["d"] * 7)
-    by_hand = 2 * (8 * math.log(8 / 5.5) + 2 * math.log(2 / 4.5) + 3 * math.log(3 / 5.5) + 7 * math.log(7 / 4.5))
+    # 2 (16 log(16 / 11) + 4 log(4 / 9) + 6 log(6 / 11) + 14 log(14 / 9))
+    x = np.repeat(["a", "b"], 20)
+    y = np.array(["c"] * 16 + ["d"] * 4 + ["c"] * 6 + ["d"] * 14)
+    by_hand = 2 * (16 * math.log(16 / 11) + 4 * math.log(4 / 9) + 6 * math.log(6 / 11) + 14 * math.log(14 / 9))
     result = bind(pd.DataFrame({"x": x, "y": y})).test("x", "y")
     assert result.statistic == pytest.approx(by_hand, rel=1e-9)
     assert result.dof == 1

@@ -25,6 +25,7 @@ from .effect import NATS, nats_per_row
 from .engines import Candidate, Engine, columns_of
 from .fisher_z import FisherZEngine
 from .pooling import pooled_p_values
+from .rare_flags import with_exact_tests
 from .regressed import Regressed, Variable, basis_of, present_levels
 from .rounding import rounded_away
 from .tails import chi2_tail, f_greater, rao_f
@@ -206,7 +207,10 @@ class LRMixedEngine:
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Regress the target on each candidate and, unless ``directions`` is ``target``, the other way round."""
-        columns = np.asarray(candidates)
+        results = self._regressed(np.asarray(candidates), target, given)
+        return results if given else with_exact_tests(results, self.table, candidates, target)
+
+    def _regressed(self, columns: np.ndarray, target: int, given: tuple[int, ...]) -> CIResults:
         partial, log_unexplained, rank = np.zeros(len(columns)), np.zeros(len(columns)), 0
         if len(asked := self._correlated(columns, target, given)):
             correlations = self._correlations.partial_correlations(columns[asked], target, given)

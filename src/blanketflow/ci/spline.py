@@ -15,6 +15,7 @@ from ..core.results import CIResults
 from ..core.table import Table
 from .base import CITest
 from .pooling import pooled_p_values
+from .rare_flags import with_exact_tests
 from .rounding import rounded_away
 from .spline_given import GivenFunctions
 from .spline_rows import Confirmation
@@ -124,7 +125,8 @@ class SplineEngine:
         confirmation = Confirmation(self.screen, target, self._functions_of(given))
         for at in found.tolist():
             parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = confirmation.of(candidates[at])
-        return parts.combined(self._table.n_rows)
+        results = parts.combined(self._table.n_rows)
+        return results if given else with_exact_tests(results, self._table, candidates, target)
 
     def _functions_of(self, given: tuple[int, ...]) -> GivenFunctions:
         """Return the functions of given columns, kept for the most recent ones."""
