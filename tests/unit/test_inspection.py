@@ -56,7 +56,7 @@ def test_every_flaw_is_found_and_sound_columns_are_not_blamed(spec):
     assert seen.columns_found("group") == ["patient"] and seen.columns_found("code") == ["stage"]
     assert seen.columns_found("constant") == ["empty"] and seen.columns_found("missing") == ["weight"]
     assert not {"age", "sex"} & {name for finding in seen.findings for name in finding.columns}
-    assert seen.classes == {"ill": 100, "well": 20} and seen.suggested_test == "lr-mixed-linear"
+    assert seen.classes == {"ill": 100, "well": 20} and seen.suggested_test == "spline"
 
 
 def test_few_rows_of_a_class_imbalance_and_width(tmp_path):

@@ -11,7 +11,7 @@ from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
 
 SEARCHES = {
-    "strict": {"method": "mmpc", "ci_test": "auto", "alpha": 0.01, "max_k": 1},
+    "strict": {"method": "mmpc", "ci_test": "fisher-z", "alpha": 0.01, "max_k": 1},
     "stricter": {"method": "iamb", "ci_test": "fisher-z", "alpha": 0.001, "min_effect": 0.3},
     "of-three": {"method": "gs", "ci_test": "fisher-z", "folds": 3},
     "ranking": {"method": "mrmr", "n_features": 3},

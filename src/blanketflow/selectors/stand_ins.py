@@ -110,10 +110,11 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
     if isinstance(table.columns, SparseColumns):  # another test may have to read all cells
         return
     features = table.select([name for name in table.names if name != problem.target])
-    choice = choose_test(described(features, table[problem.target]), table.n_rows, has_design=is_complex(table.design))
-    chosen = choice.configured()
-    if not measures_information(chosen):  # splines do not, and bins follow relations that bend
-        chosen = get_ci_test("g2", bins=FEW_BINS)
+    known, has_design = described(features, table[problem.target]), is_complex(table.design)
+    chosen = choose_test(known, table.n_rows, has_design=has_design).configured()
+    if not measures_information(chosen):  # splines do not: bins follow relations that bend, and lines all others
+        linear = choose_test(known, table.n_rows, no_spline="it measures no information").configured()
+        chosen = get_ci_test("g2", bins=FEW_BINS) if known.bends else linear
     if own is None or chosen.card.id != own.card.id:
         yield chosen.bind(table, seed=problem.seed, target=problem.target)
 

@@ -24,6 +24,7 @@ from ..knockoff.gaussian_knockoffs import AUTO, EQUICORRELATED, MINIMUM_RECONSTR
 from ..knockoff.knockoff_filter import e_values, fewest, passing
 from ..knockoff.knockoff_importances import CORRELATION, LASSO, MODEL, TEST, by_correlation, excess
 from ..knockoff.knockoff_pairs import GAUSSIAN, MARKOV_CHAIN, NETWORK, GaussianPairs, Pairs, discrete_pairs
+from ..knockoff.lasso_of_products import DECIMALS
 from ..knockoff.row_spreads import FEWEST_COLUMNS, SHARED, numbers_of, of_one_spread, row_spreads, shared_spread
 
 
@@ -288,5 +289,6 @@ def _strongest(problem: Problem, together: Problem, at: int) -> str:
     if name in problem.feature_groups or name not in together.feature_groups:
         return name
     copies = together.feature_groups[name]
-    weights = by_correlation(columns_of(problem.table.select(copies))[0], problem.table[problem.target])
-    return copies[int(np.argmax(weights))]
+    columns, owners = columns_of(problem.table.select(copies))
+    weights = by_correlation(columns, problem.table[problem.target])
+    return copies[owners[int(np.argmax(np.round(weights, DECIMALS)))]]
