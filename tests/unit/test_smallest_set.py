@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from blanketflow.search.smallest_set import corrected_loss, smallest_set, undecided_size
+from blanketflow.search.smallest_set import corrected_score, smallest_set, undecided_size
 
 
-def literal(losses, sizes, n_parts):
+def literal(losses, sizes, n_parts, nothing=None):
     """The rule as its documentation states it, number by number."""
     keeps = []
     for candidate in range(len(losses)):
@@ -20,11 +20,12 @@ def literal(losses, sizes, n_parts):
             lost = sum(differences) / len(differences)
             variance = sum((d - lost) ** 2 for d in differences) / len(differences)
             error = math.sqrt(variance / len(differences) * (1 + n_parts / (n_parts - 1)))
-            loses = loses or lost > min(error / 2, 0.01) + 1e-12
+            gain = 0 if nothing is None else max(0, sum(nothing[kind]) / len(nothing[kind]) - means[best])
+            loses = loses or lost > min(error / 2, 0.01 if nothing is None else gain / 20) + 1e-12
         if not loses:
             keeps.append(candidate)
     if not keeps:
-        return literal([own[-1:] for own in losses], sizes, n_parts)
+        return literal([own[-1:] for own in losses], sizes, n_parts, nothing and nothing[-1:])
     total = [round(sum(sum(kind) / len(kind) for kind in own), 12) for own in losses]
     return min(keeps, key=lambda i: (sizes[i], total[i]))
 
@@ -37,9 +38,11 @@ def test_it_is_the_rule_written_out(seed):
     wrong = (rng.random((n_sets, 1, n_rows)) < chances[:, None, None]).astype(float)
     losses = np.concatenate([wrong, rng.random((n_sets, 1, n_rows)) * chances[:, None, None]], axis=1)
     sizes = rng.integers(0, 5, n_sets)
-    found = smallest_set(losses, sizes, n_parts=5)
-    wanted = literal(losses.tolist(), sizes.tolist(), 5)
-    assert sizes[found] == sizes[wanted] and losses[found].mean(axis=1) == pytest.approx(losses[wanted].mean(axis=1))
+    for nothing in (None, rng.random((2, n_rows)) * 0.5):
+        found = smallest_set(losses, sizes, n_parts=5, nothing=nothing)
+        wanted = literal(losses.tolist(), sizes.tolist(), 5, nothing if nothing is None else nothing.tolist())
+        assert sizes[found] == sizes[wanted]
+        assert losses[found].mean(axis=1) == pytest.approx(losses[wanted].mean(axis=1))
 
 
 def test_a_smaller_set_may_lose_a_little_but_not_more_than_the_cap():
@@ -74,6 +77,20 @@ def test_stability_decides_between_sets_of_one_size():
     assert smallest_set(losses, np.array([2, 2, 3]), 5, stability=np.array([0.5, 0.9, 1.0])) == 1
 
 
+def test_a_share_of_what_is_gained_may_be_lost_and_no_fixed_amount():
+    """One feature gains 0.009 of a loss that is 0.1 without any: all that is there, though less than 0.01."""
+    rng = np.random.default_rng(0)
+    none, one = np.full((1, 1000), 0.1), 0.091 + 0.5 * rng.normal(size=(1, 1000))
+    losses, sizes = np.stack([none, one + 0.091 - one.mean()]), np.array([0, 1])
+    assert smallest_set(losses, sizes, 5) == 0
+    assert smallest_set(losses, sizes, 5, nothing=none) == 1
+
+
+def score_of(losses, reference):
+    """Return the function that `corrected_score` asks, of losses."""
+    return lambda at, rows: 1 - losses[reference if at is None else at, 0, rows].mean()
+
+
 def simulated(rng, n_rows, truth):
     return (rng.random((len(truth), 1, n_rows)) < np.array(truth)[:, None, None]).astype(float)
 
@@ -85,7 +102,7 @@ def test_the_score_is_corrected_for_the_choice_among_many():
     for _ in range(30):
         losses, sizes = simulated(rng, 100, [0.3] * 40), np.full(40, 5)
         naive.append(losses.mean(axis=2).min())
-        corrected.append(corrected_loss(losses, sizes, 5, losses[0, 0], 0, rng).chosen)
+        corrected.append(1 - corrected_score(losses, sizes, 5, score_of(losses, 0), rng).chosen)
     assert np.mean(naive) < 0.22
     assert abs(np.mean(corrected) - 0.3) < 0.02
 
@@ -98,7 +115,7 @@ def test_the_interval_covers_the_true_difference(n_rows, truth):
     sizes = np.arange(len(truth)) + 1
     for _ in range(n):
         losses = simulated(rng, n_rows, truth)
-        found = corrected_loss(losses, sizes, 5, losses[-1, 0], 0, rng)
-        own = truth[smallest_set(losses, sizes, 5)] - truth[-1]
+        found = corrected_score(losses, sizes, 5, score_of(losses, -1), rng)
+        own = truth[-1] - truth[smallest_set(losses, sizes, 5)]
         covered += found.low <= own <= found.high
     assert covered >= 45

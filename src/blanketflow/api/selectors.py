@@ -37,6 +37,7 @@ class Auto(MarkovBlanketSelector):
     method_class = _METHODS["auto"]
     max_candidates: int = 60
     n_parts: int = 5
+    metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto"
 
 
 class BAHSIC(MarkovBlanketSelector):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 #: A set loses nothing if its mean loss is above the least by at most this share of the standard error of their
 #: difference, and by at most this much.
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
+#: Where no feature is the yardstick, this share of what can be gained over it takes the place of a fixed amount.
+SHARE_OF_GAIN = 0.05
 #: Standard errors within which a difference may be chance.
 CHANCE = 2.0
 #: Samples of the rows by which the scores of what was chosen are corrected for the choice.
@@ -21,6 +25,7 @@ def smallest_set(
     n_parts: int,
     stability: np.ndarray | None = None,
     weights: np.ndarray | None = None,
+    nothing: np.ndarray | None = None,
 ) -> int:
     """Return which set to take: the smallest of those that lose nothing by any of the losses.
 
@@ -42,6 +47,9 @@ def smallest_set(
         Decides between sets of one size; then the loss does.
     weights : ndarray of shape (n_rows,), optional
         How often each row counts.
+    nothing : ndarray of shape (n_losses, n_rows), optional
+        The losses without any feature. Where they are given, `SHARE_OF_GAIN` of what the best set gains over them takes
+        the place of `MOST_LOST`.
 
     Returns
     -------
@@ -56,9 +64,13 @@ def smallest_set(
     """
     w = np.ones(losses.shape[2]) if weights is None else weights
     lost, error = _lost(losses, sizes, n_parts, w)
-    keeps = (lost <= np.minimum(SHARE_OF_ERROR * error, MOST_LOST) + 1e-12).all(axis=1)
+    most: Any = MOST_LOST
+    if nothing is not None:
+        most = SHARE_OF_GAIN * np.maximum(nothing @ w / w.sum() - (losses @ w / w.sum()).min(axis=0), 0.0)
+    keeps = (lost <= np.minimum(SHARE_OF_ERROR * error, most) + 1e-12).all(axis=1)
     if not keeps.any():
-        return smallest_set(losses[:, -1:], sizes, n_parts, stability, weights)
+        proper = None if nothing is None else nothing[-1:]
+        return smallest_set(losses[:, -1:], sizes, n_parts, stability, weights, proper)
     total = np.round((losses @ w / w.sum()).sum(axis=1), 12)
     steady = np.zeros(len(sizes)) if stability is None else -np.round(stability, 12)
     order = np.lexsort((total, steady, sizes))
@@ -95,7 +107,7 @@ def _lost(losses: np.ndarray, sizes: np.ndarray, n_parts: int, w: np.ndarray) ->
 
 @dataclass(frozen=True)
 class Corrected:
-    """Mean loss of the set that is chosen and of the reference, and their difference with its 95 % interval."""
+    """Score of the set that is chosen and of the reference, and their difference with its 95 % interval."""
 
     chosen: float
     reference: float
@@ -104,10 +116,15 @@ class Corrected:
     high: float
 
 
-def corrected_loss(
-    losses: np.ndarray, sizes: np.ndarray, n_parts: int, reference: np.ndarray, kind: int, rng: np.random.Generator
+def corrected_score(
+    losses: np.ndarray,
+    sizes: np.ndarray,
+    n_parts: int,
+    score: Callable[[int | None, np.ndarray], float],
+    rng: np.random.Generator,
+    nothing: np.ndarray | None = None,
 ) -> Corrected:
-    """Return the loss of what `smallest_set` chooses, corrected for having been chosen.
+    """Return the score of what `smallest_set` chooses, corrected for having been chosen.
 
     The choice is repeated on samples of the rows with replacement, and judged on the rows that are not in the sample:
     bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018,
@@ -115,12 +132,10 @@ def corrected_loss(
 
     Parameters
     ----------
-    losses, sizes, n_parts
+    losses, sizes, n_parts, nothing
         As in `smallest_set`.
-    reference : ndarray of shape (n_rows,)
-        That loss of the set to compare with.
-    kind : int
-        Which loss.
+    score : function
+        Returns the score, of which more is better, of a set on some rows: of the one to compare with for None.
     rng : Generator
         Draws the samples.
 
@@ -135,8 +150,8 @@ def corrected_loss(
         out = weights == 0
         if not out.any():
             continue
-        chosen = smallest_set(losses, sizes, n_parts, weights=weights)
-        found.append((losses[chosen, kind, out].mean(), reference[out].mean()))
+        chosen = smallest_set(losses, sizes, n_parts, weights=weights, nothing=nothing)
+        found.append((score(chosen, out), score(None, out)))
     pairs = np.array(found)
     differences = pairs[:, 0] - pairs[:, 1]
     low, high = np.percentile(differences, [2.5, 97.5])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,12 @@ from ...core.parts import balanced_parts
 from ...core.prior import NO_GROUPS
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
+from .gate import Gate, gate
 from .judged_round import ALL, NONE, Candidate, Judge, Round
 from .portfolio import by_mean_rank, log_ranks
+from .probabilities import calibrated, log_loss, roc_auc
 from .rows import Rows
+from .yardstick import AUTO, LOG_LOSS, judged_target, yardstick
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -36,19 +40,30 @@ class Judged:
     candidates : list of (ranking, number of features)
     losses : ndarray of shape (n_candidates, n_losses, n_rows)
         Mean over the models of each row's loss when it was held out: for classes whether it was wrong, and half the
-        squared error of the probabilities (Brier); for numbers the squared error in units of the target's variance.
+        squared error of the probabilities (Brier), or the log-loss of calibrated ones; for numbers the squared error in
+        units of the target's variance.
     by_model : dict of str to ndarray of shape (n_candidates,)
-        Mean of the first loss of each model.
+        Score of each model, of which more is better: see `score`.
     frequency : ndarray of shape (n_candidates, d)
         Share of the rounds in which a feature was among a candidate's.
     orders : dict of str to ndarray
         For each ranking the features by their mean logarithms of ranks over the rounds: beginnings are the sets.
+    metric : str
+        What decided, of those that `yardstick` returns.
+    is_perfect : ndarray of shape (n_candidates,)
+        Whether no model erred on any row.
+    truth : ndarray of shape (n_rows,)
+        The rows' classes or numbers.
+    gate : Gate
+        Whether the target depends on the features at all.
     n_rounds : int
         How many rankings and fits on different rows there were.
     left_out : list of str
         Rankings that were given up after the first rounds.
     stopped : str
         Why judging ended early; empty if it did not.
+    probabilities : ndarray of shape (n_candidates, n_models, n_classes, n_rows) or None
+        Where the log-loss decides, what each model said of the rows when they were held out.
     """
 
     candidates: list[Candidate]
@@ -56,9 +71,23 @@ class Judged:
     by_model: dict[str, np.ndarray]
     frequency: np.ndarray
     orders: dict[str, np.ndarray]
+    metric: str
+    is_perfect: np.ndarray
+    truth: np.ndarray
     n_rounds: int
     left_out: list[str] = field(default_factory=list)
     stopped: str = ""
+    probabilities: np.ndarray | None = None
+    gate: Gate | None = None
+
+    def score(self, at: Any, rows: Any = slice(None)) -> Any:
+        """Return the score of candidates on rows: mean ROC AUC of the models, accuracy or R².
+
+        `at` is a position, or several.
+        """
+        if self.probabilities is not None:
+            return roc_auc(self.probabilities[at][..., rows], self.truth[rows]).mean(axis=-1)
+        return 1 - self.losses[at, 0][..., rows].mean(axis=-1)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -85,6 +114,7 @@ def judge(
     groups: np.ndarray | None = None,
     feature_groups: Mapping[str, tuple[str, ...]] = NO_GROUPS,
     n_jobs: int = 1,
+    metric: str = AUTO,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
@@ -95,7 +125,7 @@ def judge(
     round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
     the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `features` and
     `feature_groups` are those of `Rows`. `n_jobs` processes share the rounds, which changes no answer that no limit
-    ended.
+    ended. `metric` is one of the choices of `Auto`.
 
     Raises
     ------
@@ -104,14 +134,17 @@ def judge(
     LimitReached
         If `check_time` raises it in the first round.
     """
-    rows = _some_rows(target, seed)
+    metric = yardstick(target, metric)
+    target = judged_target(target, metric)
+    rows = _some_rows(target, seed, keeps_rare=metric == LOG_LOSS)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
     whole = Rows(features, target, 0, check_time, feature_groups=feature_groups)
     sizes = sizes_of(len(whole.names), len(included))
-    judging = _Judging(Judge(whole, included), n_jobs, count_tests)
+    calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)
+    judging = _Judging(Judge(whole, included, metric), calibrated_in, n_jobs, count_tests)
     rounds = list(_rounds(target, seed, n_parts, groups))
     first, later = rounds[:FIRST_ROUNDS], rounds[FIRST_ROUNDS:]
 
@@ -127,7 +160,11 @@ def judge(
         if not judging.n_rounds:
             raise
         return judging.judged(str(limit))
-    return judging.judged("")
+    judged = judging.judged("")
+    try:
+        return replace(judged, gate=gate(whole, seed, groups))
+    except LimitReached as limit:
+        return replace(judged, stopped=f"whether any feature helps was not tested: {limit}")
 
 
 def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
@@ -143,10 +180,20 @@ def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
     return sorted(judged | ({n_included} if 0 < n_included < n_features else set()))
 
 
-def _some_rows(target: Column, seed: int) -> np.ndarray:
-    """Return the rows to judge by, each class or part of the range in proportion."""
+def _some_rows(target: Column, seed: int, keeps_rare: bool) -> np.ndarray:
+    """Return the rows to judge by, each class or part of the range in proportion.
+
+    With `keeps_rare` classes have equal numbers of rows, as far as they have so many: the rows of a rare one are what
+    tells sets apart. Models and calibration see those rows alone, so that all probabilities are of the same scale.
+    """
     if target.n_rows <= MOST_ROWS:
         return np.arange(target.n_rows)
+    if keeps_rare:
+        rng, codes = derive_rng(seed, "auto", "rows"), target.numbers().astype(np.int64)
+        order = np.lexsort([rng.random(len(codes)), codes])
+        counts = np.bincount(codes)
+        place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.sort(order[np.argsort(place, kind="stable")[:MOST_ROWS]])
     parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"))
     return np.flatnonzero(parts == 0)
 
@@ -165,8 +212,11 @@ def _rounds(target: Column, seed: int, n_parts: int, groups: np.ndarray | None) 
 class _Judging:
     """The losses of all candidates, round by round."""
 
-    def __init__(self, judge: Judge, n_jobs: int, count_tests: Callable[[int], None]) -> None:
+    def __init__(
+        self, judge: Judge, calibrated_in: np.ndarray, n_jobs: int, count_tests: Callable[[int], None]
+    ) -> None:
         self._judge, self._n_jobs, self._count_tests = judge, n_jobs, count_tests
+        self._calibrated_in = calibrated_in  # parts of the rows
         self.alive: list[str] = []
         self.left_out: list[str] = []
         self.n_seen = np.zeros(judge.whole.target.n_rows)
@@ -210,8 +260,12 @@ class _Judging:
 
     def keep_best(self, n: int) -> None:
         """Go on with the rankings of least loss, the mean over their numbers of features."""
+        candidates = list(self.losses)
+        of_each = self._losses(candidates)[0].sum(axis=(1, 2, 3))
         loss = {
-            name: np.mean([losses.sum() for (ranking, _), losses in self.losses.items() if ranking == name] or [0.0])
+            name: np.mean(
+                [of for (ranking, _), of in zip(candidates, of_each, strict=True) if ranking == name] or [0.0]
+            )
             for name in self.alive
         }
         best = sorted(self.alive, key=lambda name: round(float(loss[name]), 9))[:n]
@@ -222,9 +276,39 @@ class _Judging:
         """Return what was found of the candidates that were judged in all rounds."""
         n_rounds, seen = self.n_rounds, self.n_seen > 0
         candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
-        losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
-        by_model = {name: losses[:, i, 0].mean(axis=1) for i, name in enumerate(self._judge.panel)}
-        frequency = np.stack([self.counts[c] for c in candidates]) / n_rounds
+        of_models, probabilities = self._losses(candidates)
         orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
         orders |= {ALL: np.arange(len(self._judge.whole.names)), NONE: np.arange(0)}
-        return Judged(candidates, losses.mean(axis=1), by_model, frequency, orders, n_rounds, self.left_out, stopped)
+        truth = self._judge.whole.y[seen]
+        by_model = 1 - of_models[:, :, 0].mean(axis=2) if probabilities is None else roc_auc(probabilities, truth)
+        return Judged(
+            candidates,
+            of_models.mean(axis=1),
+            dict(zip(self._judge.panel, by_model.T, strict=True)),
+            np.stack([self.counts[c] for c in candidates]) / n_rounds,
+            orders,
+            self._judge.metric,
+            np.array([self._judge.classes is not None and not self.losses[c][:, 0].any() for c in candidates]),
+            truth,
+            n_rounds,
+            self.left_out,
+            stopped,
+            probabilities,
+        )
+
+    def _losses(self, candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the losses of the rows held out so far by each model, (candidates, models, losses, rows).
+
+        Beside them are the probabilities, (candidates, models, classes, rows), where the log-loss decides.
+        """
+        seen = self.n_seen > 0
+        losses = np.stack([self.losses[c][:, :, seen] for c in candidates]) / self.n_seen[seen]
+        if self._judge.metric != LOG_LOSS:
+            return losses, None
+        said, truth = losses[:, :, 1:], self._judge.whole.y[seen]
+        shares = np.bincount(truth.astype(np.int64), minlength=said.shape[2]) / len(truth)
+        is_none = [c[0] == NONE for c in candidates]
+        said[is_none] = shares[:, np.newaxis]
+        flat = calibrated(said.reshape(-1, *said.shape[2:]), truth, self._calibrated_in[seen]).reshape(said.shape)
+        flat[is_none] = shares[:, np.newaxis]
+        return log_loss(flat, truth)[:, :, np.newaxis], said

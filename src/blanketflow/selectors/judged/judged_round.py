@@ -22,7 +22,9 @@ from ...models.predictions import predicted, probabilities
 from ..learning import estimator_for, task_of
 from .model_rankings import boosted_model, linear_model
 from .portfolio import rankings
+from .probabilities import smoothed
 from .rows import Rows
+from .yardstick import ERROR, LOG_LOSS
 
 #: All features, and none: the references, beside each ranking with its numbers of features.
 ALL, NONE = "all", "none"
@@ -70,11 +72,12 @@ class Judge:
     """What all rounds share: all rows, and the panel of models.
 
     The rows' `check_time` raises `LimitReached` if the time is over. The features at the positions `included` are ahead
-    in all rankings.
+    in all rankings. `metric` is what sets are judged by, of those that `yardstick` returns.
     """
 
     whole: Rows
     included: Sequence[int] = ()
+    metric: str = ERROR
 
     @cached_property
     def panel(self) -> dict[str, Model]:
@@ -125,7 +128,10 @@ class Judge:
         return replace(this, orders=orders, n_tests=sum(counts))
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
-        """Return the losses of held-out rows by each model, shape (models, losses, rows)."""
+        """Return the losses of held-out rows by each model, shape (models, losses, rows).
+
+        Where the log-loss decides, probabilities follow the first: they are calibrated once all rows were held out.
+        """
         train, held_out = this.train, this.held_out
         blocks = [self.whole.design.blocks[j] for j in chosen]
         columns = np.concatenate([np.arange(b.start, b.stop) for b in blocks]) if blocks else np.arange(0)
@@ -137,20 +143,23 @@ class Judge:
             self.whole.check_time()
             estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
             estimator.fit(taught, y[train])
-            found.append(self._loss(estimator, asked, y[train], y[held_out]))
+            n_votes = model.n_neighbors if isinstance(model, KNN) else len(train)
+            found.append(self._loss(estimator, asked, y[train], y[held_out], n_votes))
             if not len(columns):
                 return np.stack(found * len(self.panel))
         return np.stack(found)
 
-    def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    def _loss(self, estimator: Any, X: np.ndarray, taught: np.ndarray, truth: np.ndarray, n_votes: int) -> np.ndarray:
         if self.classes is None:
             return ((truth - predicted(estimator, X)) ** 2)[np.newaxis] / self.scale
         said, classes = probabilities(estimator, X, np.unique(taught))
         whole = np.zeros((len(X), len(self.classes)))
         whole[:, classes.astype(int)] = said
+        wrong = (np.round(whole, 12).argmax(axis=1) != truth).astype(float)
+        if self.metric == LOG_LOSS:
+            return np.stack([wrong, *smoothed(whole, n_votes, taught).T])
         is_true = truth[:, np.newaxis] == self.classes
-        wrong = np.round(whole, 12).argmax(axis=1) != truth
-        return np.stack([wrong.astype(float), ((whole - is_true) ** 2).sum(axis=1) / 2])
+        return np.stack([wrong, ((whole - is_true) ** 2).sum(axis=1) / 2])
 
 
 def _ahead(order: np.ndarray, first: Sequence[int]) -> np.ndarray:

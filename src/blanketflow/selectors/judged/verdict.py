@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from ...core.table import Column
 from ...search.smallest_set import MOST_LOST, Corrected
 from .held_out import Judged
 from .judged_round import ALL, NONE
+from .yardstick import LOG_LOSS, SPOKEN
 
 #: Features that a sentence names.
 MOST_NAMED = 12
@@ -21,8 +24,7 @@ def verdict(
     corrected: Corrected,
     fewer: int,
     kept: Sequence[str],
-    names: Sequence[str],
-    is_class: bool,
+    target: Column,
 ) -> dict[str, Any]:
     """Return the sentence, the scores and the alternatives of a choice.
 
@@ -35,16 +37,10 @@ def verdict(
         and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
         set's ranking, score and difference to all features; ``rounds`` and the rankings that were ``left_out``.
     """
-    metric = "accuracy" if is_class else "r2"
-    scores, whole = 1 - judged.losses[:, 0].mean(axis=1), judged.candidates.index((ALL, len(names)))
-    score = {
-        "metric": metric,
-        "chosen": 1 - corrected.chosen,
-        "reference": 1 - corrected.reference,
-        "difference": -corrected.difference,
-        "low": -corrected.high,
-        "high": -corrected.low,
-    }
+    metric, _ = SPOKEN[judged.metric]
+    n = judged.frequency.shape[1]
+    scores, whole = judged.score(np.arange(len(judged.candidates))), judged.candidates.index((ALL, n))
+    score = {"metric": metric, **asdict(corrected)}
     alternatives = []
     for size in sorted(set(judged.sizes.tolist())):
         of_size = np.flatnonzero(judged.sizes == size)
@@ -55,12 +51,13 @@ def verdict(
                 "n_features": size,
                 "ranking": ranking,
                 metric: float(scores[at]),
+                **({"log_loss": float(judged.losses[at, 0].mean())} if judged.metric == LOG_LOSS else {}),
                 "difference": float(scores[at] - scores[whole]),
                 "stability": float(judged.stability[at]),
                 "chosen": bool(at == chosen),
             }
         )
-    scores_of = {name: 1 - losses for name, losses in judged.by_model.items()} | {"mean": scores}
+    scores_of = judged.by_model | {"mean": scores}
     rows = []
     for name, of in scores_of.items():
         mine, theirs = float(of[chosen]), float(of[whole])
@@ -68,9 +65,9 @@ def verdict(
     corrected_row = {"model": "corrected", **score, "all" if chosen != whole else "none": score["reference"]}
     del corrected_row["reference"]
     return {
-        "sentence": _sentence(judged, chosen, score, fewer, kept, len(names)),
+        "sentence": _sentence(judged, chosen, score, fewer, kept, target),
         "scores": [*rows, corrected_row],
-        "best_model": min(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
+        "best_model": max(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
         "alternatives": alternatives,
         "rounds": judged.n_rounds,
         "left_out": judged.left_out,
@@ -83,16 +80,19 @@ def _sentence(
     score: Mapping[str, Any],
     fewer: int,
     kept: Sequence[str],
-    n: int,
+    target: Column,
 ) -> str:
-    label = "accuracy" if score["metric"] == "accuracy" else "R²"
+    n, label = judged.frequency.shape[1], SPOKEN[judged.metric][1]
     numbers = (
         f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {_signed(score['difference'])} "
         f"(95 % interval {_signed(score['low'])} to {_signed(score['high'])})"
     ).replace("-", "\N{MINUS SIGN}")
+    if judged.metric == LOG_LOSS:
+        reference = (NONE, 0) if judged.candidates[chosen][0] == ALL else (ALL, n)
+        losses = judged.losses[[chosen, judged.candidates.index(reference)], 0].mean(axis=1)
+        numbers += f"; log-loss {losses[0]:.3f} against {losses[1]:.3f}"
     if judged.candidates[chosen][0] == NONE:
-        lost = f"No feature helps: models do not predict better with any of the {n} than without."
-        return f"{lost} Without any against all: {numbers}."
+        return f"No feature helps: {_nothing(judged, target)} Without any against all: {numbers}."
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
     if judged.candidates[chosen][0] == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
@@ -106,6 +106,23 @@ def _sentence(
     )
     found += [unsure] if unsure else []
     return " ".join(found)
+
+
+def _nothing(judged: Judged, target: Column) -> str:
+    """Return in words what was looked for in vain."""
+    n, gate = judged.frequency.shape[1], judged.gate
+    if gate is None:
+        return f"models do not predict better with any of the {n} than without."
+    rows = f"{judged.losses.shape[2]:,} rows"
+    if SPOKEN[judged.metric][0] == "r2":
+        seen = f"a rank correlation of {gate.visible:.2f}"
+    else:
+        counts = np.bincount(judged.truth.astype(np.int64), minlength=len(target.levels))
+        label = min((count, at) for at, count in enumerate(counts.tolist()) if count)
+        rows, seen = f"{rows} and {label[0]:,} of {target.levels[label[1]]}", f"a ROC AUC of {gate.visible:.2f}"
+    if gate.visible >= 1:
+        return f"nothing was found in any of the {n}, and with these {rows} it could not have been."
+    return f"nothing was found in any of the {n}; with these {rows} {seen} of one alone would have been."
 
 
 def _signed(value: float) -> str:

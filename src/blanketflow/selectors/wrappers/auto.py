@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.cards import CLASSIFICATION, Card
-from ...core.parameters import integer
+from ...core.cards import Card
+from ...core.parameters import choice, integer
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
-from ...search.smallest_set import corrected_loss, smallest_set, undecided_size
+from ...search.smallest_set import corrected_score, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..judged.held_out import Judged, judge
@@ -20,7 +20,7 @@ from ..judged.judged_round import ALL, NONE
 from ..judged.roles import roles_of
 from ..judged.rows import Rows
 from ..judged.verdict import verdict
-from ..learning import task_of
+from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins
 
 
@@ -80,6 +80,7 @@ class Auto(Method):
         60, "Rankings times numbers of features that are judged in all rounds; all are in the first two.", at_least=1
     )
     n_parts: int = integer(5, "Parts of the rows, each held out once.", at_least=2)
+    metric: str = choice(AUTO, "What decides between sets; auto takes what suits the target.", CHOICES)
 
     def reads_rows(self) -> str:
         """Return in words what reads the rows beside the CI test."""
@@ -106,14 +107,14 @@ class Auto(Method):
         included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
         kept_together = included, problem.groups, problem.feature_groups
         how = self.n_parts, self.max_candidates, *spend, *kept_together, problem.n_jobs
-        judged = judge(features, target, seed, *how)
+        judged = judge(features, target, seed, *how, self.metric)
         if judged.stopped:
             rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
             problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")
-        # The empty set is judged as a reference, and is not an answer where features are included.
-        answers = np.flatnonzero(judged.sizes >= len(included))
+        answers = np.flatnonzero(_may_answer(judged, len(included)))
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
-        chosen = int(answers[smallest_set(*sets, judged.stability[answers])])
+        nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
+        chosen = int(answers[smallest_set(*sets, judged.stability[answers], nothing=nothing)])
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
@@ -128,7 +129,7 @@ class Auto(Method):
         steps.sort(key=lambda step: -step.importance)
         steps = with_stand_ins(problem, steps) if problem.finds_stand_ins else steps  # the sentence names what is kept
         in_order = [step.feature for step in steps]
-        problem.verdict.update(self._verdict(judged, sets, chosen, in_order, whole))
+        problem.verdict.update(self._verdict(judged, answers, nothing, chosen, in_order, whole))
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
@@ -140,9 +141,31 @@ class Auto(Method):
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
-    def _verdict(self, judged: Judged, sets: Any, chosen: int, kept: list[str], rows: Rows) -> dict[str, Any]:
+    def _verdict(
+        self, judged: Judged, answers: np.ndarray, nothing: Any, chosen: int, kept: list[str], rows: Rows
+    ) -> dict[str, Any]:
         whole = judged.candidates.index((ALL, len(rows.names)))
         reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
-        corrected = corrected_loss(*sets, judged.losses[reference, 0], 0, derive_rng(rows.seed, "samples"))
-        is_class = task_of(rows.target) == CLASSIFICATION
-        return verdict(judged, chosen, corrected, undecided_size(*sets), kept, rows.names, is_class)
+
+        def score(at: int | None, out: np.ndarray) -> float:
+            return float(judged.score(reference if at is None else answers[at], out))
+
+        sets = judged.losses[answers], judged.sizes[answers], self.n_parts
+        corrected = corrected_score(*sets, score, derive_rng(rows.seed, "samples"), nothing)
+        return verdict(judged, chosen, corrected, undecided_size(*sets), kept, rows.target)
+
+
+def _may_answer(judged: Judged, n_included: int) -> np.ndarray:
+    """Return which candidates are answers, (n_candidates,).
+
+    The empty set is judged as a reference, and is no answer where features are included, or where the test saw that the
+    target depends on some. It is the only one where the test saw nothing. None is larger than one without any error.
+    """
+    may = judged.sizes >= n_included
+    if judged.gate is not None and judged.gate.is_open:
+        may &= judged.sizes > 0
+    if judged.gate is not None and not judged.gate.is_open:
+        may &= judged.sizes == judged.sizes[may].min()
+    if (may & judged.is_perfect).any():
+        may &= judged.sizes <= judged.sizes[may & judged.is_perfect].min()
+    return may

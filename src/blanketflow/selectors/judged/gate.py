@@ -1,0 +1,170 @@
+"""Whether the features say anything about the target: a permutation test, and what it would have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.cards import CLASSIFICATION
+from ...core.parts import balanced_parts
+from ...core.seeds import derive_rng, seed_32
+from ...core.spread import standardised
+from ...core.table import Column
+from ...models.predictions import class_probabilities, predicted
+from ..learning import estimator_for, task_of
+from .model_rankings import boosted_model
+from .rows import Rows
+from .yardstick import scores_of
+
+#: Levels of the test of single columns and of that of trees on all: together they find something in 5 % of noise.
+LEVEL, LEVEL_OF_TREES = 0.03, 0.02
+#: Permutations of the target: p-values are whole multiples of the inverse of one more.
+N_PERMUTATIONS, N_OF_TREES = 399, 49
+#: Chance with which what is said to be visible would have been seen, as the quantile of a standard Gaussian: 0.95.
+POWER = 1.645
+#: Columns and permutations that are looked at together, which limits memory.
+BLOCK, BLOCK_OF_ORDERS = 1000, 50
+#: Parts of the rows that trees predict in turn, and the most columns that they read: the best by rank correlation.
+N_PARTS, MOST_OF_TREES = 5, 2000
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether something was seen, and what the test of single columns would have seen.
+
+    Attributes
+    ----------
+    is_open : bool
+        Whether the target depends on the features.
+    visible : float
+        The ROC AUC of the smallest class against the rest that one column would have been seen with, with a chance of
+        0.95, or the rank correlation; 1 if there are too few rows for any.
+    """
+
+    is_open: bool
+    visible: float
+
+
+def gate(rows: Rows, seed: int, groups: np.ndarray | None = None) -> Gate:
+    """Test whether the target depends on any feature, or on several together.
+
+    First the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
+    compared with those of permuted targets. Where it is silent, boosted trees on all columns predict held-out rows, and
+    are fitted again to permuted targets until one of these is predicted as well. Rows with equal numbers in `groups`,
+    (n,), exchange their targets as whole groups, repeated or cut to the rows of the other group. The test is exact
+    without groups, and with groups of one size.
+
+    Raises `LimitReached` if the time of the rows is over.
+    """
+    as_it_is = np.arange(len(rows.y))
+    order = _permutations(len(as_it_is), derive_rng(seed, "auto", "permutations"), groups)
+    largest = _largest(rows, [as_it_is, *(next(order) for _ in range(N_PERMUTATIONS))])
+    needed = np.sort(largest[1:])[-round(LEVEL * (N_PERMUTATIONS + 1))]
+    visible = _visible(float(needed), rows.target)
+    if largest[0] > needed:
+        return Gate(True, visible)
+    trees = _Trees(rows, seed, groups)
+    seen = trees.score(as_it_is)
+    return Gate(seen > 0 and all(trees.score(next(order)) < seen for _ in range(N_OF_TREES)), visible)
+
+
+def _permutations(n: int, rng: np.random.Generator, groups: np.ndarray | None) -> Iterator[np.ndarray]:
+    if groups is None:
+        while True:
+            yield rng.permutation(n)
+    places = np.argsort(groups, kind="stable")
+    blocks = np.split(places, np.flatnonzero(np.diff(groups[places])) + 1)
+    while True:
+        found = np.empty(n, dtype=np.int64)
+        for own, at in zip(blocks, rng.permutation(len(blocks)).tolist(), strict=True):
+            found[own] = np.resize(blocks[at], len(own))
+        yield found
+
+
+def _outcomes(target: Column) -> np.ndarray:
+    """Return what columns are correlated with, standardised, (outcomes, n): each class, or the normal scores."""
+    y = target.numbers()
+    if task_of(target) != CLASSIFICATION:
+        return standardised(scores_of(y)[np.newaxis])
+    labels = np.unique(y)
+    return standardised((y == labels[1 if len(labels) == 2 else 0 :, np.newaxis]).astype(float))
+
+
+def _largest(rows: Rows, orders: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the largest absolute rank correlation of any column with the target in each order, (orders,)."""
+    outcomes, largest = _outcomes(rows.target), np.zeros(len(orders))
+    for columns in _ranked(rows):
+        for start in range(0, len(orders), BLOCK_OF_ORDERS):
+            rows.check_time()
+            some = np.stack(orders[start : start + BLOCK_OF_ORDERS])
+            found = np.abs(columns @ standardised(outcomes[:, some].reshape(-1, some.shape[1])).T).max(axis=0)
+            here = slice(start, start + len(some))
+            largest[here] = np.maximum(largest[here], found.reshape(len(outcomes), -1).max(axis=0))
+    return np.round(largest, 12)
+
+
+def _ranked(rows: Rows) -> Iterator[np.ndarray]:
+    """Yield the standardised ranks of some columns at a time, (columns, n)."""
+    from scipy.stats import rankdata
+
+    for start in range(0, rows.design.matrix.shape[1], BLOCK):
+        yield standardised(rankdata(rows.design.matrix[:, start : start + BLOCK], axis=0).T)
+
+
+class _Trees:
+    """How well boosted trees on all columns order rows that are held out, for any order of the targets."""
+
+    def __init__(self, rows: Rows, seed: int, groups: np.ndarray | None) -> None:
+        self._rows, self._seed, self._groups = rows, seed, groups
+        self._model, self._is_class = boosted_model(rows.target), task_of(rows.target) == CLASSIFICATION
+
+    def score(self, order: np.ndarray) -> float:
+        """Return the mean rank correlation of predictions with the outcome, within parts of the rows."""
+        from scipy.stats import rankdata
+
+        target = replace(self._rows.target, values=self._rows.target.cells()[order])
+        y, outcomes, X = self._rows.y[order], _outcomes(target), self._columns(target)
+        parts = balanced_parts(y, min(N_PARTS, len(y) // 2), derive_rng(self._seed, "auto", "gate"), self._groups)
+        labels, total = np.unique(y), 0.0
+        for part in range(parts.max() + 1):
+            self._rows.check_time()
+            train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+            fitted = estimator_for(self._model, target, seed_32(self._seed, "auto", "gate"), X, train)
+            fitted.fit(X[train], y[train])
+            if self._is_class:
+                said = class_probabilities(fitted, X[held_out], labels).T[-len(outcomes) :]
+            else:
+                said = predicted(fitted, X[held_out])[np.newaxis]
+            ranks = standardised(rankdata(np.round(said, 12), axis=1))
+            total += len(held_out) * np.vecdot(ranks, standardised(outcomes[:, held_out])).mean()
+        return round(float(total / len(y)), 12)
+
+    def _columns(self, target: Column) -> np.ndarray:
+        """Return all columns, or those of the largest rank correlations with this target."""
+        X = self._rows.design.matrix
+        if X.shape[1] <= MOST_OF_TREES:
+            return X
+        outcomes = _outcomes(target).T
+        strength = np.concatenate([np.abs(columns @ outcomes).max(axis=1) for columns in _ranked(self._rows)])
+        return X[:, np.sort(np.argsort(-np.round(strength, 12), kind="stable")[:MOST_OF_TREES])]
+
+
+def _visible(needed: float, target: Column) -> float:
+    """Return the AUC, or the correlation, whose estimate is above what is needed with the chance `POWER` stands for.
+
+    The standard error of an AUC is that of Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747.
+    """
+    n = target.n_rows
+    if task_of(target) != CLASSIFICATION:
+        return float(np.tanh(np.arctanh(min(needed, 1 - 1e-12)) + POWER / np.sqrt(max(1, n - 3))))
+    counts = np.bincount(target.numbers().astype(np.int64))
+    few = int(counts[counts > 0].min())
+    many = n - few
+    from_half = needed * np.sqrt((n**2 - 1) / (12 * few * many))
+    auc = np.linspace(0.5, 1, 1001)
+    one, two = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    variance = (auc * (1 - auc) + (few - 1) * (one - auc**2) + (many - 1) * (two - auc**2)) / (few * many)
+    is_seen = auc - 0.5 - from_half >= POWER * np.sqrt(np.maximum(variance, 0))
+    return float(auc[is_seen.argmax()]) if is_seen[:-1].any() else 1.0
