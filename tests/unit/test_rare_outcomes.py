@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError
+from blanketflow.core.limits import LimitReached
 from blanketflow.core.table import column_from_array
 from blanketflow.selectors.judged import probabilities
 from blanketflow.selectors.judged.gate import gate
@@ -167,7 +168,7 @@ def test_what_decides_is_what_suits_the_target(y, metric):
 
 def test_another_metric_can_be_asked_for():
     X, y = rare(300, 60, 0, slope=2, d=4)
-    assert "accuracy 0." in bf.Auto(max_candidates=4, metric="error").fit(X, y).verdict_["sentence"]
+    assert "accuracy 0." in bf.select(X, y, metric="error", time_limit=None).verdict
     with pytest.raises(ParameterError, match="metric is r2, but of this target it must be auto or error or log-loss"):
         bf.Auto(metric="r2").fit(X, y)
 
@@ -180,3 +181,27 @@ def test_one_column_without_any_error_is_enough():
     for y in (np.where(code < 2, "no", "yes"), np.where(code < 1, "yes", "no")):  # the second is rare
         found = bf.Auto(max_candidates=20).fit(X, y)
         assert len(found.selected_features_) == 1 and set(found.selected_features_) <= {"code", "name"}
+
+
+def test_names_of_rows_and_constants_are_not_among_all():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    y = X.sum(axis=1)
+    X = X.assign(patient=[f"p{i}" for i in range(300)], site="Ulm")
+    found = bf.Auto(max_candidates=20).fit(X, y)
+    said = found.verdict_["sentence"]
+    assert sorted(found.selected_features_) == list("abcd") and said.startswith("Keep all 4 features: ")
+    assert said.endswith(" patient was not judged: its labels hardly repeat.")
+    included = bf.Auto(max_candidates=2, include=["patient"]).fit(X, y)
+    assert "patient" in included.selected_features_ and "hardly" not in included.verdict_["sentence"]
+
+
+def test_what_time_left_untested_is_not_denied(monkeypatch):
+    def late(*_):
+        raise LimitReached("the time is over")
+
+    monkeypatch.setattr("blanketflow.selectors.judged.held_out.of_trees", late)
+    X, y = rare(300, 40, 0, slope=0, d=3)
+    found = bf.Auto(max_candidates=4).fit(X, y)
+    assert found.status_ == "timeout" and "before it was known whether any feature helps" in found.reason_
+    assert "nothing was found" not in found.verdict_["sentence"]

@@ -36,9 +36,9 @@ class Selected:
         For each feature kept the others that keep at least 0.8 of its information about the target, the most first:
         feature, share (0 to 1) and its 95 % interval (low, high). From a share of 0.95 on one can stand in for it.
     scores : DataFrame
-        One row per model of the panel and one for their mean: model, metric (accuracy or R²), value with the chosen
-        features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean corrected
-        for the choice, with the interval of the difference (low, high).
+        One row per model of the panel and one for their mean: model, metric (accuracy, roc_auc or r2), value with the
+        chosen features and with all, and their difference, by cross-validation. The row ``corrected`` is the mean
+        corrected for the choice, with the interval of the difference (low, high).
     alternatives : DataFrame
         One row per number of features that was judged: the best set's ranking, its score and its difference to all
         features, its stability from 0 to 1, and whether it was chosen.
@@ -115,6 +115,7 @@ def select(
     groups: Any = None,
     within: Any = None,
     max_rows: int | None = None,
+    metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto",
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -156,6 +157,9 @@ def select(
     max_rows : int, optional
         Most rows to rank and judge by, at least 10: beyond it a sample, stratified by the target. The final model is
         trained on all rows.
+    metric : {"auto", "error", "log-loss", "r2", "normal-scores"}
+        What decides between sets. By default what suits the target: the error rate, the log-loss where a class is rare,
+        R² of numbers, or of their normal scores where tails are heavy.
     random_state : int
         Seed.
     n_jobs : int, optional
@@ -202,6 +206,7 @@ def select(
         imputations=imputations,
         weights_are=weights_are,
         max_rows=max_rows,
+        metric=metric,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,

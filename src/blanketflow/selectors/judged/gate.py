@@ -58,16 +58,25 @@ def gate(rows: Rows, seed: int, groups: np.ndarray | None = None) -> Gate:
 
     Raises `LimitReached` if the time of the rows is over.
     """
+    return of_trees(of_columns(rows, seed, groups), rows, seed, groups)
+
+
+def of_columns(rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
+    """Test single columns."""
     as_it_is = np.arange(len(rows.y))
     order = _permutations(len(as_it_is), derive_rng(seed, "auto", "permutations"), groups)
     largest = _largest(rows, [as_it_is, *(next(order) for _ in range(N_PERMUTATIONS))])
     needed = np.sort(largest[1:])[-round(LEVEL * (N_PERMUTATIONS + 1))]
-    visible = _visible(float(needed), rows.target)
-    if largest[0] > needed:
-        return Gate(True, visible)
-    trees = _Trees(rows, seed, groups)
-    seen = trees.score(as_it_is)
-    return Gate(seen > 0 and all(trees.score(next(order)) < seen for _ in range(N_OF_TREES)), visible)
+    return Gate(bool(largest[0] > needed), _visible(float(needed), rows.target))
+
+
+def of_trees(found: Gate, rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
+    """Test all columns together, if no single one was found."""
+    if found.is_open:
+        return found
+    as_it_is, trees = np.arange(len(rows.y)), _Trees(rows, seed, groups)
+    order, seen = _permutations(len(as_it_is), derive_rng(seed, "auto", "trees"), groups), trees.score(as_it_is)
+    return replace(found, is_open=seen > 0 and all(trees.score(next(order)) < seen for _ in range(N_OF_TREES)))
 
 
 def _permutations(n: int, rng: np.random.Generator, groups: np.ndarray | None) -> Iterator[np.ndarray]:

@@ -16,7 +16,7 @@ from ...core.parts import balanced_parts
 from ...core.prior import NO_GROUPS
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
-from .gate import Gate, gate
+from .gate import Gate, of_columns, of_trees
 from .judged_round import ALL, NONE, Candidate, Judge, Round
 from .portfolio import by_mean_rank, log_ranks
 from .probabilities import calibrated, log_loss, roc_auc
@@ -54,8 +54,8 @@ class Judged:
         Whether no model erred on any row.
     truth : ndarray of shape (n_rows,)
         The rows' classes or numbers.
-    gate : Gate
-        Whether the target depends on the features at all.
+    gate : Gate or None
+        Whether the target depends on the features at all; None if judging ended before that was known.
     n_rounds : int
         How many rankings and fits on different rows there were.
     left_out : list of str
@@ -151,6 +151,7 @@ def judge(
     def told(this: Round) -> None:
         tell(f"round {judging.n_rounds} of {len(rounds)}: {len(this.known)} sets judged on rows held out")
 
+    found = of_columns(whole, seed, groups)
     try:
         judging.judge(first, sizes[1::COARSE] or sizes, told)
         judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
@@ -159,12 +160,11 @@ def judge(
     except LimitReached as limit:
         if not judging.n_rounds:
             raise
-        return judging.judged(str(limit))
-    judged = judging.judged("")
+        return replace(judging.judged(str(limit)), gate=found if found.is_open else None)
     try:
-        return replace(judged, gate=gate(whole, seed, groups))
+        return replace(judging.judged(""), gate=of_trees(found, whole, seed, groups))
     except LimitReached as limit:
-        return replace(judged, stopped=f"whether any feature helps was not tested: {limit}")
+        return judging.judged(f"{limit}, before it was known whether any feature helps")
 
 
 def sizes_of(n_features: int, n_included: int = 0) -> list[int]:

@@ -35,7 +35,8 @@ def verdict(
     dict
         ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, with what was chosen
         and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
-        set's ranking, score and difference to all features; ``rounds`` and the rankings that were ``left_out``.
+        set's ranking, score, log-loss where that decides, and difference to all features; ``rounds`` and the rankings
+        that were ``left_out``.
     """
     metric, _ = SPOKEN[judged.metric]
     n = judged.frequency.shape[1]

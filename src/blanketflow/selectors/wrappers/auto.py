@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...core.cards import Card
+from ...core.cards import CATEGORICAL, Card
 from ...core.parameters import choice, integer
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
@@ -23,6 +23,9 @@ from ..judged.verdict import verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins
 
+#: Labels are names of rows if there are so many, and so many for each row, as findings of tables have it.
+FEWEST_NAMES, LEAST_SHARE_OF_NAMES = 20, 0.9
+
 
 @dataclass
 class Auto(Method):
@@ -35,7 +38,9 @@ class Auto(Method):
     set is kept whose mean loss is above the least by at most half a standard error, corrected for overlapping training
     rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. Where those two
     disagree about the best set, the Brier score decides. The set has the features of best mean rank over all rounds.
-    None and all are possible answers. Shrink keeps what grow found.
+    Where a class is rare the log-loss of calibrated probabilities decides, and of a target of heavy tails its normal
+    scores are predicted; then 5 % of what can be gained over no feature takes the place of the 0.01. All is a possible
+    answer, and none if a permutation test of all features finds nothing. Shrink keeps what grow found.
 
     The verdict gives the score of what was chosen, corrected for having been chosen. Roles are those of HITON-MB with
     the same CI test, where the search is short and reliable.
@@ -43,8 +48,9 @@ class Auto(Method):
     Notes
     -----
     The answer depends on the rows, the options and the seed alone. A time limit ends judging early, with status
-    ``timeout``, if the first round was complete. Of more than 2,000 rows so many are judged by. Importance is the
-    share of rounds that chose the feature.
+    ``timeout``, if the first round was complete. Of more than 2,000 rows so many are judged by, with all of a rare
+    class. Features whose labels hardly repeat, such as names of rows, are not judged unless they are included.
+    Importance is the share of rounds that chose the feature.
 
     Examples
     --------
@@ -94,7 +100,8 @@ class Auto(Method):
             return self._grown(problem)
 
     def _grown(self, problem: Problem) -> list[Step]:
-        names = list(problem.features)
+        naming = _of_names(problem)
+        names = [name for name in problem.features if name not in naming]
         features, target = problem.table.select(problem.columns(names)), problem.table[problem.target]
         if target.is_constant():
             return problem.admit_included()
@@ -133,6 +140,13 @@ class Auto(Method):
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
+        if naming:
+            left_out = (
+                "was not judged: its labels hardly repeat"
+                if len(naming) == 1
+                else ("were not judged: their labels hardly repeat")
+            )
+            problem.verdict["sentence"] += f" {', '.join(naming)} {left_out}."
         if said := one_is_enough({step.feature: step.stand_ins for step in steps}):
             problem.verdict["sentence"] += f" {said}"
         return steps
@@ -153,6 +167,18 @@ class Auto(Method):
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         corrected = corrected_score(*sets, score, derive_rng(rows.seed, "samples"), nothing)
         return verdict(judged, chosen, corrected, undecided_size(*sets), kept, rows.target)
+
+
+def _of_names(problem: Problem) -> list[str]:
+    """Return the features whose labels hardly repeat, such as names of rows: models learn nothing of other rows.
+
+    Features that are included are judged, and all are if there were no others.
+    """
+    fewest, asked = max(FEWEST_NAMES, LEAST_SHARE_OF_NAMES * problem.table.n_rows), {*problem.included}
+    columns = [problem.table[name] for name in problem.features if name not in {*problem.feature_groups} | asked]
+    labels = [column for column in columns if column.kind == CATEGORICAL and len(column.levels) >= fewest]
+    found = [column.name for column in labels if len(np.unique(column.numbers())) >= fewest]
+    return found if len(found) < len(problem.features) else []
 
 
 def _may_answer(judged: Judged, n_included: int) -> np.ndarray:
