@@ -97,7 +97,7 @@ def selected_html(found: Selected) -> str:
         metric,
     )
     return page(
-        f"Keep {n} of {d} features" if n else "No feature helps",
+        f"Keep {n} of {d} features" if n else "No feature is kept",
         paragraph(found.verdict),
         _features(rows, folds=1),
         _unit(found.selector) if rows else Markup(""),

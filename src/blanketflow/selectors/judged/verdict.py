@@ -93,7 +93,7 @@ def _sentence(
         losses = judged.losses[[chosen, judged.candidates.index(reference)], 0].mean(axis=1)
         numbers += f"; log-loss {losses[0]:.3f} against {losses[1]:.3f}"
     if judged.candidates[chosen][0] == NONE:
-        return f"No feature helps: {_nothing(judged, target)} Without any against all: {numbers}."
+        return f"{_nothing(judged, target)} Without any against all: {numbers}."
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
     if judged.candidates[chosen][0] == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
@@ -110,20 +110,21 @@ def _sentence(
 
 
 def _nothing(judged: Judged, target: Column) -> str:
-    """Return in words what was looked for in vain."""
+    """Return in words that nothing was found, and what would have been."""
     n, gate = judged.frequency.shape[1], judged.gate
     if gate is None:
-        return f"models do not predict better with any of the {n} than without."
+        return f"Models predict no better with any of the {n} features than without; whether any helps was not tested."
     rows = f"{judged.losses.shape[2]:,} rows"
     if SPOKEN[judged.metric][0] == "r2":
-        seen = f"a rank correlation of {gate.visible:.2f}"
+        seen = "rank correlation"
     else:
-        counts = np.bincount(judged.truth.astype(np.int64), minlength=len(target.levels))
-        label = min((count, at) for at, count in enumerate(counts.tolist()) if count)
-        rows, seen = f"{rows} and {label[0]:,} of {target.levels[label[1]]}", f"a ROC AUC of {gate.visible:.2f}"
+        counts = np.bincount(judged.truth.astype(np.int64), minlength=len(target.levels)).tolist()
+        few, label = min((count, at) for at, count in enumerate(counts) if count)
+        rows, seen = f"{rows}, {few:,} of them {target.levels[label]}", "ROC AUC"
+    found = f"No feature was found to help: with these {rows}, "
     if gate.visible >= 1:
-        return f"nothing was found in any of the {n}, and with these {rows} it could not have been."
-    return f"nothing was found in any of the {n}; with these {rows} {seen} of one alone would have been."
+        return f"{found}none of the {n} could have been seen by itself."
+    return f"{found}one of the {n} would have been seen by itself at a {seen} of {gate.visible:.2f}."
 
 
 def _signed(value: float) -> str:
