@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..ci import get_ci_test
 from ..ci.choice import choose_test, described
+from ..ci.incomplete_rows import with_incomplete
 from ..ci.tally import Tally
 from ..core.design import is_complex
 from ..core.stand_ins import StandIn
@@ -116,6 +117,7 @@ def _measuring(problem: Problem, own: BoundTest | None) -> Iterator[BoundTest]:
         linear = choose_test(known, table.n_rows, no_spline="it measures no information").configured()
         chosen = get_ci_test("g2", bins=FEW_BINS) if known.bends else linear
     if own is None or chosen.card.id != own.card.id:
+        chosen = with_incomplete(chosen, own.test_config.incomplete if own else None)
         yield chosen.bind(table, seed=problem.seed, target=problem.target)
 
 
