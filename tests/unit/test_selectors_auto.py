@@ -227,3 +227,11 @@ def test_of_which_features_one_is_enough_is_said():
 def test_too_few_rows_are_refused():
     with pytest.raises(DataError, match="at least 4 rows"):
         bf.Auto().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0])
+
+
+def test_roles_are_of_a_search_that_follows_bends():
+    for seed in range(3):
+        z, u, v, w = np.random.default_rng(seed).normal(size=(4, 400))
+        found = bf.Auto(max_candidates=20).fit(pd.DataFrame({"x": z**2 + u, "z": z, "w": w}), z**2 + v)
+        assert found.roles_["z"] == "parent_or_child"  # z is the cause of both, and no correlation sees it
+        assert found.roles_.get("x") != "parent_or_child"

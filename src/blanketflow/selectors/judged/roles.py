@@ -20,7 +20,7 @@ def roles_of(rows: Rows) -> dict[str, str]:
     if len(rows.names) > MOST_FEATURES:
         return {}
     try:
-        found = rows.run(HITONMB(max_k=3), rows.test, Limits(max_tests=MOST_TESTS))
+        found = rows.run(HITONMB(max_k=3), rows.suited(), Limits(max_tests=MOST_TESTS))
     except LimitReached:  # how many tests it made by then is not known
         return {}
     rows.count_tests(found.n_tests)

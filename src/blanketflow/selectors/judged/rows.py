@@ -64,12 +64,16 @@ class Rows:
 
     @cached_property
     def test(self) -> CITest:
-        """The CI test that suits these columns and rows, of linear relations even where some bend.
+        """The CI test of searches that propose sets, of linear relations even where some bend.
 
-        What it finds is judged on rows held out, and a search takes many of its tests.
+        What they find is judged on rows held out, and each round takes many tests.
         """
+        return self.suited("spline takes long")
+
+    def suited(self, no_spline: str = "") -> CITest:
+        """Return the CI test that suits these columns and rows."""
         seen = described(self.features, self.target)
-        return choose_test(seen, self.features.n_rows, no_spline="spline takes long").configured()
+        return choose_test(seen, self.features.n_rows, no_spline=no_spline).configured()
 
     def of(self, positions: np.ndarray) -> Rows:
         """Return the same rows with some features, by their positions."""

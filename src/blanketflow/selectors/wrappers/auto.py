@@ -43,7 +43,7 @@ class Auto(Method):
     answer, and none if a permutation test of all features finds nothing. Shrink keeps what grow found.
 
     The verdict gives the score of what was chosen, corrected for having been chosen. Roles are those of HITON-MB with
-    the same CI test, where the search is short and reliable.
+    the CI test that suits the table, where the search is short and reliable.
 
     Notes
     -----
