@@ -178,7 +178,7 @@ def null(kind, rng, n, k):
 
 @pytest.mark.parametrize(
     ("n", "k", "n_samples"),
-    [(500, 1, 100), *(pytest.param(n, k, 400, marks=pytest.mark.extended) for n in (200, 1000) for k in (1, 3))],
+    [(500, 1, 100), *(pytest.param(n, k, 200, marks=pytest.mark.extended) for n in (200, 1000) for k in (1, 3))],
 )
 @pytest.mark.parametrize(
     "kind", ["linear", "sine", "exponential", "steps", "interaction", "spread", "function", "flag and class"]
