@@ -55,7 +55,7 @@ run: setup ## run config.yaml and print the blankets found
 # Files are shared out in the order of tests/conftest.py: those that run the workflow take longest and come first.
 PYTEST = $(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
-test: setup-test lint ## style, unit and contract tests, and a run of the workflow: six minutes on two cores
+test: setup-test lint ## style, unit and contract tests, and a run of the workflow: nine minutes on two cores
 	$(PYTEST) -m "not extended and not cluster"
 
 test-extended: setup-test ## what make test leaves out: a quarter of an hour on two cores
