@@ -43,7 +43,8 @@ class Spline(CITest):
 
     Statistic and degrees of freedom are those of the part that decides. A test is not reliable if the functions of Z
     leave at most eight rows, of two labels of r and s levels ten for each of (r - 1) (s - 1), or if rounding has
-    destroyed a numeric column. A flag is one function whatever its type: 0 and 1, false and true, or no and yes.
+    destroyed a numeric column. A flag is one function whatever its type: 0 and 1, false and true, or no and yes. Two
+    flags, given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
     Examples
     --------

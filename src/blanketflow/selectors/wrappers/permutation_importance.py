@@ -125,9 +125,9 @@ class PermutationImportance(Method):
                 firsts = [max(cluster, key=lambda j: (observed[j], -j)) for cluster in lost]
                 others = {j for cluster in lost for j in cluster} - set(firsts)
                 kept = [j for j in range(len(names)) if j not in others]
-                alone = self._tested(problem, [names[j] for j in kept])
-                for values, again in zip((observed, p_value), alone, strict=True):
-                    values[firsts] = again[np.searchsorted(kept, firsts)]
+                again = self._tested(problem, [names[j] for j in kept])
+                for values, repeated in zip((observed, p_value), again, strict=True):
+                    values[firsts] = repeated[np.searchsorted(kept, firsts)]
         return [
             Step(names[j], float(observed[j]), float(p_value[j]), float(observed[j]))
             for j in np.argsort(-observed, kind="stable")
