@@ -78,6 +78,7 @@ def count_cpu_time() -> None:
     """Let the limits of searches, the ending of their processes and the seconds of stages count CPU time."""
     for module, seconds in ((limits, CoarseClock().seconds), (jobs, own_seconds), (isolation, cpu_seconds)):
         vars(module)["time"] = SimpleNamespace(monotonic=seconds, perf_counter=seconds, sleep=time.sleep)
+    isolation.ends_after = lambda seconds: seconds + isolation.GRACE
     vars(isolation)["_PAUSE"] = 1.0  # looking at all processes takes CPU time itself
 
 
@@ -99,7 +100,6 @@ def try_no_second_time() -> None:
             raise
 
     in_process._select, apart.in_child = selected, tried_once
-    isolation.ends_after = lambda seconds: seconds + isolation.GRACE
 
 
 def selectors_of(dataset: str, specs: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
