@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -123,9 +123,13 @@ def units(raw: pd.DataFrame, lines: pd.DataFrame, asked: argparse.Namespace) -> 
                     yield Unit(dataset, selector, split, chosen, lacks or tuple(judges), knn, spent, cost)
 
 
+@cache
 def is_there(name: str) -> bool:
-    """Whether the package of a selector or judge is installed."""
-    return name not in PACKAGES or find_spec(PACKAGES[name]) is not None
+    """Whether the package of a selector or judge is installed and loads: its failure would pass for no answer."""
+    try:
+        return name not in PACKAGES or bool(import_module(PACKAGES[name]))
+    except (ImportError, OSError):  # such as a library of the system that it needs
+        return False
 
 
 @cache
@@ -175,7 +179,10 @@ def found(files: Any, unit: Unit) -> tuple[list[str] | None, float]:
     columns, provenance = read_columns(blanket)
     chosen = [f for f, c in zip(columns["feature"], columns["chosen"], strict=True) if c]
     seconds = float(np.sum(read_columns(folds)[0]["seconds"]))
-    return (chosen if provenance.usable else None), seconds
+    if provenance.usable:
+        return chosen, seconds
+    print(*ids.values(), provenance.status, provenance.reason, flush=True)
+    return None, seconds
 
 
 def done(unit: Unit, splits: int) -> dict[str, Any]:
