@@ -181,7 +181,8 @@ def found(files: Any, unit: Unit) -> tuple[list[str] | None, float]:
     seconds = float(np.sum(read_columns(folds)[0]["seconds"]))
     if provenance.usable:
         return chosen, seconds
-    print(*ids.values(), provenance.status, provenance.reason, flush=True)
+    if provenance.status == "error":  # the row stays as it is: a failure of this machine would pass for no answer
+        raise RuntimeError(provenance.reason)
     return None, seconds
 
 
@@ -232,7 +233,9 @@ def judged(kept: Any, drawn: Any, seed: int, unit: Unit, metric: str, judges: An
         impute(known, known), kept.target.take(train), impute(known, held_out), kept.target.take(test),
         list(asked), [metric], kept.extra["task"], (seed, unit.dataset, unit.split, "evaluate"),
     )  # fmt: skip
-    return {asked[one["model"]]: max(-1.0, one["value"]) for one in rows if one["value"] is not None}
+    if failed := [one["reason"] for one in rows if one["status"] == "error"]:
+        raise RuntimeError(failed[0])
+    return {asked[one["model"]]: max(-1.0, one["value"]) for one in rows}
 
 
 def begin() -> None:

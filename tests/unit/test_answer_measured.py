@@ -82,6 +82,10 @@ def test_the_scores_of_recorded_features_are_made_again(tmp_path, monkeypatch):
     found = answer_rows.done(other, 6)
     assert found["searched"]
     assert {"logistic", "knn", "lightgbm", "svm", "forest", "mlp"} <= set(found)
+    failed = [{"model": "knn", "value": None, "status": "error", "reason": "no library"}]
+    monkeypatch.setattr("blanketflow.models.evaluation.evaluate_split", lambda *given: failed)
+    with pytest.raises(RuntimeError, match="no library"):  # no score of this machine is written down
+        answer_rows.done(unit, 6)
 
 
 def tables(*parts):
