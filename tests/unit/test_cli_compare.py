@@ -37,7 +37,7 @@ def test_it_finds_what_the_library_finds(wine, capsys):
 def test_tables_and_the_report(wine, capsys):
     assert main([*ARGUMENTS, "--report", "wine.html"]) == 0
     out, err = capsys.readouterr()
-    for name in ("gs", "iamb-lr-mixed", "all", "stability", "accuracy"):
+    for name in ("gs", "iamb-lr-mixed", "all", "stability", "between groups", "accuracy"):
         assert name in out
     assert "Report: wine.html" in err
     with open("wine.html", encoding="utf-8") as file:

@@ -120,6 +120,7 @@ def test_numbers_are_those_of_the_tables(run, page):
         assert text.mean_sd(row.mean, row.sd) in page.text
     for row in run.tables["stability"].itertuples():
         assert f"{row.stability:.2f}".replace("-", text.MINUS) in page.text
+        assert f"{row.between_groups:.2f}".replace("-", text.MINUS) in page.text
 
 
 def data_of(page):

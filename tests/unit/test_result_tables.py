@@ -171,6 +171,52 @@ def test_the_interval_covers_the_population_value():
     assert np.mean([i.lower <= truth <= i.upper for i in intervals]) > 0.9
 
 
+def test_stability_between_groups_is_that_of_the_paper():
+    """1 - tr(C S) / tr(C S0), with all d x d matrices written out."""
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        m, d = rng.integers(2, 7), rng.integers(2, 9)
+        z, groups = rng.random((m, d)) < rng.random(d), rng.integers(0, d, size=d)
+        sizes = z.sum(axis=1)
+        alike, covariance = groups[:, None] == groups, np.atleast_2d(np.cov(z.astype(float).T))
+        by_chance = np.full((d, d), (sizes * (sizes - 1)).mean() / (d * (d - 1)) - (sizes.mean() / d) ** 2)
+        np.fill_diagonal(by_chance, sizes.mean() / d * (1 - sizes.mean() / d))
+        chance = np.trace(alike @ by_chance)
+        expected = 1 - np.trace(alike @ covariance) / chance if chance > 1e-9 else 1.0
+        assert result_tables.between_groups(z, groups) == pytest.approx(expected)
+        assert result_tables.between_groups(z, np.arange(d)) == pytest.approx(result_tables.nogueira(z).value)
+
+
+def test_sets_that_name_different_members_of_a_group_are_alike_between_groups():
+    z = np.array([[1, 0, 1, 0, 0], [0, 1, 1, 0, 0]], dtype=bool)
+    assert result_tables.between_groups(z, np.array([0, 0, 1, 2, 3])) == 1 > result_tables.nogueira(z).value
+    one_more = np.array([[1, 0, 1, 0, 0], [1, 1, 1, 0, 0]], dtype=bool)
+    assert result_tables.between_groups(one_more, np.array([0, 0, 1, 2, 3])) < 1
+
+
+def test_features_are_alike_if_half_of_the_sets_with_one_of_them_say_so():
+    def stand_in(feature, low=0.9):
+        return {"feature": feature, "share": 0.97, "low": low, "high": 1.0}
+
+    def by_groups(splits, said):
+        blankets, folds = sets(splits)
+        of = [said.get((row.split, row.feature), []) for row in blankets.itertuples()]
+        row = only(result_tables.stability(blankets.assign(stand_ins=of), folds, {"d": {"n_features": 6}}))
+        return row["stability"], row["between_groups"]
+
+    two = {"cv-1": "ac", "cv-2": "bc"}
+    assert by_groups(two, {("cv-1", "a"): [stand_in("b")]}) == pytest.approx((0.25, 1.0))
+    unsure = by_groups(two, {("cv-1", "a"): [stand_in("b", low=0.7)]})
+    assert unsure[0] == pytest.approx(unsure[1])
+    three = two | {"cv-3": "bc"}
+    seldom = by_groups(three, {("cv-1", "a"): [stand_in("b")]})
+    assert seldom[0] == pytest.approx(seldom[1])
+    # of a group all can stand in for each other: a and c cannot
+    chain = {("cv-1", "a"): [stand_in("b")], ("cv-2", "b"): [stand_in("a"), stand_in("c")], ("cv-3", "c"): []}
+    chained = by_groups({"cv-1": "a", "cv-2": "b", "cv-3": "c"}, chain)
+    assert chained[0] < chained[1] < 1
+
+
 def test_stability_of_sets_jaccard_and_size():
     blankets, folds = sets({"full": "xyz", "cv-1": "ab", "cv-2": "bc", "cv-3": ""}, extra="q")
     row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 10}}))
@@ -186,13 +232,13 @@ def test_empty_and_complete_sets_are_equal_sets(features, note):
     blankets, folds = sets({"cv-1": features, "cv-2": features})
     row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 3}}))
     assert (row["stability"], row["lower"], row["upper"], row["jaccard"], row["sd_size"]) == (1, 1, 1, 1, 0)
-    assert row["note"] == note
+    assert row["between_groups"] == 1 and row["note"] == note
 
 
 def test_one_set_has_nothing_to_be_compared_with():
     blankets, folds = sets({"cv-1": "ab"})
     row = only(result_tables.stability(blankets, folds, {"d": {"n_features": 3}}))
-    assert row[["stability", "lower", "upper", "jaccard", "sd_size"]].isna().all()
+    assert row[["stability", "lower", "upper", "between_groups", "jaccard", "sd_size"]].isna().all()
     assert row["mean_size"] == 2 and row["note"].startswith("one set")
 
 

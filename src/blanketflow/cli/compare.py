@@ -107,9 +107,11 @@ def _show(found: Any) -> None:
     if len(stability):
         heading("Stability (Nogueira) of the selected features across evaluation splits: 1 means always the same")
         rows = [
-            (r.dataset, r.selector, f"{r.stability:.2f}", f"{r.mean_size:.1f}", r.note) for r in stability.itertuples()
+            (r.dataset, r.selector, f"{r.stability:.2f}", f"{r.between_groups:.2f}", f"{r.mean_size:.1f}", r.note)
+            for r in stability.itertuples()
         ]
-        show_table(["dataset", "selector", "stability", "mean size", ""], rows, right=(2, 3))
+        heads = ["dataset", "selector", "stability", "between groups", "mean size", ""]
+        show_table(heads, rows, right=(2, 3, 4))
     heading("Blankets on all rows, most important first")
     for (dataset, selector), part in found.blankets.groupby(["dataset", "selector"], sort=False):
         show(f"  {dataset} {selector}: {listed(part['feature'], _FEATURES)}")

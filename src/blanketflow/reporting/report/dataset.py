@@ -243,12 +243,13 @@ def stability(run: Run, dataset: str) -> Table:
                 row.selector,
                 Cell(fixed(row.stability, 2), row.note, value=row.stability),
                 Cell(interval, value=row.lower),
+                Cell(fixed(row.between_groups, 2), value=row.between_groups),
                 Cell(fixed(row.jaccard, 2), value=row.jaccard),
                 Cell(number(row.mean_size, 1) + spread, value=row.mean_size),
                 Cell(str(row.n_sets), value=row.n_sets),
             )
         )
-    return Table(["selector", "stability", "95 % interval", "Jaccard", "size", "sets"], rows)
+    return Table(["selector", "stability", "95 % interval", "between groups", "Jaccard", "size", "sets"], rows)
 
 
 def runtime(run: Run, dataset: str) -> Table:

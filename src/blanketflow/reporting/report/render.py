@@ -70,6 +70,7 @@ def render(run: Run, charts: Mapping[str, Any] | None = None, title: str = "Mark
         packages=[(name, plain(version)) for name, version in sorted(dict(run.provenance.get("packages", {})).items())],
         config=_config(run.provenance.get("config")),
         nogueira=linked("Nogueira, Sechidis and Brown (2018), JMLR 18(174)"),
+        sechidis=linked("Sechidis and others (2020), doi:10.1007/978-3-030-46150-8_20"),
         demsar=linked("Demšar (2006), JMLR 7, 1-30"),
     )
     return page.replace("(95 % interval", "(95\N{NO-BREAK SPACE}% interval")  # a line does not end within the number

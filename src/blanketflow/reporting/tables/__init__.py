@@ -9,7 +9,7 @@ from .ranks import RANKS, WINS, ranks, wins
 from .result_table import Found, ResultTable
 from .runtime import RUNTIME, runtime
 from .scores import HIGHER_IS_BETTER, OPTIMISM, SCORES, optimism, scores
-from .stability import STABILITY, nogueira, stability
+from .stability import STABILITY, between_groups, nogueira, stability
 from .statuses import STATUSES, statuses, unclean
 from .unions import UNIONS, unions_table
 
@@ -88,6 +88,7 @@ __all__ = [
     "ResultTable",
     "agreement",
     "answers",
+    "between_groups",
     "blankets_table",
     "comparable",
     "friedman",
