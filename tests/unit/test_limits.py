@@ -166,12 +166,12 @@ def test_when_time_is_over_no_test_is_computed(name):
     if not max(unlimited(name).n_tests):
         pytest.skip("needs the marginal tests alone")
     if name not in ANYTIME:
-        with pytest.raises(LimitReached, match=r"the time limit of 1e-09 s \(time_limit\) was reached\. Raise it"):
+        with pytest.raises(LimitReached, match=r"the time limit of 0.000000001 s \(time_limit\) was reached\. Raise"):
             run_fold(method(name), ci_test(name), features, target, 0, PASSED)
         return
     outcome = run_fold(method(name), ci_test(name), features, target, 0, PASSED)
     assert outcome.status == "timeout"
-    assert "stopped: the time limit of 1e-09 s (time_limit) was reached. Raise it." in outcome.reason
+    assert "stopped: the time limit of 0.000000001 s (time_limit) was reached. Raise it." in outcome.reason
     assert outcome.n_tests == len(features.names)
     considered = {step.feature for step in outcome.grown}
     assert {step.feature for step in outcome.decisions if step.kept} <= considered
@@ -281,7 +281,7 @@ def test_an_allowance_begins_anew_with_a_stage():
 
 
 def test_time_that_is_over_is_named_first():
-    with pytest.raises(LimitReached, match=r"time limit of 1e-09 s \(time_limit\) was reached\. Raise it"):
+    with pytest.raises(LimitReached, match=r"time limit of 0.000000001 s \(time_limit\) was reached\. Raise"):
         Limits(time_limit=1e-9, max_tests=1).start().spend(5)
     Limits(time_limit=3600.0).start().spend(10**9)
 

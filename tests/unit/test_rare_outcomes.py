@@ -15,6 +15,7 @@ from blanketflow.core.table import column_from_array
 from blanketflow.selectors.judged import probabilities
 from blanketflow.selectors.judged.gate import gate
 from blanketflow.selectors.judged.held_out import MOST_ROWS, judge
+from blanketflow.selectors.judged.pace import Pace
 from blanketflow.selectors.judged.rows import Rows
 from blanketflow.selectors.judged.yardstick import yardstick
 
@@ -114,7 +115,7 @@ def test_whole_groups_exchange_their_targets(sizes):
 
 def test_all_events_are_kept_where_rows_are_drawn():
     X, y = rare(6000, 130, 0, d=3)
-    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, lambda: None)
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace())
     assert np.bincount(judged.truth.astype(int)).tolist() == [MOST_ROWS - 130, 130]
     assert judged.losses[judged.candidates.index(("none", 0)), 0].mean() == pytest.approx(
         log_loss(judged.truth, np.full((MOST_ROWS, 2), [1 - 130 / MOST_ROWS, 130 / MOST_ROWS]))

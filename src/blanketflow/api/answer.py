@@ -19,6 +19,7 @@ NOTHING_VARIES: dict[str, Any] = {
     "sentence": "No feature helps: each has one value only.",
     "scores": [],
     "alternatives": [],
+    "budget": {},
 }
 
 
@@ -48,6 +49,8 @@ class Selected:
     selector : Auto
         The fitted selector, with `trace_`, `status_`, and `importances_`: the share of the resamples that
         chose each feature, 0 to 1.
+    budget : dict of str to int
+        How many rows were judged at most, and by how many fits: ``select(X, y, budget=...)`` finds the same answer.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Selected:
     alternatives: pd.DataFrame
     estimator: Pipeline | None
     selector: Auto
+    budget: dict[str, int]
 
     def __repr__(self) -> str:
         return f"Selected({self.verdict})"
@@ -116,6 +120,8 @@ def select(
     within: Any = None,
     max_rows: int | None = None,
     metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto",
+    max_features: int | None = None,
+    budget: Mapping[str, int] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -129,7 +135,8 @@ def select(
     y : array-like of shape (n,)
         The target.
     time_limit : float, optional
-        Seconds after which it decides by what it has judged; the verdict then says so. Default 60; None for no limit.
+        Seconds after which it decides by what it has judged; the verdict then says so. Whatever it is, there is an
+        answer. Default 60; None for no limit.
     task : {"auto", "classification", "regression"}
         What the target is.
     include, exclude : list of str, optional
@@ -160,6 +167,10 @@ def select(
     metric : {"auto", "error", "log-loss", "r2", "normal-scores"}
         What decides between sets. By default what suits the target: the error rate, the log-loss where a class is rare,
         R² of numbers, or of their normal scores where tails are heavy.
+    max_features : int, optional
+        Most features in the answer.
+    budget : dict of str to int, optional
+        The rows and the fits of another answer, its ``budget``, to find it again: no time limit holds then.
     random_state : int
         Seed.
     n_jobs : int, optional
@@ -177,8 +188,6 @@ def select(
     ------
     DataError, ParameterError, UnsupportedError
         As `Auto.fit`.
-    LimitReached
-        If the time is over before anything was judged.
 
     Examples
     --------
@@ -207,6 +216,8 @@ def select(
         weights_are=weights_are,
         max_rows=max_rows,
         metric=metric,
+        max_features=max_features,
+        budget=budget,
         random_state=random_state,
         time_limit=time_limit,
         n_jobs=n_jobs,
@@ -222,6 +233,7 @@ def select(
         alternatives=pd.DataFrame(said["alternatives"]),
         estimator=_pipeline(selector, said["best_model"], X, y, sample_weight) if selector.selected_features_ else None,
         selector=selector,
+        budget=dict(said["budget"]),
     )
 
 

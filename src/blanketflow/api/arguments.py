@@ -66,6 +66,7 @@ SHARED: dict[str, Parameter] = {
 #: Parameters of kind ``any``: how a type checker and a reader are told what they take.
 _OPEN = {
     "aggregate": ("str | Mapping[str, float]", "str or dict"),
+    "budget": ("Mapping[str, int] | None", "dict of str to int"),
     "model": ("Any", "str, dict or estimator"),
     "random_state": ("int | np.random.RandomState | None", "int, RandomState or None"),
     "scoring": ("str | Callable[..., float]", "str or callable"),

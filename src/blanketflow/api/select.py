@@ -15,7 +15,7 @@ from ..ci.effect import why_p_values_do_not_select
 from ..config.reading import checked_dataset, read_config
 from ..config.typed import Config, Selector
 from ..core.errors import ConfigError, RowsNeeded, UnsupportedError, shown
-from ..core.limits import Limits
+from ..core.limits import Limits, in_seconds
 from ..core.printable import printable
 from ..core.row_sample import sample_told, sampled
 from ..core.stand_ins import StandIn, in_words, one_is_enough
@@ -90,7 +90,7 @@ class Selection:
         by += f" on {self.n_folds} folds" if self.n_folds else ""
         lines = [
             f"{printable(self.target)} ({self.task}): {len(self.blanket)} of {self.n_features} features, "
-            f"{self.n_rows} rows, {by}, {self.n_tests} tests, {self.seconds:.2g} s"
+            f"{self.n_rows} rows, {by}, {self.n_tests} tests, {in_seconds(self.seconds)}"
         ]
         lines += [*self.remarks, *filter(None, [self.sentence, self.one_is_enough])]
         names = [printable(row["feature"]) for row in self.listed]

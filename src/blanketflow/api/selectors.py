@@ -38,6 +38,8 @@ class Auto(MarkovBlanketSelector):
     max_candidates: int = 60
     n_parts: int = 5
     metric: Literal["auto", "error", "log-loss", "r2", "normal-scores"] = "auto"
+    max_features: int | None = None
+    budget: Mapping[str, int] | None = None
 
 
 class BAHSIC(MarkovBlanketSelector):

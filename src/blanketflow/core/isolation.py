@@ -31,7 +31,7 @@ from . import errors
 from .answer_bytes import from_bytes, to_bytes
 from .counted_warnings import as_plain, give_again, with_warnings
 from .errors import BlanketflowError, WrongAnswerError
-from .limits import LimitReached
+from .limits import LimitReached, in_seconds
 from .printable import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"
@@ -107,8 +107,8 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages:
         said = _read(reading, pid, deadline)
         if said is None and deadline is not None and time.monotonic() > deadline and not _ended(pid):
             raise LimitReached(
-                f"the time limit of {time_limit:g} s (time_limit) was reached, and the method did not stop by itself: "
-                "its process was ended. Raise it."
+                f"the time limit of {in_seconds(time_limit)} (time_limit) was reached, and the method did not stop by "
+                "itself: its process was ended. Raise it."
             )
         if said is None:
             raise _why_silent(pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,24 @@ from .errors import BlanketflowError
 
 class LimitReached(BlanketflowError):
     """A search reached its time limit or its test budget; the message says which, and the way out."""
+
+
+def time_is_over(time_limit: float, after: str = "") -> LimitReached:
+    """Return the error of a search whose time is over."""
+    return LimitReached(f"the time limit of {in_seconds(time_limit)} (time_limit) was reached{after}. Raise it.")
+
+
+def in_seconds(seconds: float) -> str:
+    """Return a time in seconds as people write it: with three digits that count, or all before the point.
+
+    Examples
+    --------
+    >>> [in_seconds(seconds) for seconds in (0.01234, 1.0, 67.63, 123.4, 86400)]
+    ['0.0123 s', '1 s', '67.6 s', '123 s', '86,400 s']
+    """
+    digits = max(0, 2 - math.floor(math.log10(seconds))) if seconds else 0
+    text = f"{seconds:,.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if digits else text) + " s"
 
 
 @dataclass(frozen=True)
@@ -57,13 +76,17 @@ class Allowance:
             limits.check_time()
         if self._deadline is not None and time.monotonic() > self._deadline:
             after = f" after {self._n_spent} tests" if self._n_spent else ""  # many methods make none
-            raise LimitReached(f"the time limit of {limits.time_limit:g} s (time_limit) was reached{after}. Raise it.")
+            raise time_is_over(limits.time_limit or 0.0, after)
         if limits.max_tests is not None and self._n_spent + n_tests > limits.max_tests:
             raise LimitReached(
                 f"the test budget of {limits.max_tests} (max_tests) is spent: {self._n_spent} done, {n_tests} more "
                 "wanted. Raise it."
             )
         self._n_spent += n_tests
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the time is over: infinite without a time limit."""
+        return math.inf if self._deadline is None else self._deadline - time.monotonic()
 
 
 NO_LIMITS = Limits()

@@ -1,7 +1,7 @@
 """The stages of a search in a process of their own: code that crashes, hangs or ends its process harms nothing else.
 
-This is how plug-ins work, and every search with a time limit. A search of this package stops at its limit between two
-tests; the process is for a test that does not end.
+This is how plug-ins work, and every search with a time limit that may end without an answer. A search of this package
+stops at its limit between two tests; the process is for a test that does not end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ LOADED_AGAIN = ("blanketflow", "lightgbm", "numba", "scipy", "sklearn")
 
 def runs_apart(method: Method, test: CITest | None, limits: Limits) -> bool:
     """Whether the stages of a search are done in processes of their own."""
-    return limits.time_limit is not None or is_foreign(method) or is_foreign(test)
+    is_limited = limits.time_limit is not None and not method.always_answers
+    return is_limited or is_foreign(method) or is_foreign(test)
 
 
 def stages_apart(problem: Problem, work: Callable[[], list[list[Step]]], n_stages: int = 1) -> list[list[Step]]:

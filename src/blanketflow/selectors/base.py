@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -182,6 +183,10 @@ class Problem:
         if self._allowance is not None:
             self._allowance.spend(0)
 
+    def seconds_left(self) -> float:
+        """Return the seconds until the stage's time is over; infinite if it is not limited."""
+        return math.inf if self._allowance is None else self._allowance.seconds_left()
+
     def on_rows(
         self, rows: np.ndarray, seed: int, test: CITest | None = None, tests_marginally: bool = True
     ) -> Problem:
@@ -264,6 +269,8 @@ class Method(Configurable):
     anytime : bool
         Whether the steps yielded before a limit was reached are an answer: what was admitted and not removed. If not,
         a limit makes the fold fail.
+    always_answers : bool
+        Whether it has an answer whatever the time limit, and ends by itself.
     forms_groups : bool
         Whether steps carry a group.
     obeys_prior : bool
@@ -304,6 +311,7 @@ class Method(Configurable):
     needs: ClassVar[str] = "p-value"
     test_shorthands: ClassVar[tuple[str, ...]] = ()
     anytime: ClassVar[bool] = False
+    always_answers: ClassVar[bool] = False
     forms_groups: ClassVar[bool] = False
     obeys_prior: ClassVar[bool] = True
     takes_feature_groups: ClassVar[bool] = False

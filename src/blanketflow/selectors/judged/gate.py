@@ -15,6 +15,7 @@ from ...core.table import Column
 from ...models.predictions import class_probabilities, predicted
 from ..learning import estimator_for, task_of
 from .model_rankings import boosted_model
+from .pace import Pace
 from .rows import Rows
 from .yardstick import scores_of
 
@@ -47,7 +48,7 @@ class Gate:
     visible: float
 
 
-def gate(rows: Rows, seed: int, groups: np.ndarray | None = None) -> Gate:
+def gate(rows: Rows, seed: int, groups: np.ndarray | None = None, pace: Pace | None = None) -> Gate:
     """Test whether the target depends on any feature, or on several together.
 
     First the largest rank correlation of a column with a class, or with the normal scores of a numeric target, is
@@ -56,9 +57,9 @@ def gate(rows: Rows, seed: int, groups: np.ndarray | None = None) -> Gate:
     (n,), exchange their targets as whole groups, repeated or cut to the rows of the other group. The test is exact
     without groups, and with groups of one size.
 
-    Raises `LimitReached` if the time of the rows is over.
+    Raises `LimitReached` if the time of the rows or of the `pace` is over.
     """
-    return of_trees(of_columns(rows, seed, groups), rows, seed, groups)
+    return of_trees(of_columns(rows, seed, groups), rows, seed, groups, pace or Pace())
 
 
 def of_columns(rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
@@ -70,11 +71,11 @@ def of_columns(rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
     return Gate(bool(largest[0] > needed), _visible(float(needed), rows.target))
 
 
-def of_trees(found: Gate, rows: Rows, seed: int, groups: np.ndarray | None) -> Gate:
+def of_trees(found: Gate, rows: Rows, seed: int, groups: np.ndarray | None, pace: Pace) -> Gate:
     """Test all columns together, if no single one was found."""
     if found.is_open:
         return found
-    as_it_is, trees = np.arange(len(rows.y)), _Trees(rows, seed, groups)
+    as_it_is, trees = np.arange(len(rows.y)), _Trees(rows, seed, groups, pace)
     order, seen = _permutations(len(as_it_is), derive_rng(seed, "auto", "trees"), groups), trees.score(as_it_is)
     return replace(found, is_open=seen > 0 and all(trees.score(next(order)) < seen for _ in range(N_OF_TREES)))
 
@@ -125,8 +126,8 @@ def _ranked(rows: Rows) -> Iterator[np.ndarray]:
 class _Trees:
     """How well boosted trees on all columns order rows that are held out, for any order of the targets."""
 
-    def __init__(self, rows: Rows, seed: int, groups: np.ndarray | None) -> None:
-        self._rows, self._seed, self._groups = rows, seed, groups
+    def __init__(self, rows: Rows, seed: int, groups: np.ndarray | None, pace: Pace) -> None:
+        self._rows, self._seed, self._groups, self._pace = rows, seed, groups, pace
         self._model, self._is_class = boosted_model(rows.target), task_of(rows.target) == CLASSIFICATION
 
     def score(self, order: np.ndarray) -> float:
@@ -138,10 +139,10 @@ class _Trees:
         parts = balanced_parts(y, min(N_PARTS, len(y) // 2), derive_rng(self._seed, "auto", "gate"), self._groups)
         labels, total = np.unique(y), 0.0
         for part in range(parts.max() + 1):
-            self._rows.check_time()
             train, held_out = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
-            fitted = estimator_for(self._model, target, seed_32(self._seed, "auto", "gate"), X, train)
-            fitted.fit(X[train], y[train])
+            with self._pace.fit("gate", len(train) * X.shape[1]):
+                fitted = estimator_for(self._model, target, seed_32(self._seed, "auto", "gate"), X, train)
+                fitted.fit(X[train], y[train])
             if self._is_class:
                 said = class_probabilities(fitted, X[held_out], labels).T[-len(outcomes) :]
             else:

@@ -14,11 +14,13 @@ from ...core.isolation import in_children
 from ...core.limits import LimitReached
 from ...core.parts import balanced_parts
 from ...core.prior import NO_GROUPS
+from ...core.row_sample import sampled
 from ...core.seeds import derive_rng, derive_seed
 from ...core.table import Column, Table
 from .gate import Gate, of_columns, of_trees
-from .judged_round import ALL, NONE, Candidate, Judge, Round
-from .portfolio import by_mean_rank, log_ranks
+from .judged_round import ALL, FEW_FEATURES, NONE, Candidate, Judge, Round
+from .pace import Pace
+from .portfolio import CONSENSUS, FIRST, RANKINGS, by_mean_rank, log_ranks
 from .probabilities import calibrated, log_loss, roc_auc
 from .rows import Rows
 from .yardstick import AUTO, LOG_LOSS, judged_target, yardstick
@@ -62,6 +64,12 @@ class Judged:
         Rankings that were given up after the first rounds.
     stopped : str
         Why judging ended early; empty if it did not.
+    most_rows, n_rows : int
+        The most rows that were to be judged, and how many there were.
+    n_planned : int
+        How many rounds there would have been.
+    n_rankings, n_fits : int
+        How many rankings were made in all rounds, and how many fits of models and tests of all features.
     probabilities : ndarray of shape (n_candidates, n_models, n_classes, n_rows) or None
         Where the log-loss decides, what each model said of the rows when they were held out.
     """
@@ -77,8 +85,24 @@ class Judged:
     n_rounds: int
     left_out: list[str] = field(default_factory=list)
     stopped: str = ""
+    most_rows: int = MOST_ROWS
+    n_rows: int = 0
+    n_planned: int = 0
+    n_rankings: int = 0
+    n_fits: int = 0
     probabilities: np.ndarray | None = None
     gate: Gate | None = None
+
+    @property
+    def whole(self) -> int | None:
+        """The position of the set of all features; None if there was no time to judge it."""
+        every = (ALL, self.frequency.shape[1])
+        return self.candidates.index(every) if every in self.candidates else None
+
+    def reference(self, chosen: int) -> int:
+        """Return the position of the set that a choice is compared with: all features, or else none."""
+        none = self.candidates.index((NONE, 0))
+        return none if self.whole is None or chosen == self.whole else self.whole
 
     def score(self, at: Any, rows: Any = slice(None)) -> Any:
         """Return the score of candidates on rows: mean ROC AUC of the models, accuracy or R².
@@ -107,7 +131,7 @@ def judge(
     seed: int,
     n_parts: int,
     max_candidates: int,
-    check_time: Callable[[], None],
+    pace: Pace,
     count_tests: Callable[[int], None] = lambda _: None,
     tell: Callable[[str], None] = lambda _: None,
     included: Sequence[int] = (),
@@ -115,87 +139,103 @@ def judge(
     feature_groups: Mapping[str, tuple[str, ...]] = NO_GROUPS,
     n_jobs: int = 1,
     metric: str = AUTO,
+    max_features: int | None = None,
+    most_rows: int = MOST_ROWS,
+    is_look: bool = False,
 ) -> Judged:
     """Judge rankings at several numbers of features by cross-validation.
 
     Every part of the rows is held out in turn. Features are ranked on the other rows, as if the part did not exist, and
     a linear model, nearest neighbours and boosted trees learn from the beginnings of the rankings there. All rankings
     take part in the first rounds, at every third size; then the best, at all sizes, so that `max_candidates` are judged
-    to the end. Below 200 rows this is repeated with other parts. If `check_time` raises `LimitReached` after the first
-    round, what was judged until then counts. The features at the positions `included` are in all sets that are judged,
-    the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out together. `features` and
-    `feature_groups` are those of `Rows`. `n_jobs` processes share the rounds, which changes no answer that no limit
-    ended. `metric` is one of the choices of `Auto`.
+    to the end. Below 200 rows this is repeated with other parts. If the `pace` raises `LimitReached`, the rounds that
+    were complete count, and of the first round also what was judged of it. The features at the positions `included` are
+    in all sets that are judged, the empty one excepted. Rows with equal numbers in `groups`, (n,), are held out
+    together. `features` and `feature_groups` are those of `Rows`. `n_jobs` processes share the rounds, which changes no
+    answer that no limit ended. `metric` is one of the choices of `Auto`. Sets of more than `max_features` are not
+    judged, but for that of all. Of more than `most_rows` rows so many are judged. `is_look` ends this after one ranking
+    was judged once, at small sizes.
 
     Raises
     ------
     DataError
         If there are fewer than 4 rows.
     LimitReached
-        If `check_time` raises it in the first round.
+        If the `pace` raises it before anything was judged.
     """
     metric = yardstick(target, metric)
     target = judged_target(target, metric)
-    rows = _some_rows(target, seed, keeps_rare=metric == LOG_LOSS)
+    rows = _some_rows(target, seed, most_rows, keeps_rare=metric == LOG_LOSS)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
     groups = None if groups is None else groups[rows]
-    whole = Rows(features, target, 0, check_time, feature_groups=feature_groups)
-    sizes = sizes_of(len(whole.names), len(included))
+    whole = Rows(features, target, 0, pace.check_time, feature_groups=feature_groups)
+    sizes = sizes_of(len(whole.names), len(included), max_features)
+    coarse = sizes[1::COARSE] or sizes
     calibrated_in = balanced_parts(target.numbers(), n_parts, derive_rng(seed, "auto", "calibrated"), groups)
-    judging = _Judging(Judge(whole, included, metric), calibrated_in, n_jobs, count_tests)
     rounds = list(_rounds(target, seed, n_parts, groups))
     first, later = rounds[:FIRST_ROUNDS], rounds[FIRST_ROUNDS:]
+    judges_all = not is_look or len(whole.names) <= FEW_FEATURES
+    judging = _Judging(Judge(whole, included, metric, pace, judges_all), calibrated_in, n_jobs, count_tests)
+    judging.done = {"most_rows": most_rows, "n_rows": len(rows), "n_planned": len(rounds)}
 
     def told(this: Round) -> None:
         tell(f"round {judging.n_rounds} of {len(rounds)}: {len(this.known)} sets judged on rows held out")
 
-    found = of_columns(whole, seed, groups)
+    with pace.fit("columns", features.n_rows * len(features)):
+        found = of_columns(whole, seed, groups)
+    seen = found if found.is_open else None
+    if is_look:
+        judging.alive = [FIRST]
+        judging.judge(first[:1], [size for size in coarse if size <= FEW_FEATURES])
+        return replace(judging.judged(""), gate=seen)
     try:
-        judging.judge(first, sizes[1::COARSE] or sizes, told)
+        judging.judge(first, coarse, told)
         judging.keep_best(max(1, max_candidates // max(1, len(sizes))))
         judging.judge(first, sizes)
         judging.judge(later, sizes, told)
     except LimitReached as limit:
         if not judging.n_rounds:
             raise
-        return replace(judging.judged(str(limit)), gate=found if found.is_open else None)
+        return replace(judging.judged(str(limit)), gate=seen)
+    n_fits = pace.n_fits
     try:
-        return replace(judging.judged(""), gate=of_trees(found, whole, seed, groups))
+        found = of_trees(found, whole, seed, groups, pace)
     except LimitReached as limit:
-        return judging.judged(f"{limit}, before it was known whether any feature helps")
+        return replace(judging.judged(f"before it was known whether any feature helps, {limit}"), n_fits=n_fits)
+    return replace(judging.judged(""), gate=found, n_fits=pace.n_fits)
 
 
-def sizes_of(n_features: int, n_included: int = 0) -> list[int]:
+def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = None) -> list[int]:
     """Return the numbers of features that are judged, without none and all; none is below that of the included ones.
 
     Examples
     --------
-    >>> sizes_of(9), sizes_of(9, n_included=7)
-    ([1, 2, 3, 4, 5, 6, 8], [7, 8])
+    >>> sizes_of(9), sizes_of(9, n_included=7), sizes_of(900, max_features=7)
+    ([1, 2, 3, 4, 5, 6, 8], [7, 8], [1, 2, 3, 4, 5, 6, 7])
     """
     most = n_features - 1 if n_features <= 200 else n_features // 2
-    judged = {size for size in SIZES if n_included <= size <= most}
+    sizes = {*SIZES} if max_features is None else {*SIZES, max_features}
+    judged = {size for size in sizes if n_included <= size <= min(most, max_features or most)}
     return sorted(judged | ({n_included} if 0 < n_included < n_features else set()))
 
 
-def _some_rows(target: Column, seed: int, keeps_rare: bool) -> np.ndarray:
+def _some_rows(target: Column, seed: int, most: int, keeps_rare: bool) -> np.ndarray:
     """Return the rows to judge by, each class or part of the range in proportion.
 
     With `keeps_rare` classes have equal numbers of rows, as far as they have so many: the rows of a rare one are what
     tells sets apart. Models and calibration see those rows alone, so that all probabilities are of the same scale.
     """
-    if target.n_rows <= MOST_ROWS:
+    if target.n_rows <= most:
         return np.arange(target.n_rows)
     if keeps_rare:
         rng, codes = derive_rng(seed, "auto", "rows"), target.numbers().astype(np.int64)
         order = np.lexsort([rng.random(len(codes)), codes])
         counts = np.bincount(codes)
         place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.sort(order[np.argsort(place, kind="stable")[:MOST_ROWS]])
-    parts = balanced_parts(target.numbers(), -(-target.n_rows // MOST_ROWS), derive_rng(seed, "auto", "rows"))
-    return np.flatnonzero(parts == 0)
+        return np.sort(order[np.argsort(place, kind="stable")[:most]])
+    return sampled(np.arange(target.n_rows), target.numbers(), most, derive_seed(seed, "auto", "rows"))
 
 
 def _rounds(target: Column, seed: int, n_parts: int, groups: np.ndarray | None) -> Iterator[Round]:
@@ -217,9 +257,11 @@ class _Judging:
     ) -> None:
         self._judge, self._n_jobs, self._count_tests = judge, n_jobs, count_tests
         self._calibrated_in = calibrated_in  # parts of the rows
+        self.done: dict[str, int] = {}  # what is said of all rounds
         self.alive: list[str] = []
         self.left_out: list[str] = []
         self.n_seen = np.zeros(judge.whole.target.n_rows)
+        self.n_rankings = 0
         self.losses: dict[Candidate, np.ndarray] = {}  # (models, losses, rows), summed over repeats
         self.counts: dict[Candidate, np.ndarray] = {}  # how often a feature was chosen
         self.rounds: dict[Candidate, int] = {}
@@ -234,24 +276,34 @@ class _Judging:
         self, rounds: Sequence[Round], sizes: Sequence[int], told: Callable[[Round], None] = lambda _: None
     ) -> None:
         """Judge the candidates of some rounds that were not judged in them; `told` is called after each."""
-        alive = list(self.alive)
+        alive, pace = list(self.alive), self._judge.pace
+        before = pace.n_fits
         work = [partial(self._judge.judged, this, alive, sizes) for this in rounds]
         for this, found in zip(rounds, in_children(work, max(1, min(self._n_jobs, len(rounds)))), strict=True):
+            pace.n_fits = before
+            if before + found["n_fits"] > pace.most_fits:
+                raise pace.spent()
+            if found["stopped"] and (self.n_rounds or not found["orders"]):
+                raise LimitReached(found["stopped"])
             this.take(found)
             self._take(this, sizes)
+            pace.n_fits = before = before + found["n_fits"]
             told(this)
+            if found["stopped"]:
+                raise LimitReached(found["stopped"])
 
     def _take(self, this: Round, sizes: Sequence[int]) -> None:
         """Add what was found in a round."""
-        self.alive = self.alive or list(this.orders)
+        self.alive = self.alive or [name for name in (*RANKINGS, CONSENSUS) if name in this.orders]
         if not this.done:
             self._count_tests(this.n_tests)
             self.n_seen[this.held_out] += 1
+            self.n_rankings += len(this.orders)
             for name, order in this.orders.items():
                 self.ranks[name] = self.ranks.get(name, 0.0) + log_ranks(order)
         for candidate, chosen in this.asked(self.alive, sizes).items():
-            if candidate not in this.done:
-                losses = this.known[np.sort(chosen).tobytes()]
+            losses = this.known.get(np.sort(chosen).tobytes())
+            if candidate not in this.done and losses is not None:
                 whole = (*losses.shape[:2], len(self.n_seen))
                 self.losses.setdefault(candidate, np.zeros(whole))[:, :, this.held_out] += losses
                 self.counts.setdefault(candidate, np.zeros(len(self._judge.whole.names)))[chosen] += 1
@@ -293,7 +345,10 @@ class _Judging:
             n_rounds,
             self.left_out,
             stopped,
-            probabilities,
+            **self.done,
+            n_rankings=self.n_rankings,
+            n_fits=self._judge.pace.n_fits,
+            probabilities=probabilities,
         )
 
     def _losses(self, candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray | None]:

@@ -5,7 +5,7 @@ A round depends on no other, so that rounds can be judged in several processes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from ...models.knn import KNN
 from ...models.predictions import predicted, probabilities
 from ..learning import estimator_for, task_of
 from .model_rankings import boosted_model, linear_model
+from .pace import Pace
 from .portfolio import rankings
 from .probabilities import smoothed
 from .rows import Rows
@@ -28,6 +29,8 @@ from .yardstick import ERROR, LOG_LOSS
 
 #: All features, and none: the references, beside each ranking with its numbers of features.
 ALL, NONE = "all", "none"
+#: Sets of so few features are judged first: models learn from them in little time.
+FEW_FEATURES = 32
 #: A ranking and a number of features.
 Candidate = tuple[str, int]
 
@@ -60,9 +63,7 @@ class Round:
         return asked | {(ALL, d): np.arange(d), (NONE, 0): np.arange(0)}
 
     def take(self, found: Mapping[str, Any]) -> None:
-        """Add what `Judge.judged` found; raises `LimitReached` if the time was over."""
-        if found["stopped"]:
-            raise LimitReached(found["stopped"])
+        """Add what `Judge.judged` found."""
         self.orders, self.n_tests = found["orders"], found["n_tests"]
         self.known |= {chosen.tobytes(): losses for chosen, losses in found["losses"]}
 
@@ -71,13 +72,16 @@ class Round:
 class Judge:
     """What all rounds share: all rows, and the panel of models.
 
-    The rows' `check_time` raises `LimitReached` if the time is over. The features at the positions `included` are ahead
-    in all rankings. `metric` is what sets are judged by, of those that `yardstick` returns.
+    The `pace` counts fits, and ends them with `LimitReached`. The features at the positions `included` are ahead in all
+    rankings. `metric` is what sets are judged by, of those that `yardstick` returns. `judges_all` says whether the set
+    of all features is judged.
     """
 
     whole: Rows
     included: Sequence[int] = ()
     metric: str = ERROR
+    pace: Pace = field(default_factory=Pace)
+    judges_all: bool = True
 
     @cached_property
     def panel(self) -> dict[str, Model]:
@@ -97,35 +101,64 @@ class Judge:
     def judged(self, this: Round, alive: Collection[str], sizes: Sequence[int]) -> dict[str, Any]:
         """Judge the sets of some rankings, or of all, at several numbers of features that were not judged before.
 
+        Small sets of each ranking are judged before the next ranking is made, and then all others, so that little is
+        lost where this is stopped.
+
         Returns
         -------
         dict
-            The rankings by name, the sets with their losses, the number of CI tests, and why it was stopped, if it was.
+            The rankings by name, the sets with their losses, the numbers of CI tests and of fits, and why it was
+            stopped, if it was: then the rankings are those of which a set was judged.
         """
         from sklearn import config_context
         from threadpoolctl import threadpool_limits
 
+        losses: list[list[np.ndarray]] = []
+        counts = [this.n_tests]
+        done: dict[str, Any] = {"orders": {}, "losses": losses, "n_tests": this.n_tests, "n_fits": 0, "stopped": ""}
+        known, orders, before = set(this.known), dict(this.orders), self.pace.n_fits
         try:
             # The numbers are finite, and the parameters ours: checking both is a seventh of the time on a small table.
             # The matrices are small, and threads would wait for each other.
             with config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(1):
-                if not this.orders:
-                    this = self._ranked(this, alive)
-                asked = {chosen.tobytes(): chosen for chosen in map(np.sort, this.asked(alive, sizes).values())}
-                losses = [
-                    [chosen, self._losses(chosen, this)] for key, chosen in asked.items() if key not in this.known
-                ]
+                for chosen in map(np.sort, self._in_turn(this, alive, sizes, orders, counts)):
+                    if chosen.tobytes() not in known:
+                        losses.append([chosen, self._losses(chosen, this)])
+                        known.add(chosen.tobytes())
+                    done |= {"orders": dict(orders), "n_tests": sum(counts), "n_fits": self.pace.n_fits - before}
         except LimitReached as limit:
-            return {"stopped": str(limit)}
-        return {"orders": this.orders, "losses": losses, "n_tests": this.n_tests, "stopped": ""}
+            return done | {"stopped": str(limit)}
+        return done
 
-    def _ranked(self, this: Round, alive: Collection[str]) -> Round:
-        counts: list[int] = []
+    def _in_turn(
+        self,
+        this: Round,
+        alive: Collection[str],
+        sizes: Sequence[int],
+        orders: dict[str, np.ndarray],
+        counts: list[int],
+    ) -> Iterator[np.ndarray]:
+        """Yield the sets to judge, the smallest first; rankings that are made go to `orders`, and tests to `counts`."""
+        everything = np.arange(len(self.whole.names))
+        few = [size for size in sizes if size <= FEW_FEATURES]
+        yield everything[:0]
+        for at, (name, order) in enumerate(list(orders.items()) or self._ranked(this, alive, counts)):
+            orders[name] = order
+            if not alive or name in alive:
+                yield from (order[:size] for size in few)
+            if not at and self.judges_all and len(everything) <= FEW_FEATURES:
+                yield everything
+        for size in sizes[len(few) :]:
+            yield from (order[:size] for name, order in orders.items() if not alive or name in alive)
+        if self.judges_all:
+            yield everything
+
+    def _ranked(self, this: Round, alive: Collection[str], counts: list[int]) -> Iterator[tuple[str, np.ndarray]]:
         whole = self.whole
         taught = {"features": whole.features.take(this.train), "target": whole.target.take(this.train)}
-        found = rankings(replace(whole, **taught, seed=this.seed, count_tests=counts.append), alive)
-        orders = {name: _ahead(order, self.included) for name, order in found.items()}
-        return replace(this, orders=orders, n_tests=sum(counts))
+        rows = replace(whole, **taught, seed=this.seed, count_tests=counts.append)
+        for name, order in rankings(rows, alive, self.pace):
+            yield name, _ahead(order, self.included)
 
     def _losses(self, chosen: np.ndarray, this: Round) -> np.ndarray:
         """Return the losses of held-out rows by each model, shape (models, losses, rows).
@@ -140,11 +173,11 @@ class Judge:
         taught, asked = (X[rows] if len(columns) else np.zeros((len(rows), 1)) for rows in (train, held_out))
         found = []
         for name, model in self.panel.items():
-            self.whole.check_time()
-            estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
-            estimator.fit(taught, y[train])
-            n_votes = model.n_neighbors if isinstance(model, KNN) else len(train)
-            found.append(self._loss(estimator, asked, y[train], y[held_out], n_votes))
+            with self.pace.fit(name if len(columns) else NONE, taught.size):
+                estimator = estimator_for(model, self.whole.target, seed_32(this.seed, name), X, train)
+                estimator.fit(taught, y[train])
+                n_votes = model.n_neighbors if isinstance(model, KNN) else len(train)
+                found.append(self._loss(estimator, asked, y[train], y[held_out], n_votes))
             if not len(columns):
                 return np.stack(found * len(self.panel))
         return np.stack(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
@@ -15,18 +15,21 @@ from .dependence_rankings import (
     by_near_rows,
 )
 from .model_rankings import by_boosted_elimination, by_forest, by_lasso
+from .pace import Pace
 from .rows import Rows
 
 #: Features that a table is cut to before it is ranked, by mutual information; those that are cut follow in that order.
-MOST_RANKED = 2000
+MOST_RANKED, ALL_OF_THEM = 2000, 10**12
 #: The name of the ranking by the mean of the logarithms of the others' ranks.
 CONSENSUS = "consensus"
+#: The ranking that is made first: it takes the least time.
+FIRST = "f-test"
 
-#: The rankings but for the consensus, each with the number of features that it takes: the first by information.
+#: The rankings but for the consensus, each with the number of features that it takes, of more the first by information.
 RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
-    "mim": (by_information, MOST_RANKED),
+    "mim": (by_information, ALL_OF_THEM),
     "jmi": (by_joint_information, MOST_COMPARED),
-    "f-test": (by_f_test, MOST_RANKED),
+    "f-test": (by_f_test, ALL_OF_THEM),
     "blanket": (by_blanket, MOST_COMPARED),
     "relief": (by_near_rows, MOST_RANKED),
     "lasso": (by_lasso, MOST_RANKED),
@@ -35,10 +38,10 @@ RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
 }
 
 
-def rankings(rows: Rows, wanted: Collection[str] = ()) -> dict[str, np.ndarray]:
-    """Return rankings of the features, each an array of their positions, best first, shape (d,).
+def rankings(rows: Rows, wanted: Collection[str] = (), pace: Pace | None = None) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield rankings of the features with their names, each an array of their positions, best first, shape (d,).
 
-    `wanted` are their names; by default all. The consensus needs all others.
+    `wanted` are their names; by default all. The consensus needs all others. Each counts as a fit of the `pace`.
 
     Examples
     --------
@@ -46,23 +49,38 @@ def rankings(rows: Rows, wanted: Collection[str] = ()) -> dict[str, np.ndarray]:
     >>> from blanketflow.core.table import column_from_array
     >>> x = np.random.default_rng(0).normal(size=(100, 3))
     >>> found = rankings(Rows(as_table(x), column_from_array("y", (x[:, 1] > 0).astype(str)), seed=0))
-    >>> {name: int(order[0]) for name, order in found.items()}
-    {'mim': 1, 'jmi': 1, 'f-test': 1, 'blanket': 1, 'relief': 1, 'lasso': 1, 'forest': 1, 'boosted': 1, 'consensus': 1}
+    >>> {name: int(order[0]) for name, order in found}
+    {'f-test': 1, 'mim': 1, 'jmi': 1, 'blanket': 1, 'relief': 1, 'lasso': 1, 'forest': 1, 'boosted': 1, 'consensus': 1}
     """
-    needs_all = not wanted or CONSENSUS in wanted
-    information = by_information(rows)
+    needs_all, pace = not wanted or CONSENSUS in wanted, pace or Pace()
+    n, d = rows.features.n_rows, len(rows.names)
     found: dict[str, np.ndarray] = {}
     parts: dict[int, tuple[np.ndarray, Rows]] = {}
-    for name, (rank, most) in RANKINGS.items():
-        if needs_all or name in wanted:
-            if most not in parts:
-                first = np.sort(information[:most])
-                parts[most] = first, rows.of(first) if len(first) < len(information) else rows
-            first, few = parts[most]
-            found[name] = information if rank is by_information else _followed(first[rank(few)], information)
+    known: list[np.ndarray] = []
+
+    def information() -> np.ndarray:
+        if not known:
+            with pace.fit("mim", n * d):
+                known.append(by_information(rows))
+        return known[0]
+
+    for name in sorted(RANKINGS, key=lambda name: name != FIRST):
+        rank, most = RANKINGS[name]
+        if not needs_all and name not in wanted:
+            continue
+        if rank is by_information:
+            found[name] = information()
+        else:
+            if most < d and most not in parts:
+                first = np.sort(information()[:most])
+                parts[most] = first, rows.of(first)
+            first, few = parts.get(most, (np.arange(d), rows))
+            with pace.fit(name, n * len(first)):
+                order = first[rank(few)]
+            found[name] = order if len(order) == d else _followed(order, information())
+        yield name, found[name]
     if needs_all:
-        found[CONSENSUS] = by_mean_rank(np.mean([log_ranks(order) for order in found.values()], axis=0))
-    return found
+        yield CONSENSUS, by_mean_rank(np.mean([log_ranks(found[name]) for name in RANKINGS], axis=0))
 
 
 def log_ranks(order: np.ndarray) -> np.ndarray:

@@ -15,13 +15,14 @@ def roles_of(rows: Rows) -> dict[str, str]:
     """Return the role of each member of the blanket that HITON-MB finds, by name.
 
     Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
-    than `MOST_TESTS` or more time than is left.
+    than `MOST_TESTS`. Raises `LimitReached` if the time of the rows is over.
     """
     if len(rows.names) > MOST_FEATURES:
         return {}
     try:
         found = rows.run(HITONMB(max_k=3), rows.suited(), Limits(max_tests=MOST_TESTS))
     except LimitReached:  # how many tests it made by then is not known
+        rows.check_time()
         return {}
     rows.count_tests(found.n_tests)
     if found.status != "ok":

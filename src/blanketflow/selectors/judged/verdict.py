@@ -35,12 +35,12 @@ def verdict(
     dict
         ``sentence``; ``scores`` of each model, their mean, and the mean corrected for the choice, with what was chosen
         and with all features; ``best_model``; ``alternatives``, for each number of features that was judged the best
-        set's ranking, score, log-loss where that decides, and difference to all features; ``rounds`` and the rankings
-        that were ``left_out``.
+        set's ranking, score, log-loss where that decides, and difference to all features (None if there was no time to
+        judge these); the rankings that were ``left_out``; and what the answer ``rests_on``: rows, resamples of those
+        that there would have been, rankings and fits.
     """
     metric, _ = SPOKEN[judged.metric]
-    n = judged.frequency.shape[1]
-    scores, whole = judged.score(np.arange(len(judged.candidates))), judged.candidates.index((ALL, n))
+    scores, whole = judged.score(np.arange(len(judged.candidates))), judged.whole
     score = {"metric": metric, **asdict(corrected)}
     alternatives = []
     for size in sorted(set(judged.sizes.tolist())):
@@ -53,7 +53,7 @@ def verdict(
                 "ranking": ranking,
                 metric: float(scores[at]),
                 **({"log_loss": float(judged.losses[at, 0].mean())} if judged.metric == LOG_LOSS else {}),
-                "difference": float(scores[at] - scores[whole]),
+                "difference": None if whole is None else float(scores[at] - scores[whole]),
                 "stability": float(judged.stability[at]),
                 "chosen": bool(at == chosen),
             }
@@ -61,18 +61,40 @@ def verdict(
     scores_of = judged.by_model | {"mean": scores}
     rows = []
     for name, of in scores_of.items():
-        mine, theirs = float(of[chosen]), float(of[whole])
-        rows.append({"model": name, "metric": metric, "chosen": mine, "all": theirs, "difference": mine - theirs})
-    corrected_row = {"model": "corrected", **score, "all" if chosen != whole else "none": score["reference"]}
+        mine, theirs = float(of[chosen]), None if whole is None else float(of[whole])
+        difference = None if theirs is None else mine - theirs
+        rows.append({"model": name, "metric": metric, "chosen": mine, "all": theirs, "difference": difference})
+    is_all = judged.candidates[judged.reference(chosen)][0] == ALL
+    corrected_row = {"model": "corrected", **score, "all" if is_all else "none": score["reference"]}
     del corrected_row["reference"]
     return {
         "sentence": _sentence(judged, chosen, score, fewer, kept, target),
         "scores": [*rows, corrected_row],
         "best_model": max(judged.by_model, key=lambda name: round(judged.by_model[name][chosen], 9)),
         "alternatives": alternatives,
-        "rounds": judged.n_rounds,
         "left_out": judged.left_out,
+        "rests_on": {
+            "rows": judged.n_rows,
+            "resamples": judged.n_rounds,
+            "of": judged.n_planned,
+            "rankings": judged.n_rankings,
+            "fits": judged.n_fits,
+        },
     }
+
+
+def rests_on_in_words(rests_on: Mapping[str, int]) -> str:
+    """Return in words what an answer rests on, from ``rests_on`` of its verdict.
+
+    Examples
+    --------
+    >>> rests_on_in_words({"rows": 2000, "resamples": 1, "of": 5, "rankings": 3, "fits": 40})
+    'it rests on 1 of 5 resamples of 2,000 rows, 3 rankings and 40 fits of models'
+    """
+    done, planned = rests_on["resamples"], rests_on["of"]
+    resamples = f"{done} resamples" if done == planned else f"{done} of {planned} resamples"
+    rankings = "1 ranking" if rests_on["rankings"] == 1 else f"{rests_on['rankings']:,} rankings"
+    return f"it rests on {resamples} of {rests_on['rows']:,} rows, {rankings} and {rests_on['fits']:,} fits of models"
 
 
 def _sentence(
@@ -83,28 +105,30 @@ def _sentence(
     kept: Sequence[str],
     target: Column,
 ) -> str:
-    n, label = judged.frequency.shape[1], SPOKEN[judged.metric][1]
+    n, label, (name, _) = judged.frequency.shape[1], SPOKEN[judged.metric][1], judged.candidates[chosen]
+    reference = judged.reference(chosen)
     numbers = (
         f"{label} {score['chosen']:.3f} against {score['reference']:.3f}, difference {_signed(score['difference'])} "
         f"(95 % interval {_signed(score['low'])} to {_signed(score['high'])})"
     ).replace("-", "\N{MINUS SIGN}")
     if judged.metric == LOG_LOSS:
-        reference = (NONE, 0) if judged.candidates[chosen][0] == ALL else (ALL, n)
-        losses = judged.losses[[chosen, judged.candidates.index(reference)], 0].mean(axis=1)
+        losses = judged.losses[[chosen, reference], 0].mean(axis=1)
         numbers += f"; log-loss {losses[0]:.3f} against {losses[1]:.3f}"
-    if judged.candidates[chosen][0] == NONE:
-        return f"{_nothing(judged, target)} Without any against all: {numbers}."
+    if name == NONE:
+        against = "" if reference == chosen else f" Without any against all: {numbers}."
+        return f"{_nothing(judged, target)}{against}"
     unsure = _undecided(fewer, judged.losses.shape[2]) if fewer < int(judged.sizes[chosen]) else ""
-    if judged.candidates[chosen][0] == ALL:
+    if name == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
         return " ".join(filter(None, (lost, unsure)))
     named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
     this, it = ("this", "it") if len(kept) == 1 else ("these", "them")
-    found = [f"Keep {this} {len(kept)} of {n} features: {named}.", f"Models {_how(score, it)} with all: {numbers}."]
-    times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
-    found.append(
-        f"On average {'it' if len(kept) == 1 else 'each'} was chosen in {times} of {judged.n_rounds} resamples."
-    )
+    others = "with all" if judged.candidates[reference][0] == ALL else "without any"
+    found = [f"Keep {this} {len(kept)} of {n} features: {named}.", f"Models {_how(score, it)} {others}: {numbers}."]
+    if judged.n_rounds > 1:
+        times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
+        each = "it" if len(kept) == 1 else "each"
+        found.append(f"On average {each} was chosen in {times} of {judged.n_rounds} resamples.")
     found += [unsure] if unsure else []
     return " ".join(found)
 

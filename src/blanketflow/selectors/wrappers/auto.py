@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...core.cards import CATEGORICAL, Card
-from ...core.parameters import choice, integer
+from ...core.errors import ParameterError, shown
+from ...core.limits import LimitReached
+from ...core.parameters import anything, choice, integer
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..judged.held_out import Judged, judge
-from ..judged.judged_round import ALL, NONE
+from ..judged.in_time import judged_in_time
+from ..judged.judged_round import NONE
+from ..judged.pace import Pace
 from ..judged.roles import roles_of
 from ..judged.rows import Rows
-from ..judged.verdict import verdict
+from ..judged.verdict import rests_on_in_words, verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
 from ..stand_ins import with_stand_ins
 
@@ -48,9 +54,10 @@ class Auto(Method):
     Notes
     -----
     The answer depends on the rows, the options and the seed alone. A time limit ends judging early, with status
-    ``timeout``, if the first round was complete. Of more than 2,000 rows so many are judged by, with all of a rare
-    class. Features whose labels hardly repeat, such as names of rows, are not judged unless they are included.
-    Importance is the share of rounds that chose the feature.
+    ``timeout``; whatever it is, there is an answer, if only of one ranking that was judged once on 250 rows. The
+    verdict has a ``budget``, of rows and fits, with which the same answer is found again without a clock. Of more than
+    2,000 rows so many are judged by, with all of a rare class. Features whose labels hardly repeat, such as names of
+    rows, are not judged unless they are included. Importance is the share of rounds that chose the feature.
 
     Examples
     --------
@@ -79,6 +86,7 @@ class Auto(Method):
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
     keeps_untested: ClassVar[bool] = True
+    always_answers: ClassVar[bool] = True
     # A forest and Relief draw and compare single rows, but only to propose sets: rows are held out with their equals.
     draws_rows: ClassVar[bool] = False
 
@@ -87,6 +95,20 @@ class Auto(Method):
     )
     n_parts: int = integer(5, "Parts of the rows, each held out once.", at_least=2)
     metric: str = choice(AUTO, "What decides between sets; auto takes what suits the target.", CHOICES)
+    max_features: int | None = integer(None, "Most features in the answer.", at_least=1, nullable=True)
+    budget: Mapping[str, int] | None = anything(
+        None, "Rows to judge and fits to make, {rows: 2000, fits: 500}, in place of a time limit: that of an answer."
+    )
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` unless the budget is one."""
+        given = {"rows": 1, "fits": 1} if self.budget is None else self.budget
+        are_two = isinstance(given, Mapping) and set(given) == {"rows", "fits"}
+        if not are_two or not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in given.values()):
+            raise ParameterError(
+                f"auto: budget is {shown(given)}, but must be a mapping of rows and fits to whole numbers above 0, "
+                "such as the one in the verdict of an answer."
+            )
 
     def reads_rows(self) -> str:
         """Return in words what reads the rows beside the CI test."""
@@ -110,23 +132,33 @@ class Auto(Method):
         def count_tests(n: int) -> None:
             problem.n_inner_tests += n
 
-        spend = problem.check_time, count_tests, problem.tell
         included = np.array([names.index(name) for name in problem.included], dtype=np.int64)
-        kept_together = included, problem.groups, problem.feature_groups
-        how = self.n_parts, self.max_candidates, *spend, *kept_together, problem.n_jobs
-        judged = judge(features, target, seed, *how, self.metric)
-        if judged.stopped:
-            rounds = "1 round" if judged.n_rounds == 1 else f"{judged.n_rounds} rounds"
-            problem.say("timeout", f"judged by {rounds} only: {judged.stopped}")
-        answers = np.flatnonzero(_may_answer(judged, len(included)))
+        pace, most = self._pace(problem), self.max_features or math.inf
+        widths = np.array([len(problem.columns([name])) for name in names], dtype=np.int64)
+        if widths[included].sum() > most:
+            n = widths[included].sum()
+            raise ParameterError(f"auto: max_features is {most}, but {n} features are included. Include fewer.")
+
+        def judged_by(pace: Pace, most_rows: int, is_look: bool = False) -> Judged:
+            kept_together = included, problem.groups, problem.feature_groups
+            how = self.n_parts, self.max_candidates, pace, count_tests, problem.tell, *kept_together, problem.n_jobs
+            return judge(features, target, seed, *how, self.metric, self.max_features, most_rows, is_look)
+
+        judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
+        is_allowed = np.array([widths[judged.orders[name][:size]].sum() <= most for name, size in judged.candidates])
+        answers = np.flatnonzero(_may_answer(judged, len(included), is_allowed))
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
         chosen = int(answers[smallest_set(*sets, judged.stability[answers], nothing=nothing)])
         name, size = judged.candidates[chosen]
         kept = judged.orders[name][:size]
         frequency = np.round(judged.frequency[chosen], 12)
-        whole = Rows(features, target, seed, problem.check_time, count_tests, problem.feature_groups)
-        role = {} if judged.stopped else roles_of(whole)
+        whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups)
+        role: dict[str, str] = {}
+        if not judged.stopped:
+            with suppress(LimitReached), pace.fit("roles"):
+                role = roles_of(whole)
+            judged = replace(judged, n_fits=pace.n_fits)
         for name in problem.included:
             role.setdefault(name, INCLUDED)
         steps = [
@@ -137,9 +169,14 @@ class Auto(Method):
         steps = with_stand_ins(problem, steps) if problem.finds_stand_ins else steps  # the sentence names what is kept
         in_order = [step.feature for step in steps]
         problem.verdict.update(self._verdict(judged, answers, nothing, chosen, in_order, whole))
+        problem.verdict["budget"] = {"rows": judged.most_rows, "fits": judged.n_fits}
+        if judged.stopped:
+            problem.say("timeout", f"{rests_on_in_words(problem.verdict['rests_on'])}: {judged.stopped}")
         if included.size:
             stays = "was in every set that was" if included.size == 1 else "were in every set that was"
             problem.verdict["sentence"] += f" {', '.join(problem.included)} {stays} judged, as asked."
+        if most < widths.sum():
+            problem.verdict["sentence"] += f" At most {most:,} {'was' if most == 1 else 'were'} to be kept, as asked."
         if naming:
             left_out = (
                 "was not judged: its labels hardly repeat"
@@ -155,11 +192,16 @@ class Auto(Method):
         """Keep them: grow has judged them already."""
         return [replace(candidate, kept=True) for candidate in candidates]
 
+    def _pace(self, problem: Problem) -> Pace:
+        if self.budget is not None:
+            return Pace(most_fits=self.budget["fits"])
+        seconds = problem.limits.time_limit
+        return Pace(problem.seconds_left, math.inf if seconds is None else seconds, check=problem.check_time)
+
     def _verdict(
         self, judged: Judged, answers: np.ndarray, nothing: Any, chosen: int, kept: list[str], rows: Rows
     ) -> dict[str, Any]:
-        whole = judged.candidates.index((ALL, len(rows.names)))
-        reference = whole if chosen != whole else judged.candidates.index((NONE, 0))
+        reference = judged.reference(chosen)
 
         def score(at: int | None, out: np.ndarray) -> float:
             return float(judged.score(reference if at is None else answers[at], out))
@@ -181,14 +223,14 @@ def _of_names(problem: Problem) -> list[str]:
     return found if len(found) < len(problem.features) else []
 
 
-def _may_answer(judged: Judged, n_included: int) -> np.ndarray:
-    """Return which candidates are answers, (n_candidates,).
+def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray) -> np.ndarray:
+    """Return which candidates are answers, (n_candidates,), of those that are small enough.
 
     The empty set is judged as a reference, and is no answer where features are included, or where the test saw that the
     target depends on some. It is the only one where the test saw nothing. None is larger than one without any error.
     """
-    may = judged.sizes >= n_included
-    if judged.gate is not None and judged.gate.is_open:
+    may = is_allowed & (judged.sizes >= n_included)
+    if judged.gate is not None and judged.gate.is_open and (may & (judged.sizes > 0)).any():
         may &= judged.sizes > 0
     if judged.gate is not None and not judged.gate.is_open:
         may &= judged.sizes == judged.sizes[may].min()

@@ -1,0 +1,49 @@
+"""An answer whatever the time: first from a look at few rows, then from as many as there is time for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...core.limits import LimitReached
+from .held_out import MOST_ROWS, Judged
+from .pace import Pace
+
+#: Rows that the first look takes.
+FEW_ROWS = 250
+#: About how many times as long as the look judging as many rows to the end takes.
+TIMES_THE_LOOK = 20
+
+
+def judged_in_time(judge: Callable[..., Judged], pace: Pace, n_rows: int, most_rows: int | None = None) -> Judged:
+    """Judge as many rows as there is time for, or else what a look at a few has found.
+
+    Without a clock all rows are judged that ever are, and the look is taken only if nothing else can be.
+
+    Parameters
+    ----------
+    judge : function
+        `held_out.judge`, of a pace, the most rows, and whether it is a look.
+    pace : Pace
+        The pace.
+    n_rows : int
+        How many rows there are.
+    most_rows : int, optional
+        The most rows to judge, if that is known.
+    """
+    look, most_rows = None, most_rows or MOST_ROWS
+    if pace.has_clock:
+        begin = pace.left()
+        look = _look(judge, pace)
+        took = max(begin - pace.left(), 1e-9)
+        affordable = int(min(MOST_ROWS, FEW_ROWS * pace.left() / (TIMES_THE_LOOK * took)))
+        most_rows = MOST_ROWS if affordable >= n_rows else max(FEW_ROWS, affordable)
+    try:
+        return judge(pace, most_rows)
+    except LimitReached as limit:
+        return replace(look or _look(judge, pace), stopped=str(limit))
+
+
+def _look(judge: Callable[..., Judged], pace: Pace) -> Judged:
+    free = replace(pace, is_free=True, n_fits=0)
+    return judge(free, FEW_ROWS, True)

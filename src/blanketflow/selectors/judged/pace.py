@@ -1,0 +1,98 @@
+"""How many fits a judgement has made, and whether there is time, and leave, for the next one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...core.limits import LimitReached, time_is_over
+
+#: The share of a time limit that is kept for what follows the last fit: the choice, its correction, the stand-ins.
+KEPT_BACK = 0.1
+
+
+@dataclass
+class Pace:
+    """Counts fits, and raises `LimitReached` before one for which there is no time or no leave.
+
+    What a fit takes is predicted from the largest of its kind so far, in proportion to its work.
+
+    Parameters
+    ----------
+    seconds_left : function
+        Returns the seconds until the time is over; infinite without a clock.
+    time_limit : float
+        The seconds that there were, of which a share is kept back.
+    most_fits : float
+        Fits that may be made.
+    is_free : bool
+        Whether fits are made even if the time is over.
+    check : function
+        Called as well; raises `LimitReached` if a search of which this one is part has no more time.
+
+    Attributes
+    ----------
+    n_fits : int
+        Fits that count: the caller takes back those of which nothing came.
+
+    Examples
+    --------
+    >>> pace = Pace(most_fits=1)
+    >>> with pace.fit("tree"):
+    ...     pass
+    >>> pace.begin("tree")
+    Traceback (most recent call last):
+    ...
+    blanketflow.core.limits.LimitReached: the budget of 1 fits (budget) is spent. Raise it.
+    """
+
+    seconds_left: Callable[[], float] = lambda: math.inf
+    time_limit: float = math.inf
+    most_fits: float = math.inf
+    is_free: bool = False
+    check: Callable[[], None] = lambda: None
+    n_fits: int = 0
+    seconds: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether the time is limited."""
+        return math.isfinite(self.time_limit)
+
+    def left(self) -> float:
+        """Return the seconds left for fits."""
+        return self.seconds_left() - KEPT_BACK * self.time_limit if self.has_clock else math.inf
+
+    def begin(self, kind: str = "", work: float = 0.0) -> None:
+        """Raise `LimitReached` unless a fit may begin."""
+        if self.n_fits >= self.most_fits:
+            raise self.spent()
+        if self.is_free:
+            return
+        self.check()
+        known, took = self.seconds.get(kind, (1.0, 0.0))
+        if self.has_clock and self.left() < took * max(1.0, work / known):
+            raise time_is_over(self.time_limit)
+
+    @contextmanager
+    def fit(self, kind: str, work: float = 1.0) -> Iterator[None]:
+        """Count what is done within as one fit, and remember what it took."""
+        self.begin(kind, work)
+        before = self.left()
+        yield
+        if self.has_clock and work >= self.seconds.get(kind, (0.0, 0.0))[0]:
+            self.seconds[kind] = (work, before - self.left())
+        self.n_fits += 1
+
+    def check_time(self) -> None:
+        """Raise `LimitReached` if the time is over, within a fit."""
+        if not self.is_free:
+            self.check()
+            if self.left() < 0:
+                raise time_is_over(self.time_limit)
+
+    def spent(self) -> LimitReached:
+        """Return the error where no more fits may be made."""
+        return LimitReached(f"the budget of {self.most_fits:,} fits (budget) is spent. Raise it.")
