@@ -2,6 +2,9 @@
 
 import io
 import json
+import shlex
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -181,3 +184,52 @@ def test_an_answer_says_where_its_p_values_are_no_error_rates(table, method, tes
     arguments = ["--target", "pneumonia", "--method", method, "--ci-test", test]
     assert main(["select", str(path), *arguments, "--set", "max_tests=40"]) in (0, 1)
     assert ("says nothing beyond them, is found" in "".join(capsys.readouterr())) == is_told
+
+
+@pytest.fixture
+def planted(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 12)), columns=[f"x{j}" for j in range(12)])
+    frame["my y"] = np.where(frame["x3"] - frame["x8"] + rng.normal(size=300) > 0, "yes", "no")
+    frame.to_csv(tmp_path / "of mine.csv", index=False)
+    return str(tmp_path / "of mine.csv")
+
+
+def test_auto_prints_a_curve_what_it_rests_on_and_the_next_command(planted, capsys):
+    asked = ["select", planted, "--target", "my y", "--set", "max_candidates=9", "--cores", "1"]
+    assert main([*asked, "--time-limit", "600", "--data-set", "drop=[x0]"]) == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("Scores by number of features"))
+    curve = [line.split() for line in lines[start + 2 : -1]]
+    assert 5 <= len(curve) <= 8 and [row[0] for row in curve][:: len(curve) - 1] == ["0", "11"]
+    (kept,) = (row for row in curve if row[-1] == "kept")
+    assert kept[0] == lines[0].split()[3] and curve[-1][2:] == ["0.000", "all"]
+    assert lines[-1].startswith("It rests on 5 resamples of 300 rows, ") and lines[-1].endswith(" fits of models.")
+    (following,) = (line for line in said.err.splitlines() if line.startswith("Next, "))
+    words = shlex.split(following.partition(": ")[2])
+    assert words[:5] == ["blanketflow", "compare", planted, "--target", "my y"] and "drop=[x0]" in words
+    assert words[-2:] == ["--folds", "0"]
+    assert main([*words[1:], "--evaluation", "0", "--time-limit", "30"]) == 0
+
+
+def test_auto_answers_in_any_time_and_keeps_no_more_than_asked(planted, capsys):
+    asked = ["select", planted, "--target", "my y", "--time-limit", "0.001", "--max-features", "1"]
+    assert main(asked) == 0
+    said = capsys.readouterr()
+    assert "timeout: it rests on 1 of 5 resamples" in said.out and "the time limit of 0.001 s" in said.out
+    assert "Keep this 1 of 12 features" in said.out and "At most 1 was to be kept, as asked." in said.out
+    assert "Next, with more time: blanketflow select" in said.err and said.err.endswith("--time-limit 10\n")
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    budget = found["verdict"]["budget"]
+    again = ["--set", "max_features=1", f"budget={{rows: {budget['rows']}, fits: {budget['fits']}}}", "--json"]
+    assert main(["select", planted, "--target", "my y", *again]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"] == found["verdict"]
+
+
+def test_seconds_are_digits(table, monkeypatch, capsys):
+    clock = SimpleNamespace(perf_counter=count(0.0, 123.4).__next__)
+    monkeypatch.setattr("blanketflow.api.select.time", clock)
+    assert main(["select", str(table[0]), "--target", "pneumonia", "--method", "mim"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(", 123 s")

@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 import blanketflow as bf
-from blanketflow.core.counted_warnings import counted_warnings, give_again, say_once, with_warnings
+from blanketflow.cli import main
+from blanketflow.core.counted_warnings import counted_warnings, give_again, say_once, warnings_told, with_warnings
 from blanketflow.core.isolation import FORKS, in_child
 
 
@@ -79,3 +80,33 @@ def test_a_search_whose_models_do_not_converge_says_it_once(said, model):
     (one,) = said
     assert one.category is ConvergenceWarning and one.filename == __file__
     assert str(one.message).startswith("Stepwise: ") and " times: lbfgs failed to converge" in str(one.message)
+
+
+def test_a_command_says_once_how_many_warnings_a_package_gave(monkeypatch, tmp_path, capsys):
+    """Also of workers, whose counts are given again in one text."""
+    monkeypatch.setattr("sys.warnoptions", [])
+    told = []
+    with pytest.raises(SystemExit), warnings_told(told.append):
+        warn_three_times()
+        np.log(np.zeros(2) - 1)  # in this file
+        warnings.warn("compare: 1,200 times: gap 0.5", ConvergenceWarning, stacklevel=1)
+        raise SystemExit(0)  # as commands do
+    assert told == ["1,203 warnings of sklearn: gap 1.5e-1, tolerance 0.14285714285714285", *told[1:]]
+    assert told[1:] == ["1 warning: invalid value encountered in log"]
+
+
+def test_no_warning_of_another_package_reaches_the_terminal_uncounted(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("sys.warnoptions", [])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loud.py").write_text(
+        "import warnings\nfrom sklearn.exceptions import ConvergenceWarning\n"
+        "from sklearn.feature_selection import SelectKBest\n\n\nclass Loud(SelectKBest):\n"
+        "    def __init__(self, k=1):\n        super().__init__(k=k)\n\n"
+        "    def fit(self, X, y):\n        for n in (1, 2):\n"
+        "            warnings.warn(f'no convergence after {n} steps', ConvergenceWarning)\n"
+        "        return super().fit(X, y)\n"
+    )
+    assert main(["select", "sklearn:wine", "--method", "loud:Loud"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == "2 warnings of sklearn: no convergence after 1 steps"
+    assert not any("Warning" in line for line in lines)

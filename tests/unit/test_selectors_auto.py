@@ -134,10 +134,11 @@ def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
     with mock.patch("blanketflow.selectors.judged.judged_round.rankings", watched):
         judged = judge(features, target, 0, 4, 1000, Pace())
     assert len(seen) == 4
-    for name, order in judged.orders.items():
+    for at, (name, size) in enumerate(judged.candidates):
+        order = judged.features_of(at)
         if name not in (ALL, NONE):
             mean = {j: sum(math.log(1 + list(one[name]).index(j)) for one in seen) for j in range(8)}
-            assert [round(mean[j], 9) for j in order] == sorted(round(value, 9) for value in mean.values())
+            assert [round(mean[j], 9) for j in order] == sorted(round(value, 9) for value in mean.values())[:size]
 
 
 def test_the_tests_of_its_searches_are_counted():
@@ -225,3 +226,15 @@ def test_roles_are_of_a_search_that_follows_bends():
         found = bf.Auto(max_candidates=20).fit(pd.DataFrame({"x": z**2 + u, "z": z, "w": w}), z**2 + v)
         assert found.roles_["z"] == "parent_or_child"  # z is the cause of both, and no correlation sees it
         assert found.roles_.get("x") != "parent_or_child"
+
+
+def test_importances_are_inverse_mean_ranks():
+    X, y = planted(n=200, d=8)
+    features, target = as_table(X), column_from_array("y", y.to_numpy())
+    judged = judge(features, target, 0, 4, 1000, Pace())
+    found = bf.Auto(n_parts=4, max_candidates=1000).fit(X, y)
+    assert list(found.importances_) == found.selected_features_ == ["strong", "other"]
+    assert found.importances_["strong"] == 1.0  # always the first
+    assert found.importances_["other"] == pytest.approx(0.5)
+    (every,) = (at for at, (name, _) in enumerate(judged.candidates) if name == ALL)
+    assert {*judged.features_of(every)[:2]} == {3, 5}

@@ -47,8 +47,8 @@ class Selected:
         Selection and the best model of the panel, fitted on all rows; None if no feature was kept. With
         ``missing="impute"`` its model takes medians of missing numbers, and missing labels as a level of their own.
     selector : Auto
-        The fitted selector, with `trace_`, `status_`, and `importances_`: the share of the resamples that
-        chose each feature, 0 to 1.
+        The fitted selector, with `trace_`, `status_`, and `importances_`: 1 divided by the geometric mean
+        of a feature's ranks in the resamples.
     budget : dict of str to int
         How many rows were judged at most, and by how many fits: ``select(X, y, budget=...)`` finds the same answer.
 
@@ -200,10 +200,12 @@ def select(
     """
     import pandas as pd
 
+    from ..selectors.judged.in_time import load_models
     from ..workflow.compiled import load_kernels
     from .selectors import Auto
 
     load_kernels()  # before the time limit counts
+    load_models()
     selector = Auto(
         task=task,
         include=include,

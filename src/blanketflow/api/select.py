@@ -17,6 +17,7 @@ from ..config.typed import Config, Selector
 from ..core.errors import ConfigError, RowsNeeded, UnsupportedError, shown
 from ..core.limits import Limits, in_seconds
 from ..core.printable import printable
+from ..core.progress_lines import SILENT, Teller
 from ..core.row_sample import sample_told, sampled
 from ..core.stand_ins import StandIn, in_words, one_is_enough
 from ..core.table import Table
@@ -31,6 +32,7 @@ from ..reporting.export import ExportedBlanket
 from ..search.aggregate import aggregate
 from ..selectors.base import worst_status
 from ..selectors.design import why_no_strata, why_weights_are_refused
+from ..selectors.judged.verdict import rests_on_in_words
 from ..selectors.min_effect import decides_by_p_values_alone
 from ..selectors.missing_cells import for_missing_cells
 from ..selectors.run_fold import FoldOutcome, fold_seed, run_fold
@@ -39,6 +41,7 @@ from ..workflow.notes_on_rows import doubted_p_values, told_of_sample
 from ..workflow.peek import facts_of, peek
 from ..workflow.sharded import check_no_shards
 from ..workflow.worker_count import MANY, n_workers
+from .curve import CURVE, curve
 from .rows_in_blocks import blocks_beyond_memory, kept_of_blocks
 
 #: One sign that YAML would read as no text, or not at all, such as a comma; its ~ is null.
@@ -101,7 +104,13 @@ class Selection:
         if self.several:
             lines.append(f"{len(self.blankets)} answers:")
             lines += [f"  {', '.join(map(printable, blanket))}" for blanket in self.blankets]
-        return "\n".join(lines)
+        columns, rows = self.curve
+        if rows:
+            lines.append(CURVE)
+            widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
+            aligned = ("  ".join(f"{c:>{w}}" for c, w in zip(row, widths, strict=True)) for row in (columns, *rows))
+            lines += [f"  {line}".rstrip() for line in aligned]
+        return "\n".join([*lines, *filter(None, [self.rests_on])])
 
     @property
     def remarks(self) -> list[str]:
@@ -113,6 +122,18 @@ class Selection:
     def sentence(self) -> str:
         """What the method says of its answer; empty for most."""
         return printable(self.verdict.get("sentence", ""))
+
+    @property
+    def curve(self) -> tuple[list[str], list[list[str]]]:
+        """The columns and rows of a table of scores by number of features; no rows for most methods."""
+        return curve(self.verdict)
+
+    @property
+    def rests_on(self) -> str:
+        """What the answer rests on, in a sentence, unless `remarks` say it; empty for most methods."""
+        on = self.verdict.get("rests_on") if self.status == "ok" else None
+        said = rests_on_in_words(on) if on else ""
+        return f"{said[:1].upper()}{said[1:]}." if said else ""
 
     @property
     def one_is_enough(self) -> str:
@@ -166,6 +187,7 @@ def select(
     ci_test: Mapping[str, Any],
     seed: int,
     n_jobs: int | None = 1,
+    tell: Teller = SILENT,
 ) -> Selection:
     """Find the Markov blanket of one table's target, on all rows or combined over folds.
 
@@ -186,7 +208,7 @@ def select(
     check_no_shards(config)
     if config.selectors["selector"].confirm is not None:
         raise ConfigError("select: confirm is a key of a run, and an argument of selector classes. Remove it here.")
-    found = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs)
+    found = _searched_in_blocks(config, dataset, seed) or _searched_on_rows(config, seed, n_jobs, tell)
     chosen, told = found.config.selectors["selector"], found.config.chosen.get("table")
     status, reason = worst_status([(outcome.status, outcome.reason) for outcome in found.outcomes])
     blanket, blankets, best = _combined(found.outcomes, chosen.aggregate)
@@ -263,7 +285,7 @@ def _searched_in_blocks(config: Config, asked: Mapping[str, Any], seed: int) -> 
     return _Searched(config, test, features, agreement.target, agreement.task, [outcome], seconds, [note])
 
 
-def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searched:
+def _searched_on_rows(config: Config, seed: int, n_jobs: int | None, tell: Teller) -> _Searched:
     """Search on all rows of a table, or on each fold's."""
     spec = config.datasets["table"]
     source = read_source("table", spec, seed)
@@ -274,6 +296,7 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
         raise UnsupportedError(f"select: {reason}. Choose another method or test.")
     if spec.get("within") is not None and (reason := why_no_strata(chosen.method, test)):
         raise UnsupportedError(f"select: {reason}. Remove within, or choose another method.")
+    to_look_at = in_one_line(map(Finding.as_dict, findings(source)))
     begin = time.perf_counter()
     limits = Limits(chosen.time_limit, chosen.max_tests)
     folds = rows_of_folds(source.target, chosen.folds, seed, chosen.fold_rows, source.groups, where="table")
@@ -297,9 +320,9 @@ def _searched_on_rows(config: Config, seed: int, n_jobs: int | None) -> _Searche
             min_effect=chosen.min_effect,
             n_jobs=n_workers("select", n_jobs, MANY),
             gaps=source.gaps,
+            tell=tell,
         )
         outcomes.append(found)
-    to_look_at = in_one_line(map(Finding.as_dict, findings(source)))
     told_of_table = [found_line(source.found), markers_told(source.markers), to_look_at]
     pair = "table", "selector"
     told_of_groups = doubted_p_values(config, {"table": facts}, [pair]).get("table", [])

@@ -15,15 +15,16 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage."""
+    from ..core.counted_warnings import warnings_told
     from ..core.errors import BlanketflowError
     from ..core.folders import OF_THE_DISK, not_written
     from ..workflow.jobs import fewer_collections
     from .app import make_app
-    from .terminal import complain, complain_of, show_anything
+    from .terminal import complain, complain_of, note, show_anything
 
     show_anything()
     try:
-        with fewer_collections():
+        with fewer_collections(), warnings_told(note):
             make_app()(args=[*(sys.argv[1:] if arguments is None else arguments)], prog_name="blanketflow")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else (DONE if ended.code is None else FAILED)

@@ -12,6 +12,7 @@ from ..core.modules_beside import look_in
 from ..core.printable import listed
 from ..core.seeds import DEFAULT_SEED
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
+from .steadily import steadily
 from .terminal import heading, is_terminal, note, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def compare(
         raise ConfigError("--methods names a method twice. Remove one of them.")
     raw |= {"models": models} if models else {}
     compile_kernels()
-    found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
+    with steadily("compare"):
+        found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
     if report is not None:
         found.report(report)
     if as_json:

@@ -12,7 +12,8 @@ from ..core.printable import printable
 from .followed import OURS, Followed, followed
 from .process import Ended
 from .progress import Progress
-from .terminal import complain, console, is_terminal, note, show
+from .steadily import EVERY
+from .terminal import clock, complain, console, is_terminal, note, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,10 +55,10 @@ def _drawn_anew(run: Followed, hold: Sequence[int], begin: float) -> Ended:
 
 
 class _Lines:
-    """Prints notes, and a line for each stage when its last job is done."""
+    """Prints notes, a line for each stage when its last job is done, and one every half a minute."""
 
     def __init__(self, begin: float) -> None:
-        self._begin, self._n_notes = begin, 0
+        self._begin, self._n_notes, self._last = begin, 0, begin
         self._said: set[str] = set()
 
     def see(self, progress: Progress) -> None:
@@ -74,8 +75,14 @@ class _Lines:
         for stage, done, total in stages:
             if done == total and stage not in self._said:
                 self._said.add(stage)
-                jobs = "1 job" if total == 1 else f"{total:,} jobs"
-                note(f"[{_clock(time.monotonic() - self._begin)}] {stage}: {jobs} done")
+                self._say(f"{stage}: {'1 job' if total == 1 else f'{total:,} jobs'} done")
+        if time.monotonic() - self._last >= EVERY:
+            at_work = [f"{stage} {done} of {total}" for stage, done, total in stages if done < total]
+            self._say(f"jobs done: {', '.join(at_work)}" if at_work else "at work")
+
+    def _say(self, line: str) -> None:
+        self._last = time.monotonic()
+        note(f"[{clock(self._last - self._begin)}] {line}")
 
 
 def _drawn(progress: Progress, begin: float) -> Table:
@@ -94,7 +101,7 @@ def _drawn(progress: Progress, begin: float) -> Table:
     done, total = (sum(stage[i] for stage in stages) for i in (1, 2))
     now = time.monotonic()
     left = progress.seconds_left(now)
-    told = f"{_clock(now - begin)} so far" + (f", about {_clock(left)} left" if left is not None else "")
+    told = f"{clock(now - begin)} so far" + (f", about {clock(left)} left" if left is not None else "")
     bar = ProgressBar(total=total, completed=done, width=30)
     drawn.add_row(Text("all jobs", style="bold"), bar, Text(f"{done}/{total}  {told}"))
     running = progress.running
@@ -128,7 +135,7 @@ def _tell(progress: Progress, code: int, seconds: float, said: Sequence[str]) ->
         complain("fix the cause and run the same command again: it continues where it stopped.")
     done = sum(stage[1] for stage in progress.stages())
     if not code:
-        show(f"{done} jobs done in {_clock(seconds)}.")
+        show(f"{done} jobs done in {clock(seconds)}.")
 
 
 def _reason(log: str, said: Sequence[str]) -> str:
@@ -137,16 +144,3 @@ def _reason(log: str, said: Sequence[str]) -> str:
     lines = [line for line in lines if line]
     errors = [line.removeprefix("ERROR ") for line in lines if line.startswith("ERROR ")]
     return (errors or lines or said or ["its log is empty"])[-1]
-
-
-def _clock(seconds: float) -> str:
-    """Return seconds as hours, minutes and seconds.
-
-    Examples
-    --------
-    >>> _clock(75), _clock(3700)
-    ('1:15', '1:01:40')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +15,7 @@ from ..core.modules_beside import look_in
 from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
+from .steadily import steadily
 from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -37,6 +41,11 @@ def select(
     test_options: Annotated[
         list[str] | None, typer.Option("--test-set", metavar="KEY=VALUE", help="options of the CI test")
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="seconds after which auto answers (default: 60), or any method gives up", min=0.001),
+    ] = None,
+    max_features: Annotated[int | None, typer.Option(help="most features that auto keeps", min=1)] = None,
     data_set: DataSet = None,
     seed: Seed = DEFAULT_SEED,
     cores: Annotated[int, typer.Option(help="processes that share the work of auto; -1 for all cores", min=-1)] = -1,
@@ -45,15 +54,16 @@ def select(
 ) -> None:
     """Find the features worth keeping, on all rows.
 
-    By default the smallest set with which models predict as well as with the best (method auto), within a minute;
-    --method takes a search for a Markov blanket or any other method. --set folds=5 combines the blankets of five
-    folds. To compare several methods on rows that they did not see, use compare, or init and run.
+    By default the smallest set with which models predict as well as with the best (method auto), within a minute or
+    --time-limit; --method takes a search for a Markov blanket or any other method. --set folds=5 combines the blankets
+    of five folds. To compare several methods on rows that they did not see, use compare, or init and run.
     """
     from ..api.select import select as find
     from ..api.select import settings
     from ..ci.choice import AUTO
     from ..core.registry import look_up
     from ..reporting.export import FORMS
+    from ..selectors.judged.in_time import load_models
     from ..workflow.compiled import compile_kernels
 
     if to is not None and to not in FORMS:
@@ -61,7 +71,9 @@ def select(
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
-    if method == "auto":
+    asked |= {} if time_limit is None else {"time_limit": time_limit}
+    asked |= {} if max_features is None else {"max_features": max_features}
+    if method == "auto" and "budget" not in asked:
         asked.setdefault("time_limit", MOST_SECONDS)
     if ci_test is None and given:
         ci_test = getattr(look_up("blanketflow.selectors", method, "method"), "default_test", None)
@@ -71,21 +83,25 @@ def select(
         asked["ci_test"] = AUTO
     test = {"type": ci_test, **given} if ci_test not in (None, AUTO) else {}
     compile_kernels()  # before a time limit counts
-    found = find(dataset, asked, test, seed, cores)
+    if method == "auto":
+        load_models()
+    with steadily("select") as tell:
+        found = find(dataset, asked, test, seed, cores, tell)
     for line in found.notes:
         note(line)
     if to is not None:
         pour(found.as_blanket(redacted_text(table)).text(to))
     elif as_json:
         show_json(found.as_dict())
-    elif is_terminal():
-        _draw(found)
     else:
-        show(found.text())
+        _draw(found) if is_terminal() else show(found.text())
+        note(_next(found, asked.get("time_limit"), table, target, data_set or ()))
 
 
 def _draw(found: Selection) -> None:
     """Print the selection as a table."""
+    from ..api.curve import CURVE
+
     heading(found.text().partition("\n")[0])
     for line in found.remarks:
         show(line)
@@ -102,3 +118,24 @@ def _draw(found: Selection) -> None:
         heading(f"{len(found.blankets)} answers")
         for blanket in found.blankets:
             show(f"  {', '.join(blanket)}")
+    columns, rows = found.curve
+    if rows:
+        show(CURVE)
+        show_table(columns, rows, right=(0, 1, 2))
+    show(found.rests_on) if found.rests_on else None
+
+
+def _next(found: Selection, limit: float | None, table: str, target: str | None, data_set: Sequence[str]) -> str:
+    """Return what to do next, and the command that does it."""
+    of = [redacted_text(table), *(["--target", target] if target is not None else [])]
+    of += ["--data-set", *data_set] if data_set else []
+    is_auto = found.method == "auto"
+    if found.status == "timeout" and limit is not None:
+        own = [] if is_auto else ["--method", found.method]
+        what, name, more = "with more time", "select", [*own, "--time-limit", f"{max(10, math.ceil(10 * limit))}"]
+    elif not found.blanket:
+        what, name, more = "to see what to look at in the table", "inspect", []
+    else:
+        methods = ["auto", "hiton-mb", "--folds", "0"] if is_auto else [found.method, "auto"]
+        what, name, more = "to judge this on rows that it has not seen", "compare", ["--methods", *methods]
+    return f"Next, {what}: {shlex.join(['blanketflow', name, *of, *more])}"

@@ -8,11 +8,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 _Found = TypeVar("_Found")
 #: Category and text of a warning, with how often it was given.
 Counts = Counter[tuple[type[Warning], str]]
+#: What `say_once` says of several.
+_SAID_ONCE = re.compile(r"[^:]*: ([\d,]+) times: (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\d[\d.]*(e[-+]?\d+)?")
 
 
@@ -37,6 +40,50 @@ def counted_warnings() -> Iterator[Counts]:
             yield counts
         finally:
             counts.update((one.category, str(one.message)) for one in caught)
+
+
+@contextmanager
+def warnings_told(say: Callable[[str], None]) -> Iterator[None]:
+    """Say at the end how many warnings each package gave within, and the first of them, instead of showing each.
+
+    Warnings are shown as they come where the interpreter was started with filters of its own (``-W``).
+
+    Examples
+    --------
+    >>> with warnings_told(print):
+    ...     for n in (10, 20):
+    ...         warnings.warn(f"no convergence after {n} steps", UserWarning)
+    2 warnings: no convergence after 10 steps
+    """
+    if sys.warnoptions:
+        yield
+        return
+    told: dict[str, tuple[int, str]] = {}
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            for category in (UserWarning, RuntimeWarning):
+                warnings.simplefilter("always", category)
+            yield
+    finally:  # commands end by SystemExit
+        for one in caught:
+            package, text = _package(one), str(one.message)
+            said_once = _SAID_ONCE.fullmatch(text)
+            n, text = (int(said_once[1].replace(",", "")), said_once[2]) if said_once else (1, text)
+            before, first = told.get(package, (0, text))
+            told[package] = before + n, first
+        for package, (n, text) in told.items():
+            say(f"{n:,} warning{'s' if n > 1 else ''}{package and f' of {package}'}: {text}")
+
+
+def _package(warned: warnings.WarningMessage) -> str:
+    """Return the name of the package that gave a warning, or whose kind of warning it is; empty if that is not known.
+
+    A warning that comes from another process is given again here.
+    """
+    kind, path = warned.category.__module__.partition(".")[0], Path(warned.filename).parts
+    if kind != "builtins":
+        return kind
+    return path[path.index("site-packages") + 1].removesuffix(".py") if "site-packages" in path[:-1] else ""
 
 
 def with_warnings(work: Callable[..., _Found], *arguments: Any) -> tuple[_Found, Counts]:

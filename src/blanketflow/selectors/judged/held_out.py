@@ -48,8 +48,9 @@ class Judged:
         Score of each model, of which more is better: see `score`.
     frequency : ndarray of shape (n_candidates, d)
         Share of the rounds in which a feature was among a candidate's.
-    orders : dict of str to ndarray
-        For each ranking the features by their mean logarithms of ranks over the rounds: beginnings are the sets.
+    ranks : dict of str to ndarray
+        For each ranking the features' mean logarithms of ranks over the rounds, the best of which are the sets: of all
+        features the mean over the rankings.
     metric : str
         What decided, of those that `yardstick` returns.
     is_perfect : ndarray of shape (n_candidates,)
@@ -78,7 +79,7 @@ class Judged:
     losses: np.ndarray
     by_model: dict[str, np.ndarray]
     frequency: np.ndarray
-    orders: dict[str, np.ndarray]
+    ranks: dict[str, np.ndarray]
     metric: str
     is_perfect: np.ndarray
     truth: np.ndarray
@@ -112,6 +113,11 @@ class Judged:
         if self.probabilities is not None:
             return roc_auc(self.probabilities[at][..., rows], self.truth[rows]).mean(axis=-1)
         return 1 - self.losses[at, 0][..., rows].mean(axis=-1)
+
+    def features_of(self, candidate: int) -> np.ndarray:
+        """Return the features of a candidate, those of best mean rank first."""
+        ranking, size = self.candidates[candidate]
+        return by_mean_rank(self.ranks[ranking])[:size]
 
     @property
     def sizes(self) -> np.ndarray:
@@ -329,8 +335,9 @@ class _Judging:
         n_rounds, seen = self.n_rounds, self.n_seen > 0
         candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
         of_models, probabilities = self._losses(candidates)
-        orders = {name: by_mean_rank(self.ranks[name]) for name in self.alive}
-        orders |= {ALL: np.arange(len(self._judge.whole.names)), NONE: np.arange(0)}
+        ranks = {name: self.ranks[name] / n_rounds for name in self.alive}
+        mean = np.mean(list(ranks.values()), axis=0)
+        ranks |= {ALL: mean, NONE: mean}
         truth = self._judge.whole.y[seen]
         by_model = 1 - of_models[:, :, 0].mean(axis=2) if probabilities is None else roc_auc(probabilities, truth)
         return Judged(
@@ -338,7 +345,7 @@ class _Judging:
             of_models.mean(axis=1),
             dict(zip(self._judge.panel, by_model.T, strict=True)),
             np.stack([self.counts[c] for c in candidates]) / n_rounds,
-            orders,
+            ranks,
             self._judge.metric,
             np.array([self._judge.classes is not None and not self.losses[c][:, 0].any() for c in candidates]),
             truth,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from ...core.limits import LimitReached
@@ -13,6 +15,16 @@ from .pace import Pace
 FEW_ROWS = 250
 #: About how many times as long as the look judging as many rows to the end takes.
 TIMES_THE_LOOK = 20
+
+#: What fits need; loading it takes seconds.
+LOADED = ("lightgbm", "scipy.stats", "sklearn.ensemble", "sklearn.linear_model", "sklearn.neighbors", "sklearn.dummy")
+
+
+def load_models() -> None:
+    """Load what fits need, before a time limit counts."""
+    for module in LOADED:
+        with suppress(ImportError, OSError):  # the first fit says what is wrong
+            importlib.import_module(module)
 
 
 def judged_in_time(judge: Callable[..., Judged], pace: Pace, n_rows: int, most_rows: int | None = None) -> Judged:

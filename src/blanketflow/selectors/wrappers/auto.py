@@ -57,7 +57,8 @@ class Auto(Method):
     ``timeout``; whatever it is, there is an answer, if only of one ranking that was judged once on 250 rows. The
     verdict has a ``budget``, of rows and fits, with which the same answer is found again without a clock. Of more than
     2,000 rows so many are judged by, with all of a rare class. Features whose labels hardly repeat, such as names of
-    rows, are not judged unless they are included. Importance is the share of rounds that chose the feature.
+    rows, are not judged unless they are included. Importance is 1 divided
+    by the geometric mean of a feature's ranks over the rounds: it is 1 if the feature was always the first.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Auto(Method):
         cost="IAMB's tests in each resample; for roles HITON-MB's, at most 5,000; some 300 fits of three models",
         work="panel",
         takes_max_rows=True,
-        importance="share of the resamples in which it was among the chosen, from 0 to 1",
+        importance="1 divided by the geometric mean of its ranks in the resamples",
     )
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
@@ -145,14 +146,13 @@ class Auto(Method):
             return judge(features, target, seed, *how, self.metric, self.max_features, most_rows, is_look)
 
         judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
-        is_allowed = np.array([widths[judged.orders[name][:size]].sum() <= most for name, size in judged.candidates])
+        is_allowed = np.array([widths[judged.features_of(at)].sum() <= most for at in range(len(judged.candidates))])
         answers = np.flatnonzero(_may_answer(judged, len(included), is_allowed))
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
         chosen = int(answers[smallest_set(*sets, judged.stability[answers], nothing=nothing)])
-        name, size = judged.candidates[chosen]
-        kept = judged.orders[name][:size]
-        frequency = np.round(judged.frequency[chosen], 12)
+        kept, frequency = judged.features_of(chosen), np.round(judged.frequency[chosen], 12)
+        importance = np.round(np.exp(-judged.ranks[judged.candidates[chosen][0]]), 12)
         whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups)
         role: dict[str, str] = {}
         if not judged.stopped:
@@ -162,7 +162,7 @@ class Auto(Method):
         for name in problem.included:
             role.setdefault(name, INCLUDED)
         steps = [
-            Step(names[j], float(frequency[j]), importance=float(frequency[j]), role=role.get(names[j], MEMBER))
+            Step(names[j], float(frequency[j]), importance=float(importance[j]), role=role.get(names[j], MEMBER))
             for j in kept
         ]
         steps.sort(key=lambda step: -step.importance)
