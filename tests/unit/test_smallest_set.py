@@ -88,7 +88,7 @@ def test_a_share_of_what_is_gained_may_be_lost_and_no_fixed_amount():
 
 def score_of(losses, reference):
     """Return the function that `corrected_score` asks, of losses."""
-    return lambda at, rows: 1 - losses[reference if at is None else at, 0, rows].mean()
+    return lambda at, weights: 1 - losses[reference if at is None else at, 0, weights == 0].mean()
 
 
 def simulated(rng, n_rows, truth):

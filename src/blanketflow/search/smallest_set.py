@@ -135,7 +135,8 @@ def corrected_score(
     losses, sizes, n_parts, nothing
         As in `smallest_set`.
     score : function
-        Returns the score, of which more is better, of a set on some rows: of the one to compare with for None.
+        Returns the score, of which more is better, of a set on the rows that a sample left out: of the one to compare
+        with for None. It is told how often each row is in the sample, (n_rows,).
     rng : Generator
         Draws the samples.
 
@@ -147,11 +148,10 @@ def corrected_score(
     n_rows, found = losses.shape[2], []
     for _ in range(N_SAMPLES):
         weights = np.bincount(rng.integers(n_rows, size=n_rows), minlength=n_rows).astype(float)
-        out = weights == 0
-        if not out.any():
+        if weights.all():
             continue
         chosen = smallest_set(losses, sizes, n_parts, weights=weights, nothing=nothing)
-        found.append((score(chosen, out), score(None, out)))
+        found.append((score(chosen, weights), score(None, weights)))
     pairs = np.array(found)
     differences = pairs[:, 0] - pairs[:, 1]
     low, high = np.percentile(differences, [2.5, 97.5])

@@ -23,7 +23,7 @@ from .pace import Pace
 from .portfolio import CONSENSUS, FIRST, RANKINGS, by_mean_rank, log_ranks
 from .probabilities import calibrated, log_loss, roc_auc
 from .rows import Rows
-from .yardstick import AUTO, LOG_LOSS, judged_target, yardstick
+from .yardstick import AUTO, ERROR, LOG_LOSS, judged_target, yardstick
 
 #: Numbers of features that are judged; of more than 200 features, up to half of them.
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 200, 400, 800, 1600, 3200)
@@ -118,6 +118,17 @@ class Judged:
         """Return the features of a candidate, those of best mean rank first."""
         ranking, size = self.candidates[candidate]
         return by_mean_rank(self.ranks[ranking])[:size]
+
+    def score_outside(self, at: int, weights: np.ndarray) -> float:
+        """Return the score of a candidate on the rows that a sample left out, of which `weights` has the others.
+
+        Without features a model says the most frequent class. Which one that is, is a choice, too, and the sample's:
+        all parts have the same, so that held-out rows do not tell that it may be another one in fresh rows.
+        """
+        if self.metric == ERROR and self.candidates[at][0] == NONE:
+            most = np.bincount(self.truth.astype(np.int64), weights).argmax()
+            return float((self.truth[weights == 0] == most).mean())
+        return float(self.score(at, weights == 0))
 
     @property
     def sizes(self) -> np.ndarray:

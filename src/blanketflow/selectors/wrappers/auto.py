@@ -203,8 +203,8 @@ class Auto(Method):
     ) -> dict[str, Any]:
         reference = judged.reference(chosen)
 
-        def score(at: int | None, out: np.ndarray) -> float:
-            return float(judged.score(reference if at is None else answers[at], out))
+        def score(at: int | None, weights: np.ndarray) -> float:
+            return judged.score_outside(reference if at is None else int(answers[at]), weights)
 
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         corrected = corrected_score(*sets, score, derive_rng(rows.seed, "samples"), nothing)
