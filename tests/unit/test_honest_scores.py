@@ -10,6 +10,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.table import column_from_array
 from blanketflow.selectors.judged.held_out import judge
 from blanketflow.selectors.judged.judged_round import NONE
+from blanketflow.selectors.judged.pace import Pace
 
 FRESH = 5000
 
@@ -60,7 +61,7 @@ def test_a_sample_chooses_the_class_that_is_said_without_features():
     """The rows that a sample left out have another most frequent class, which it does not know."""
     y = np.repeat(["a", "b"], [11, 9])
     X = pd.DataFrame({"x": np.arange(20) % 7})
-    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, lambda: None)
+    judged = judge(as_table(X), column_from_array("y", y), 0, 2, 1, Pace())
     none, weights = judged.candidates.index((NONE, 0)), np.ones(20)
     weights[:5] = 0  # six of a and nine of b are left
     assert judged.score_outside(none, weights) == 0
