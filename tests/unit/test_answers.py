@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blanketflow.core.table import column_from_array
 from blanketflow.reporting import tables as result_tables
 from blanketflow.reporting.tables.answers import NOT_KNOWN, NOT_SHOWN, ONLY_ALL, YES
 from blanketflow.reporting.tables.leading import leading_metrics, leading_model, metrics_in_order
 from blanketflow.reporting.tables.overlapping_splits import corrected_mean
 from blanketflow.reporting.text import MINUS
+from blanketflow.selectors.judged.yardstick import SPOKEN, yardstick
 
 SPLITS = [f"cv-{i}" for i in range(1, 6)]
 NOISE = np.array([0.01, -0.01, 0.02, -0.02, 0.0])
@@ -184,16 +186,28 @@ def scored(*metrics):
     ("classes", "leading"),
     [
         ({"a": 65, "b": 35}, ["accuracy"]),
-        ({"a": 66, "b": 34}, ["balanced-accuracy", "log-loss"]),
-        ({"a": 66, "b": 34, "c": 0}, ["balanced-accuracy", "log-loss"]),
-        ({"a": 40, "b": 35, "c": 34}, ["balanced-accuracy", "log-loss"]),
+        ({"a": 66, "b": 34}, ["roc-auc", "log-loss"]),
+        ({"a": 66, "b": 34, "c": 0}, ["roc-auc", "log-loss"]),
+        ({"a": 40, "b": 35, "c": 34}, ["accuracy"]),
+        ({"a": 50, "b": 40, "c": 20}, ["roc-auc", "log-loss"]),
         ({"a": 65, "b": 35, "c": 0}, ["accuracy"]),  # a label that does not occur
     ],
 )
-def test_below_35_percent_balanced_accuracy_and_log_loss_lead(classes, leading):
+def test_what_auto_judges_by_leads(classes, leading):
     card = {"target": {"classes": classes}}
-    known = scored("error", "accuracy", "log-loss", "balanced-accuracy")
+    known = scored("error", "accuracy", "log-loss", "balanced-accuracy", "roc-auc")
     assert leading_metrics(known, card) == leading and metrics_in_order(card)[0] == leading[0]
+    y = column_from_array("y", np.repeat([*classes], [*classes.values()]))
+    assert leading[0] == SPOKEN[yardstick(y)][0].replace("_", "-")
+
+
+def test_what_auto_was_asked_to_judge_by_leads():
+    rare, number = ({"target": {"classes": {"a": 90, "b": 10}}}, {"target": {"min": 0.0}})
+    asked = {"all": {"method": "all"}, "auto": {"method": "auto", "metric": "error"}}
+    known = scored("accuracy", "log-loss", "roc-auc")
+    assert leading_metrics(known, rare, asked) == ["accuracy"] == metrics_in_order(rare, asked)[:1]
+    assert leading_metrics(scored("mse", "r2"), number, asked) == ["r2"]
+    assert leading_metrics(known, rare, {"auto": {"method": "auto", "metric": "auto"}}) == ["roc-auc", "log-loss"]
 
 
 def test_what_was_not_computed_does_not_lead():

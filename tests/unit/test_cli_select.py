@@ -228,6 +228,14 @@ def test_auto_answers_in_any_time_and_keeps_no_more_than_asked(planted, capsys):
     assert json.loads(capsys.readouterr().out)["verdict"] == found["verdict"]
 
 
+def test_what_decides_can_be_asked_for(planted, capsys):
+    asked = ["select", planted, "--target", "my y", "--time-limit", "0.001", "--metric"]
+    assert main([*asked, "log-loss"]) == 0
+    assert "ROC AUC 0." in capsys.readouterr().out
+    assert main([*asked, "mse"]) == 1
+    assert "metric is 'mse', but must be one of auto, error, log-loss" in capsys.readouterr().err
+
+
 def test_seconds_are_digits(table, monkeypatch, capsys):
     clock = SimpleNamespace(perf_counter=count(0.0, 123.4).__next__)
     monkeypatch.setattr("blanketflow.api.select.time", clock)

@@ -89,8 +89,15 @@ def test_best_follows_the_direction_of_the_metric(metric, best):
 
 
 def test_ties_are_all_best_and_a_selector_with_fewer_splits_is_not():
-    table = result_tables.scores(evaluations({"a": [0.1, 0.3], "b": [0.3, 0.1], "lucky": [0.9, None]}))
+    means = {"a": [0.7, 0.8], "b": [0.7, 0.8], "worse": [0.1, 0.2], "lucky": [0.9, None]}
+    table = result_tables.scores(evaluations(means))
     assert list(table.loc[table["best"], "selector"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("names", ["a", "abcde"])
+def test_where_nothing_differs_none_is_best(names):
+    table = result_tables.scores(evaluations({name: [0.5, 0.5] for name in names}))
+    assert not table["best"].any()
 
 
 def test_an_undefined_metric_keeps_its_row_and_wins_nothing():

@@ -61,7 +61,7 @@ def starting_config(spec: Mapping[str, Any], seen: Inspection) -> StartingConfig
         "splits": {"evaluation": _folds(seen, 5)},
         "folds": _folds(seen, 5, of=0.8),
         "selectors": {"blanket": {"method": BLANKET.method}},
-        "models": ["tree", "svm", "knn", "naive-bayes"] if seen.task == CLASSIFICATION else ["tree", "svm", "knn"],
+        "models": [*(["logistic", "naive-bayes"] if seen.task == CLASSIFICATION else ["ridge"]), "tree", "svm", "knn"],
     }
     plan = make_plan(raw, Path)  # in which the test is chosen by which the search is
     facts, test = plan.facts[dataset], plan.config.test(dataset, "blanket")

@@ -45,6 +45,9 @@ def select(
         float | None,
         typer.Option(help="seconds after which auto answers (default: 60), or any method gives up", min=0.001),
     ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="what auto judges by: auto, error, log-loss, r2 or normal-scores")
+    ] = None,
     max_features: Annotated[int | None, typer.Option(help="most features that auto keeps", min=1)] = None,
     data_set: DataSet = None,
     seed: Seed = DEFAULT_SEED,
@@ -71,8 +74,8 @@ def select(
     look_in(Path())  # as beside a config
     dataset = dataset_spec(table, target, data_set or ())
     given, asked = settings(test_options or ()), {"method": method, **settings(options or ())}
-    asked |= {} if time_limit is None else {"time_limit": time_limit}
-    asked |= {} if max_features is None else {"max_features": max_features}
+    given_here = {"time_limit": time_limit, "metric": metric, "max_features": max_features}
+    asked |= {name: value for name, value in given_here.items() if value is not None}
     if method == "auto" and "budget" not in asked:
         asked.setdefault("time_limit", MOST_SECONDS)
     if ci_test is None and given:

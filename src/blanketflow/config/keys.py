@@ -46,7 +46,10 @@ TOP: dict[str, tuple[Any, Parameter]] = {
         "best-blanket",
         Parameter("any", "best-blanket, frequency: share, union or intersection."),
     ),
-    "models": (["tree", "svm"], Parameter("any", "Models that judge the blankets on test rows.")),
+    "models": (
+        ["logistic", "ridge", "tree", "svm"],
+        Parameter("any", "Models that judge the blankets on test rows; each of its own task."),
+    ),
     "metrics": ("auto", Parameter("any", "auto, or a list of metrics.")),
     "printed": ({}, Parameter("any", "Files of printed results by id: tables/paper_{id} sets ours beside them.")),
     "supplied": (

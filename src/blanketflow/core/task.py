@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from .whole_numbers import from_least
 #: A numeric target with at most this many distinct whole values, each seen 5 times on average, is a class label.
 MAX_NUMERIC_CLASSES = 20
 ROWS_PER_NUMERIC_CLASS = 5
+#: A class is rare if it has less than this share of what it would have if all were equal.
+RARE = 0.7
 
 
 class Task(NamedTuple):
@@ -45,6 +48,20 @@ def infer_task(column: Column, asked: str = "auto") -> Task:
     if whole and distinct <= MAX_NUMERIC_CLASSES and len(values) >= ROWS_PER_NUMERIC_CLASS * distinct:
         return Task(CLASSIFICATION, f"target {column.name!r} has {distinct} distinct whole numbers")
     return Task(REGRESSION, f"target {column.name!r} is numeric with {distinct} distinct values")
+
+
+def has_rare_class(counts: Iterable[int]) -> bool:
+    """Return whether the smallest class is rare, of how many rows each has; classes without rows do not count.
+
+    Accuracy says then mostly how rare it is: ROC AUC and log-loss take its place wherever something is judged.
+
+    Examples
+    --------
+    >>> has_rare_class([65, 35]), has_rare_class([66, 34, 0]), has_rare_class([40, 35, 34])
+    (False, True, False)
+    """
+    present = [n for n in counts if n]
+    return bool(present) and min(present) * len(present) < RARE * sum(present)
 
 
 def target_column(column: Column, task: str) -> Column:

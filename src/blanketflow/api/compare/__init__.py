@@ -31,7 +31,7 @@ def compare(
     y: Any = None,
     selectors: Any = ("hiton-mb", "ppfs", "mrmr"),
     *,
-    models: Sequence[str] = ("tree", "svm"),
+    models: Sequence[str] = ("logistic", "ridge", "tree", "svm"),
     metrics: str | Sequence[str] = "auto",
     evaluation: int | Literal["leave-group-out"] = 5,
     repeats: int = 1,

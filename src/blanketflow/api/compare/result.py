@@ -205,7 +205,7 @@ class Comparison:
         >>> X, y = load_wine(return_X_y=True, as_frame=True)
         >>> found = bf.compare(X, y, {"gs": bf.GS(alpha=0.001)}, models=["tree"], evaluation=2, folds=0)
         >>> found.summary().index.tolist(), found.summary().columns.tolist()
-        ([('table', 'gs'), ('table', 'all'), ('table', 'none')], ['features', 'tree, balanced-accuracy'])
+        ([('table', 'gs'), ('table', 'all'), ('table', 'none')], ['features', 'tree, accuracy'])
         """
         shown = [
             {key: score_text(*cell) if isinstance(cell, tuple) else cell for key, cell in row.items()}

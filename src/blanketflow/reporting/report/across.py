@@ -82,7 +82,7 @@ def ranks(run: Run) -> list[Table]:
 def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
     models = list(dict.fromkeys(known["model"]))
     comparable = known[known["n_datasets"] == known.groupby("model")["n_datasets"].transform("max")]
-    best = comparable.groupby("model")["mean_rank"].min()
+    best, worst = (comparable.groupby("model")["mean_rank"].agg(of) for of in ("min", "max"))
     found = {(row.selector, row.model): row for row in known.itertuples()}
     rows = []
     for selector in run.present(known):
@@ -92,7 +92,7 @@ def _rank_table(run: Run, metric: str, known: pd.DataFrame) -> Table:
             if rank is None:
                 row.append(Cell(NONE))
             else:
-                is_best = rank.Index in comparable.index and rank.mean_rank == best[model]
+                is_best = rank.Index in comparable.index and rank.mean_rank == best[model] < worst[model]
                 n = f"n = {rank.n_datasets}"
                 row.append(Cell(fixed(rank.mean_rank, 2), n, best=is_best, value=rank.mean_rank))
         rows.append(row)

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ...core.printable import visible
 from ...data.findings.finding import IN_WORDS
 from .. import plots
-from ..tables.leading import is_imbalanced, metrics_in_order
+from ..tables.leading import is_rare, metrics_in_order
 from ..text import count, linked, plain
 from . import across, dataset, overview, scripts
 from .figures import charts as all_charts
@@ -83,7 +83,8 @@ def _specs(charts: Mapping[str, Any]) -> dict[str, Any]:
 def _section(run: Run, name: str, at: int) -> dict[str, Any]:
     leading = run.main_metrics(name)
     known = set(run.scores(name)["metric"])
-    others = [metric for metric in metrics_in_order(run.cards[name]) if metric in known and metric not in leading]
+    in_order = metrics_in_order(run.cards[name], run.selectors)
+    others = [metric for metric in in_order if metric in known and metric not in leading]
     return {
         "id": f"data-{at}",
         "key": name,
@@ -96,7 +97,7 @@ def _section(run: Run, name: str, at: int) -> dict[str, Any]:
         "stability": dataset.stability(run, name),
         "model": run.main_model(name),
         "metric": run.main_metric(name),
-        "is_imbalanced": is_imbalanced(run.cards[name]),
+        "is_rare": is_rare(run.cards[name]),
         "scores": [(metric, dataset.score_table(run, name, metric)) for metric in leading],
         "other_scores": [dataset.score_table(run, name, metric) for metric in others],
         "held_out_groups": dataset.held_out_groups(run, name),

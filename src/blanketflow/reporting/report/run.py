@@ -111,8 +111,8 @@ class Run:
         return self.rows(self.tables["confirmed"], dataset=dataset, selector=selector)
 
     def main_metrics(self, dataset: str) -> list[str]:
-        """Return the metrics that are shown first for a data set: two if it is imbalanced, none without scores."""
-        return leading_metrics(self.scores(dataset), self.cards[dataset])
+        """Return the metrics that are shown first for a data set: two where a class is rare, none without scores."""
+        return leading_metrics(self.scores(dataset), self.cards[dataset], self.selectors)
 
     def main_metric(self, dataset: str) -> str | None:
         """Return the metric that is shown first of all; None if there is no score."""

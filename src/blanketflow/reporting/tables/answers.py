@@ -53,7 +53,7 @@ def answers(found: Found) -> pd.DataFrame:
 
 def _answer(found: Found, dataset: str) -> dict[str, Any]:
     scores = found.scores[found.scores["dataset"] == dataset]
-    metrics = leading_metrics(scores, found.cards[dataset])
+    metrics = leading_metrics(scores, found.cards[dataset], found.selectors)
     model = leading_model(scores, metrics[0] if metrics else None, found.selectors)
     shown = scores[(scores["model"] == model)].dropna(subset=["mean"])
     row = {"dataset": dataset, "selector": "", "n_features": 0, "scores": "", "learned": NOT_KNOWN, "evidence": ""}

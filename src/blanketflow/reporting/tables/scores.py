@@ -51,7 +51,7 @@ SCORES = rows_of(
     gain=Column("double", "mean improvement over no feature on the same splits; positive is better", "the metric's"),
     gain_low=Column("double", "lower end of its 95 % interval", "the metric's"),
     gain_high=Column("double", "upper end of its 95 % interval", "the metric's"),
-    best=Column("bool", "whether it is the best mean, and all others are clearly worse"),
+    best=Column("bool", "whether it is the best mean, and there are others, all of which are clearly worse"),
     status=Column("string", f"one of {', '.join(STATUSES)}; undefined: the metric has no value"),
 )
 _KEYS = ["dataset", "split", "model", "metric"]
@@ -66,9 +66,9 @@ def scores(
     features, and ``gain`` that of the improvements over no feature, on the splits that both have. No feature is a
     selector of its own: where none of `selectors` is that reference, its rows are made of what `evaluations` say of the
     prior. ``best`` marks the best mean, ties included, if the others' differences to it on the same splits have 95 %
-    intervals without 0: what may be noise makes no winner. Only selectors count that compete, and were scored on the
-    most splits: one that fails on the hard splits cannot win by it. ``status`` is that of the first split if there is
-    no value on any; ``unreliable`` if some splits lack one.
+    intervals without 0, and there are such others: what may be noise makes no winner. Only selectors count that
+    compete, and were scored on the most splits: one that fails on the hard splits cannot win by it. ``status`` is that
+    of the first split if there is no value on any; ``unreliable`` if some splits lack one.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _best(
         behind = behind_the_best(values, is_higher_better(key[-1]), parts_of[key[0]])
         first = [round(behind[name].value, DECIMALS) == 0 for name in compared["selector"]]
         apart = [behind[name].low > 0 for name in compared["selector"]]
-        if all(is_first or is_apart for is_first, is_apart in zip(first, apart, strict=True)):
+        if any(apart) and all(is_first or is_apart for is_first, is_apart in zip(first, apart, strict=True)):
             best.loc[compared.index] = first
     return best
 

@@ -11,6 +11,7 @@ from ...core.cards import CLASSIFICATION, NUMERIC
 from ...core.errors import ParameterError
 from ...core.spread import standardised
 from ...core.table import Column
+from ...core.task import has_rare_class
 from ..learning import task_of
 
 ERROR, LOG_LOSS, R2, NORMAL_SCORES = "error", "log-loss", "r2", "normal-scores"
@@ -25,8 +26,6 @@ SPOKEN: Mapping[str, tuple[str, str]] = {
 BY_GAIN = (LOG_LOSS, NORMAL_SCORES)
 AUTO = "auto"
 CHOICES = (AUTO, *SPOKEN)
-#: A class is rare if it has less than this share of what it would have if all were equal.
-RARE = 0.7
 #: Tails are heavy if normal scores explain less than this share of a target's variance: 0.82 for an exponential target.
 HEAVY = 0.75
 
@@ -45,17 +44,12 @@ def yardstick(target: Column, asked: str = AUTO) -> str:
     is_class = task_of(target) == CLASSIFICATION
     suits = (ERROR, LOG_LOSS) if is_class else (R2, NORMAL_SCORES)
     if asked == AUTO:
-        return suits[has_rare_class(target) if is_class else has_heavy_tails(target)]
+        numbers = target.numbers()
+        is_odd = has_rare_class(np.bincount(numbers.astype(np.int64)).tolist()) if is_class else has_heavy_tails(target)
+        return suits[is_odd]
     if asked not in suits:
         raise ParameterError(f"auto: metric is {asked}, but of this target it must be {' or '.join((AUTO, *suits))}.")
     return asked
-
-
-def has_rare_class(target: Column) -> bool:
-    """Whether the smallest class is rare."""
-    counts = np.bincount(target.numbers().astype(np.int64))
-    counts = counts[counts > 0]
-    return bool(counts.min() * len(counts) < RARE * counts.sum())
 
 
 def has_heavy_tails(target: Column) -> bool:
