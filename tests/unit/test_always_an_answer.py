@@ -69,7 +69,10 @@ def test_what_is_too_large_for_a_look_is_no_reference():
     assert "x7" in found.features and "do better with" in found.verdict and "than without any: R² 0." in found.verdict
     assert found.alternatives["n_features"].max() <= 32 and found.alternatives["difference"].isna().all()
     assert found.scores["all"].isna().all() and found.estimator is not None
-    assert found._repr_html_() and found.plot().to_dict()
+    drawn = found.plot().to_dict()
+    assert drawn["title"]["text"] == "orange: kept; dashed: no feature" and "dashed: no feature" in found._repr_html_()
+    (line,) = drawn["datasets"][drawn["layer"][0]["data"]["name"]]
+    assert line["score"] == pytest.approx(found.alternatives["r2"][0], abs=1e-3)
 
 
 def test_processes_that_share_the_rounds_find_the_same_by_a_budget(table):

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from ..core.printable import listed, printable
 from ..reporting.notebook import bar, bullets, curve, legend, names_by_role, page, paragraph, role, table
+from ..reporting.tables.references import reference_of
 from ..reporting.text import number
 
 if TYPE_CHECKING:
@@ -89,11 +90,12 @@ def selected_html(found: Selected) -> str:
     rows, sizes = features_of(found.selector), found.alternatives
     metric = str(found.scores["metric"].iloc[0])
     n, d = len(rows), found.selector.n_features_in_
+    at, reference = reference_of(sizes)
     drawn = curve(
         list(zip(sizes["n_features"], sizes[metric], strict=True)),
         int(sizes["chosen"].to_numpy().argmax()),
-        float(sizes[metric].iloc[-1]),
-        "number of features; dashed: all, orange: chosen",
+        float(sizes[metric].iloc[at]),
+        f"number of features; dashed: {reference}, orange: kept",
         metric,
     )
     return page(

@@ -6,8 +6,9 @@ import altair as alt
 import pandas as pd
 
 from ..colours import BLUE, INK, ORANGE
+from ..tables.references import reference_of
 from ..text import number
-from .theme import rounded, themed, tooltip
+from .theme import noted, rounded, tooltip
 
 _WIDTH = 420
 
@@ -16,8 +17,9 @@ def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
     """Draw the score of the best set of each size, with the chosen size marked and a dashed line at all features.
 
     `alternatives` has the columns n_features, ranking, difference, stability, chosen and one that is called `metric`,
-    by size; the last row is all features.
+    by size. The line is at no feature where all features were not judged.
     """
+    at, reference = reference_of(alternatives)
     data = pd.DataFrame(
         {
             "size": alternatives["n_features"],
@@ -41,7 +43,10 @@ def score_by_size(alternatives: pd.DataFrame, metric: str) -> alt.LayerChart:
         y=alt.Y("score:Q", title=metric, scale=alt.Scale(zero=False)),
         tooltip=tooltip(titles),
     )
-    whole = alt.Chart(data.tail(1)[["score"]]).mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3]).encode(y="score:Q")
+    line = (
+        alt.Chart(data.iloc[[at]][["score"]]).mark_rule(color=INK, opacity=0.6, strokeDash=[4, 3]).encode(y="score:Q")
+    )
     points = base.mark_point(filled=True, opacity=1, size=50, color=BLUE)
     chosen = base.transform_filter("datum.chosen").mark_point(filled=True, opacity=1, size=160, color=ORANGE)
-    return themed(alt.layer(whole, base.mark_line(color=BLUE), points, chosen).properties(width=_WIDTH, height=200))
+    chart = alt.layer(line, base.mark_line(color=BLUE), points, chosen).properties(width=_WIDTH, height=200)
+    return noted(chart, f"orange: kept; dashed: {reference}")

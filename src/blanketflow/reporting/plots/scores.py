@@ -12,7 +12,7 @@ from ..colours import BLUE, INK, ORANGE
 from ..text import mean_sd, number, seconds, signed
 from .labels import GAP, Place, place_labels
 from .scales import Scale, in_order, linear, wide, window
-from .theme import STEP, WIDTH, noted, rounded, themed, tooltip
+from .theme import STEP, WIDTH, noted, rounded, tooltip
 
 _COLUMNS = 3
 #: Width of the names on the y axis and of the gaps between panels, in pixels.
@@ -71,7 +71,12 @@ def score_by_selector(
     )
     by_panel = alt.EncodingSortField("panel", op="min")
     facets = layers.facet(facet=alt.Facet("model:N", sort=by_panel, title=None), columns=columns, spacing=18)
-    return themed(facets.resolve_scale(x="independent"))
+    drawn = [
+        f"{how}: {title}"
+        for (column, title, _), how in zip(_LINES, ("dashed", "dotted"), strict=True)
+        if data[column].notna().any()
+    ]
+    return noted(facets.resolve_scale(x="independent"), "; ".join(drawn))
 
 
 def _cut(rows: pd.DataFrame, references: Iterable[float]) -> pd.DataFrame:
