@@ -14,7 +14,7 @@ from blanketflow.core.cards import KINDS
 from blanketflow.core.registry import discover
 
 from .designs import ALTERNATIVES, FAMILIES, NULLS
-from .study import ALPHAS, COUNTS, IS_SAID, KEY, NULL_ROWS, NULL_SAMPLES, POWER_ROWS, POWER_SET_SIZES, TOLERATED
+from .study import ALPHAS, COUNTS, KEY, NULL_ROWS, NULL_SAMPLES, POWER_ROWS, POWER_SET_SIZES, SAID, TOLERATED
 
 CONFIDENCE = 0.99
 CALIBRATED, NOT_SHOWN, TOO_OFTEN = "calibrated", "not shown", "rejects too often"
@@ -23,7 +23,7 @@ COMPARED_ROWS, COMPARED = 500, ("spline", AUTO)
 LINEAR = ("linear negative", "linear mixed signs", "linear weak")
 #: What no test that auto takes follows: steps with fewer rows than this.
 STEPS_FROM = 500
-#: The share of samples from which on auto is said to take a test, or to say that relations bend, in a cell.
+#: The share of samples from which on auto is said to take a test, or to say something, in a cell.
 MOSTLY = 0.95
 
 
@@ -196,7 +196,7 @@ def reach(cells: pd.DataFrame, choices: pd.DataFrame) -> str:
     is_excepted = (cells["design"] == "steps") & (cells["n"] < STEPS_FROM)
     judged = cells[~is_excepted & (cells["verdict"] != "")]
     others = judged[judged["verdict"] != CALIBRATED]
-    said = choices[choices["chosen"].str.endswith(IS_SAID)].set_index(KEY)["samples"]
+    said = choices[choices["chosen"].str.endswith(tuple(SAID.values()))].set_index(KEY)["samples"]
     is_said = [said.get(tuple(row[name] for name in KEY), 0) >= MOSTLY * row["samples"] for _, row in others.iterrows()]
     names = [f"{row['design']} ({row['n']} rows, {row['k']} given)" for _, row in others.iterrows()]
     told = [name for name, is_told in zip(names, is_said, strict=True) if is_told]
@@ -204,8 +204,8 @@ def reach(cells: pd.DataFrame, choices: pd.DataFrame) -> str:
     share = 100 * len(others) / max(len(judged), 1)
     return (
         f"{table}\n\nOf {len(judged)} cells, without steps with fewer than {STEPS_FROM} rows, {len(others)} are not "
-        f"shown to be calibrated ({share:.1f} %). In {len(told)} of them the reason says before the search that "
-        f"relations bend and are taken as linear: {', '.join(told) or 'none'}. In {len(silent)} it does not: "
+        f"shown to be calibrated ({share:.1f} %). In {len(told)} of them the reason says before the search where the "
+        f"test is not calibrated: {', '.join(told) or 'none'}. In {len(silent)} it does not: "
         f"{', '.join(silent) or 'none'}."
     )
 

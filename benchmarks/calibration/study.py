@@ -15,7 +15,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
-from blanketflow.ci.choice import AUTO, Choice, choose_test, described
+from blanketflow.ci.choice import AUTO, FEWEST_FOR_WAVES, Choice, choose_test, described
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_seed
 from blanketflow.core.task import infer_task, target_column
@@ -47,8 +47,9 @@ KEY = ["test", "options", "design", "n", "k"]
 COUNTS = ["samples", "rejected_01", "rejected_05", "unreliable", "seconds"]
 #: Of each cell, by what auto chose (an empty text for other tests): the counts.
 Counts = dict[tuple, dict[str, dict[str, float]]]
-#: After the test that auto chose: it takes relations as linear, and said so.
-IS_SAID = ", bends said"
+#: What the reason of auto's choice says before a search about where the test is not calibrated, and what the results
+#: have for it after the test: it takes relations as linear, or rows are few.
+SAID = {"as linear": ", bends said", f"need {FEWEST_FOR_WAVES} rows": ", rows said"}
 
 
 class Variant(NamedTuple):
@@ -74,7 +75,8 @@ class Variant(NamedTuple):
         choice = auto(frame) if self.test == AUTO else None
         test = choice.configured() if choice else bf.get_ci_test(self.test, **self.options)
         result = test.bind(frame, seed=seed).test("x", "t", given=list(frame.columns[2:]))
-        return (choice.test_id + IS_SAID * ("as linear" in choice.reason) if choice else ""), result
+        said = "".join(short for words, short in SAID.items() if choice and words in choice.reason)
+        return (choice.test_id + said if choice else ""), result
 
 
 def auto(frame: pd.DataFrame) -> Choice:

@@ -35,12 +35,12 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
     ("table", "n_rows", "test_id"),
     [
         # 5 rows for each of 3 * 2^4 cells
-        (description(LABELS, 3, levels=2, most=2), 240, "g2"),
+        (description(LABELS, 3, levels=2, most=2), 240, "g2-corrected"),
         (description(LABELS, 3, levels=2, most=2), 239, "mi-permutation-5"),
         # 5 rows for each of 2 * 4^4 cells, or of 2 * 2^4
-        (description(LABELS, 2, levels=4, labels=4, most=4), 2560, "g2"),
+        (description(LABELS, 2, levels=4, labels=4, most=4), 2560, "g2-corrected"),
         (description(LABELS, 2, levels=4, labels=4, most=4), 2559, "mi-permutation-5"),
-        (description(("boolean",), 2, levels=2), 160, "g2"),
+        (description(("boolean",), 2, levels=2), 160, "g2-corrected"),
         (description(("boolean",), 2, levels=2), 159, "mi-permutation-5"),
         (description(("integer",), 2, levels=2), 159, "mi-permutation-5"),
         # flags among numbers, whatever their type: 10 rows for each of 1 + 4 parameters
@@ -56,11 +56,11 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 5, bends="y with x"), 1250, "spline"),
         (description(NUMBERS, 5, bends="y with x"), 1251, "lr-mixed-linear"),
         (description(NUMBERS, bends="y with x"), 5001, "fisher-z"),
-        (description(LABELS, 2, levels=2, most=2, bends="y with x"), 240, "g2"),
+        (description(LABELS, 2, levels=2, most=2, bends="y with x"), 240, "g2-corrected"),
         # but a number can be explained by columns of two levels
         (description(LABELS, most=2, levels=2), 30, "fisher-z"),
         # whole numbers in a small range have levels where there are rows enough, else they are numbers
-        (description(("integer",), 2, levels=5), 6250, "g2"),
+        (description(("integer",), 2, levels=5), 6250, "g2-corrected"),
         (description(("integer",), 2, levels=5), 6249, "fisher-z"),
         (description(("integer",), 3, levels=5), 72, "lr-mixed-linear"),
         (description(NUMBERS, 2), 72, "fisher-z"),
@@ -81,7 +81,7 @@ def description(kinds, n_classes=None, levels=None, labels=2, most=None, n_featu
         (description(NUMBERS, 2, n_features=1001), 100, "fisher-z"),
         (description(MIXED, 2, most=2), 30, "fisher-z"),
         # permutations of 200,000 features take 150 s; given one, g2 needs 5 rows for each of 2 * 3^2 cells
-        (description(LABELS, 2, levels=3, labels=3, most=3, n_features=200_000), 809, "g2"),
+        (description(LABELS, 2, levels=3, labels=3, most=3, n_features=200_000), 809, "g2-corrected"),
         (description(LABELS, 2, levels=3, labels=3, most=3, n_features=200_000), 89, "mi-permutation-5"),
     ],
 )
@@ -100,6 +100,11 @@ def test_the_choice_by_hand(table, n_rows, test_id):
 )
 def test_the_reason_names_the_fewest_rows_that_would_do(table, reason):
     assert choose_test(table, 48).reason == reason
+
+
+def test_the_reason_of_splines_says_what_few_rows_do_not_show():
+    few, enough = (choose_test(description(NUMBERS), n).reason for n in (199, 200))
+    assert few == f"{enough}. Waves of 3 features, and functions of them without noise, need 200 rows"
 
 
 def test_the_reason_names_relations_that_bend_where_the_test_is_linear():
@@ -256,10 +261,10 @@ def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
         tests = {"mine": {"type": "g2", **options}}
         return make_plan({"datasets": datasets, "ci_tests": tests, "selectors": selectors}, SCRIPTS)
 
-    shared, apart = plan_of(bins=5), plan_of(bins=3)
+    shared, apart = plan_of(small_counts="corrected"), plan_of()
     assert {shared.test_id("c", name) for name in selectors} == {"mine"} and set(shared.config.ci_tests) == {"mine"}
-    assert [apart.test_id("c", name) for name in selectors] == ["g2", "g2", "mine"]
-    assert set(shared.grains.test_ids) == {"mine"} and set(apart.grains.test_ids) == {"g2", "mine"}
+    assert [apart.test_id("c", name) for name in selectors] == ["g2-corrected", "g2-corrected", "mine"]
+    assert set(shared.grains.test_ids) == {"mine"} and set(apart.grains.test_ids) == {"g2-corrected", "mine"}
     for name in "ab":
         asked, named = (json.loads(shared.method_spec("c", one)) for one in (name, "named"))
         assert asked["ci_test"] == named["ci_test"] and asked["ci_test"]["type"] == "g2"
@@ -268,9 +273,9 @@ def test_the_id_is_that_of_an_equal_test_and_stands_in_spec_and_path(tmp_path):
             "all columns have levels, and 1,280 rows of the smallest fold are enough for tests given 3"
         )
         ids = {"dataset": "c", "selector": name, "split": "full"}
-        assert {path.name for path in JobFiles(apart, tmp_path.joinpath).marginals(ids)} == {"g2.parquet"}
+        assert {path.name for path in JobFiles(apart, tmp_path.joinpath).marginals(ids)} == {"g2-corrected.parquet"}
     assert "ci_test" not in json.loads(shared.aggregate_spec("c", "named"))
-    assert apart.notes() == [f"c: g2 was chosen as CI test: {apart.config.chosen['c'].reason}"]
+    assert apart.notes() == [f"c: g2-corrected was chosen as CI test: {apart.config.chosen['c'].reason}"]
 
 
 def test_two_data_sets_have_two_tests():

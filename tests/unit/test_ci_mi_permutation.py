@@ -101,7 +101,8 @@ def test_tables_with_rows_enough_take_the_p_value_of_g2():
     rng = np.random.default_rng(5)
     z = rng.integers(0, 2, (100, 3))
     X = np.column_stack([z[:, 0] ^ (rng.random(100) < 0.2), z[:, 0], z[:, 1], z[:, 2], rng.integers(0, 9, 100)])
-    permuted, mixed, g2 = MIPermutation().bind(X), MIPermutation(asymptotic_from=5).bind(X), G2().bind(X)
+    permuted, mixed = MIPermutation().bind(X), MIPermutation(asymptotic_from=5).bind(X)
+    g2 = G2(small_counts="corrected").bind(X)
     for given in ([], [2], [2, 3]):  # 4, 8 and 16 cells, of which 16 have 6.25 rows each; 5 * 9 times more have not
         found, large, small = mixed.test_many([0, 4], 1, given), g2.test(0, 1, given), permuted.test(4, 1, given)
         assert found.reliable.all()

@@ -76,7 +76,7 @@ def test_with_regressions_of_labels_rows_are_read(tmp_path, path, method, direct
 
 def test_the_test_that_auto_chooses_is_the_one_for_the_rows(path):
     on_rows, in_blocks = both(path, {"method": "gs", "ci_test": "auto"}, {}, drop=["d"])
-    assert on_rows.ci_test == "g2" and same(on_rows, in_blocks) and IN_BLOCKS in in_blocks.notes[0]
+    assert on_rows.ci_test == "g2-corrected" and same(on_rows, in_blocks) and IN_BLOCKS in in_blocks.notes[0]
 
 
 def test_what_rows_unpack_to_is_no_limit_where_they_never_are_in_memory(path, monkeypatch):

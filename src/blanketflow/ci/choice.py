@@ -17,6 +17,7 @@ from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 from .binning import FEW_VALUES
+from .g2 import CORRECTED
 
 if TYPE_CHECKING:
     from .base import CITest
@@ -32,11 +33,13 @@ TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
 OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
+CORRECTED_G2 = {"small_counts": CORRECTED}
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
 #: The most cells of a table for which splines are fast enough, times the classes but one and the usual labels but one.
 MOST_CELLS = 100_000
-#: The fewest rows with which splines are known to be calibrated.
-FEWEST_ROWS = 80
+#: The fewest rows with which splines are known to be calibrated; and the same where waves of `GIVEN` features are to be
+#: followed, or X and the target are functions of these without noise.
+FEWEST_ROWS, FEWEST_FOR_WAVES = 80, 200
 #: Seconds of one permutation test, fixed and per row, and seconds that those of all features may take.
 PERMUTATION, PERMUTATION_ROW, MOST_SECONDS = 1e-4, 7e-7, 60.0
 
@@ -165,8 +168,9 @@ def choose_test(
     of_cells, of_regressions = _rows_of_cells(table, GIVEN), _rows_of_regressions(table)
     rows = f"{n_rows:,} rows{of}"
     if has_cells and n_rows >= of_cells:
-        # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell.
-        return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}")
+        # Levels only. g2 finds relations of any form, in 15 us a test, and is calibrated with five rows per cell, if it
+        # allows for cells in which fewer are expected: with chi-square everywhere it rejects up to 15 % at 0.05.
+        return Choice("g2", f"all columns have levels, and {_enough(rows, of_cells, TESTS_GIVEN)}", CORRECTED_G2)
     open_question = ""
     if not are_labels:
         # Splines take 0.2 to 5 ms a test, and find straight relations nearly as often as tests of these do. Given two
@@ -174,7 +178,9 @@ def choose_test(
         is_small = n_rows * table.n_features * ((n_classes or 2) - 1) * (table.usual_labels - 1) <= MOST_CELLS
         if is_small and n_rows >= max(FEWEST_ROWS, of_regressions) and not (has_design or no_spline):
             seen = f"relations bend: {table.bends}" if table.bends else "relations of numbers may bend"
-            return Choice("spline", f"{seen}, and the table is small enough for splines")
+            few = f". Waves of {GIVEN} features, and functions of them without noise, need {FEWEST_FOR_WAVES} rows"
+            few = few if n_rows < FEWEST_FOR_WAVES else ""
+            return Choice("spline", f"{seen}, and the table is small enough for splines{few}")
         if table.bends:
             slow = no_spline or "spline follows them, but is slow here"
             why = "no test for groups or weights follows them" if has_design else slow
@@ -194,16 +200,15 @@ def choose_test(
         return Choice("lr-mixed", why, {"directions": "linear"})
     seconds = table.n_features * (PERMUTATION + PERMUTATION_ROW * n_rows)
     if are_labels and seconds > MOST_SECONDS and n_rows >= _rows_of_cells(table, 1):
-        return Choice(
-            "g2", f"all columns have levels, and permutations of {table.n_features:,} features would take long"
-        )
+        long = f"permutations of {table.n_features:,} features would take long"
+        return Choice("g2", f"all columns have levels, and {long}", CORRECTED_G2)
     # Right in samples of any size, and as fast as g2 where there are five rows per cell. With numbers it is taken for
     # few rows only, where bins do little harm: 7 % instead of 5 % at 50 rows (fewer bins do more: 8 to 11 %).
     what, needed = (TESTS_GIVEN, of_cells) if are_labels else (REGRESSIONS, of_regressions)
     why = f"{rows} are too few for {what} ({needed:,} are needed)"
     if are_weighted or has_design:
         why += ", and permutations take rows as equal and independent" if has_design else NOT_PERMUTED
-        return Choice("g2", why) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
+        return Choice("g2", why, CORRECTED_G2) if are_labels else Choice("lr-mixed", why, {"directions": "linear"})
     return Choice("mi-permutation", why, {"asymptotic_from": ROWS_PER_CELL})
 
 

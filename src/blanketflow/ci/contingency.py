@@ -88,6 +88,11 @@ class ContingencyTest(DiscreteTest):
     is_pearson: ClassVar[bool] = False
     stacks_copies: ClassVar[bool] = True
 
+    @property
+    def is_corrected(self) -> bool:
+        """Whether p-values allow for cells in which few rows are expected."""
+        return False
+
     def prepare(self, table: Table, seed: int, target: int | None) -> ContingencyEngine:
         """Return the engine; `seed` is not used."""
         if is_complex(table.design):
@@ -144,7 +149,8 @@ class ContingencyEngine:
         self.most_cells = max(MOST_CELLS, CELLS_PER_ROW * n_rows)
         terms, self.scale = fixed_point_terms(n_rows)
         reliable_from, p_is_1 = float(test.min_samples_per_cell), test.unreliable in P_IS_1
-        self._rules = terms, self.scale, test.is_pearson, DOF_RULES.index(test.dof), reliable_from, p_is_1
+        rules = test.is_pearson, DOF_RULES.index(test.dof), reliable_from, p_is_1, test.is_corrected
+        self._rules = terms, self.scale, *rules
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate against the target within the strata of the conditioning set."""
@@ -180,7 +186,24 @@ class ContingencyEngine:
         """Test candidates with an empty conditioning set, for which only the number of occurring levels matters."""
         statistic = self._g2(candidates, target, ())
         n_x, n_y = self.packed.n_levels[candidates], float(self.packed.n_levels[target])
-        return self._judged(statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
+        found = self._judged(statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
+        if self.test.is_corrected:
+            self._correct_marginally(found, candidates, target)
+        return found
+
+    def _correct_marginally(self, found: CIResults, candidates: np.ndarray, target: int) -> None:
+        """Correct p-values where few rows are expected in a cell, by the counts of the levels if they are packed."""
+        from ..kernels.small_margins import correct_marginal_tests
+
+        counted = self.packed.is_packed(candidates) & self.packed.is_packed(np.array([target]))
+        asked = np.flatnonzero(found.reliable & counted)
+        correct_marginal_tests(
+            *self.packed.level_counts(candidates[asked]), self.packed.level_counts(np.array([target]))[0], asked,
+            found.statistic, found.dof, found.log_p, found.p_value,
+        )  # fmt: skip
+        others = np.flatnonzero(~counted)
+        on_rows = self._tests(candidates[others].tolist(), target, ())
+        found.p_value[others], found.log_p[others] = on_rows.p_value, on_rows.log_p
 
     def _judged(self, statistic: np.ndarray, dof: np.ndarray, rows_needed: np.ndarray) -> CIResults:
         """Return the results for statistics, degrees of freedom and the rows of a reliable test, each of shape (m,)."""

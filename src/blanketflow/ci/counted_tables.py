@@ -73,6 +73,7 @@ class CountedEngine(ContingencyEngine):
         found = self._tests(candidates.tolist(), target, ())
         judged = self._judged(found.statistic, (n_x - 1.0) * (n_y - 1.0), self.test.min_samples_per_cell * n_x * n_y)
         judged.reliable &= found.reliable
+        judged.p_value[:], judged.log_p[:] = found.p_value, found.log_p
         return judged
 
     def _g2(self, candidates: np.ndarray, target: int, given: tuple[int, ...]) -> np.ndarray:

@@ -8,9 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.cards import ASYMPTOTIC, IMPUTATIONS, PAIRWISE, Card
+from ..core.parameters import choice
 from ..core.results import CIResults
 from .contingency import ContingencyTest
 from .effect import NATS, nats_per_row
+
+#: Values of `small_counts`.
+CHI_SQUARE, CORRECTED = "chi-square", "corrected"
 
 
 @dataclass
@@ -24,6 +28,14 @@ class G2(ContingencyTest):
     correction of the second order from the totals of clusters (`cluster_totals.py`). `statistic`, `dof` and `reliable`
     stay those of as many independent rows; tables that take more than 2^25 numbers, such as cells times clusters, are
     not reliable.
+
+    With ``small_counts: corrected``, reliable tests allow for cells in which few rows are expected, where chi-square
+    rejects too many true nulls, or too few. Two columns of two values have Fisher's exact test if fewer than 20 rows
+    are expected in a cell: in up to 8 strata together (Freeman and Halton); without strata its mid-p-value, which finds
+    more, from 10 rows on. Where fewer than 5 are expected of other columns, the degrees of freedom are the mean of G2
+    over all permutations of X within strata, if it is larger: the semi-parametric test of Tsamardinos and Borboudakis,
+    with the mean itself in place of an estimate. `statistic` and `dof` stay as they are. So do p-values above 0.1 and
+    below 1e-10, those with a design, and those pooled over imputed copies.
 
     Examples
     --------
@@ -50,6 +62,18 @@ class G2(ContingencyTest):
         incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,
     )
+
+    small_counts: str = choice(
+        CHI_SQUARE,
+        "p-values where few rows are expected in a cell: chi-square, as everywhere; or corrected, by an exact test of "
+        "two columns of two values, and by the mean of G2 over all permutations for others.",
+        (CHI_SQUARE, CORRECTED),
+    )
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether p-values allow for cells in which few rows are expected."""
+        return self.small_counts == CORRECTED
 
     def mutual_information(self, results: CIResults) -> np.ndarray:
         """Return the plug-in mutual information in nats, eq. 46 of the unified-view paper: I = G2 / 2n."""

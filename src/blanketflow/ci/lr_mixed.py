@@ -38,9 +38,8 @@ class LRMixed(CITest):
     For a numeric response the regressions are linear. The statistic is n log(RSS0 / RSS1), and the degrees of freedom
     are the rank q that the tested column adds to the given ones. For a categorical or boolean response with r levels
     the regressions are multinomial logistic, the statistic is the decrease of the deviance, and the degrees of freedom
-    are (r - 1) q. Numeric columns enter unchanged, categorical columns as indicators of their levels. A column of two
-    values is categorical, whatever its type: 0 and 1 give what "no" and "yes" give. Collinear predictors count once; a
-    column that the conditioning set explains is independent.
+    are (r - 1) q. Numbers enter unchanged, categorical columns as indicators of their levels. A column of two values is
+    categorical, whatever its type. Collinear predictors count once; a column that Z explains is independent.
 
     The regressions of X on Y and Z and of Y on X and Z are both fitted and give p1 and p2. The result is
     p = min(2 min(p1, p2), max(p1, p2)), with the statistic and degrees of freedom of the direction that p comes from;
@@ -65,7 +64,8 @@ class LRMixed(CITest):
     ``tables="cross-products"``): of a numeric target with ``directions: linear`` or ``target``, or where all columns
     are numbers. Of two labels, and of a target that is one, the rows are needed, and `RowsNeeded` says so.
 
-    A set of columns as X is tested in one direction only: Y on Z and all columns of the set.
+    A set of columns as X is tested in one direction only: Y on Z and all columns of the set. Two columns of two values,
+    given nothing, have Fisher's exact test if fewer than five rows are expected in a cell.
 
     With sampling weights or clusters the regressions are weighted, and p-values are those of score tests from the
     totals of clusters (`cluster_totals.py`), in both kinds of regressions; `statistic`, `dof` and `reliable` stay those

@@ -21,7 +21,7 @@ from .contingency import ContingencyEngine, DiscreteTest
 from .effect import NATS, nats_per_row
 from .engines import Candidate
 from .exchange import ROWS, Exchange, clusters_of, permute_option
-from .g2 import G2
+from .g2 import CORRECTED, G2
 from .pooling import pooled_p_values
 from .resolution import more_permutations
 
@@ -45,8 +45,9 @@ class MIPermutation(DiscreteTest):
     Where strata have fewer than two rows on average, there is next to nothing to permute: p is near 1 whatever the
     relation, and the test is not reliable.
 
-    With `asymptotic_from`, tables with that many rows per cell have the p-value of `g2`, which takes no permutations
-    and has no lower limit: as right where g2 is, and far faster on large tables.
+    With `asymptotic_from`, tables with that many rows per cell have the p-value of `g2` with ``small_counts:
+    corrected``, which takes no permutations and has no lower limit: as right where that is, and far faster on large
+    tables.
 
     With `permute` whole clusters of rows, or rows within their cluster, change places. Given Z a cluster changes places
     only with one that has as many rows in each stratum. The test is not reliable if fewer than half of the clusters, or
@@ -85,7 +86,7 @@ class MIPermutation(DiscreteTest):
     )
     asymptotic_from: float | None = number(
         None,
-        "Rows per cell from which p is that of the chi-square distribution, without permutations; null for none.",
+        "Rows per cell from which p is that of g2 with small_counts: corrected, without permutations; null for none.",
         at_least=0,
         nullable=True,
     )
@@ -136,7 +137,7 @@ class _MIPermutationEngine:
         self._exceedances = permutation_exceedances
         self.test, self.table, self.seed = test, table, seed
         self._clusters = clusters_of(test.card.id, table, test.permute)
-        options = {"bins": test.bins, "binning": test.binning, "unreliable": "use"}
+        options = {"bins": test.bins, "binning": test.binning, "unreliable": "use", "small_counts": CORRECTED}
         rows_per_cell = math.inf if test.asymptotic_from is None else test.asymptotic_from
         self.statistics = ContingencyEngine(G2(**options, min_samples_per_cell=rows_per_cell), table, target)
 

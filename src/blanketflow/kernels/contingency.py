@@ -17,6 +17,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from .chi_square import log_tail
+from .small_counts import LARGEST_LOG_P, SMALLEST_LOG_P, corrected_log_p
 from .strata import stratify
 
 #: Degrees of freedom: without empty rows, columns and strata; of all combinations of levels; of strata that occur.
@@ -199,8 +200,26 @@ def candidate_statistic(counts, totals, shared, n_y, r, n_combinations, terms, s
     return (value if freedom and value > 0.0 else 0.0), float(dof)
 
 
+@njit
+def corrected(counts, totals, sizes, n_y, r, statistic, dof, log_p):
+    """Return log p of a candidate where few rows are expected in a cell, from the counts of all levels but one."""
+    if not SMALLEST_LOG_P < log_p < LARGEST_LOG_P:
+        return log_p
+    n_cells = len(totals)
+    rows, both = np.empty((len(sizes), r), dtype=np.int64), np.empty(len(sizes), dtype=np.int64)
+    for s in range(len(sizes)):
+        rows[s, r - 1] = sizes[s]
+        for code in range(r - 1):
+            rows[s, code] = 0
+            for cell in range(code * n_cells + s * n_y, code * n_cells + (s + 1) * n_y):
+                rows[s, code] += counts[cell]
+            rows[s, r - 1] -= rows[s, code]
+        both[s] = counts[s * n_y]
+    return corrected_log_p(rows, totals.astype(np.int64), sizes, n_y, both, statistic, dof, log_p)
+
+
 _COLUMNS = "int64[::1], int64[::1], int64[::1], uint64[:, ::1], int64[::1]"
-_RULES = "int64[::1], float64, boolean, int64, float64, boolean"
+_RULES = "int64[::1], float64, boolean, int64, float64, boolean, boolean"
 _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]"
 
 
@@ -211,7 +230,7 @@ _RESULTS = "float64[::1], float64[::1], float64[::1], float64[::1], boolean[::1]
 )
 def cell_tests(
     rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, cells, n_strata, n_y, n_combinations,
-    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
     """Fill the results of testing each candidate with one target in the strata of one conditioning set.
@@ -244,6 +263,8 @@ def cell_tests(
         Rows per cell for a reliable test; a table has ``levels of the candidate * n_y * n_combinations`` cells.
     unreliable_is_independent : bool
         Whether p = 1 if there are fewer.
+    is_corrected : bool
+        Whether reliable tests have the p-values of kernels/small_counts.py where few rows are expected in a cell.
     statistic, p_value, log_p, dof : float64 arrays of shape (m,)
         Written.
     reliable : bool array of shape (m,)
@@ -277,6 +298,8 @@ def cell_tests(
         )
         reliable[i] = len(cells) >= min_samples_per_cell * r * n_y * n_combinations
         log_p[i] = 0.0 if unreliable_is_independent and not reliable[i] else log_tail(statistic[i], dof[i])
+        if is_corrected and reliable[i]:
+            log_p[i] = corrected(counts, totals, shared[0], n_y, r, statistic[i], dof[i], log_p[i])
         p_value[i] = math.exp(log_p[i])
 
 
@@ -287,7 +310,7 @@ def cell_tests(
 )
 def given_tests(
     rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, target, given, n_rows, most_cells,
-    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
     statistic, p_value, log_p, dof, reliable,
 ):  # fmt: skip
     """Do the same for candidates, target and conditioning set from the same coded columns, in one call.
@@ -302,7 +325,7 @@ def given_tests(
         return False
     cell_tests(
         rows, level_start, first_level, n_levels, level_bits, first_bits, candidates, cells, n_strata, n_levels[target],
-        n_combinations, terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+        n_combinations, terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
         statistic, p_value, log_p, dof, reliable,
     )  # fmt: skip
     return True

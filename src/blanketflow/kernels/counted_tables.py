@@ -8,18 +8,18 @@ import numpy as np
 from numba import njit
 
 from .chi_square import log_tail
-from .contingency import _fixed, candidate_statistic, pearson_scale, shared_by_candidates
+from .contingency import _fixed, candidate_statistic, corrected, pearson_scale, shared_by_candidates
 
 
 @njit(
     "Tuple((float64, float64, boolean, float64, float64))"
-    "(int64[:, ::1], int64, int64, int64, float64, int64[::1], float64, boolean, int64, float64, boolean)",
+    "(int64[:, ::1], int64, int64, int64, float64, int64[::1], float64, boolean, int64, float64, boolean, boolean)",
     cache=True,
     nogil=True,
 )
 def table_test(
     counts, n_y, n_rows, most_levels, n_combinations,
-    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent,
+    terms, scale, pearson, dof_rule, min_samples_per_cell, unreliable_is_independent, is_corrected,
 ):  # fmt: skip
     """Return statistic, degrees of freedom, whether the test is reliable, log p and p.
 
@@ -37,6 +37,8 @@ def table_test(
     )
     reliable = n_rows >= min_samples_per_cell * r * n_y * n_combinations
     log_p = 0.0 if unreliable_is_independent and not reliable else log_tail(statistic, dof)
+    if is_corrected and reliable:
+        log_p = corrected(counts.ravel(), totals, shared[0], n_y, r, statistic, dof, log_p)
     return statistic, dof, reliable, log_p, math.exp(log_p)
 
 
