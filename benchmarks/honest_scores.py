@@ -24,8 +24,8 @@ import blanketflow as bf
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, seed_32
 from blanketflow.core.table import Table, column_from_array
-from blanketflow.selectors.judged.held_out import Judged
 from blanketflow.selectors.judged.judged_round import Judge, Round
+from blanketflow.selectors.judged.probabilities import roc_auc
 from blanketflow.selectors.judged.rows import Rows
 from blanketflow.selectors.judged.yardstick import LOG_LOSS, judged_target, yardstick
 
@@ -120,9 +120,9 @@ def truth(table: Table, y: np.ndarray, n: int, kept: list[str], seed: int) -> di
     sizes = {"chosen": len(kept), "all": len(order), "none": 0}
     losses = np.stack([found[size] for size in sizes.values()])
     fresh = judging.whole.y[n:]
-    probabilities = losses[:, :, 1:] if metric == LOG_LOSS else None
-    scores = Judged([], losses.mean(axis=1), {}, losses, {}, metric, fresh, fresh, 1, probabilities=probabilities)
-    return dict(zip(sizes, map(float, scores.score(np.arange(3))), strict=True)) | {"metric": metric}
+    is_ranked = metric == LOG_LOSS
+    by_model = roc_auc(losses[:, :, 1:], fresh) if is_ranked else 1 - losses[:, :, 0].mean(axis=2)
+    return dict(zip(sizes, by_model.mean(axis=1).tolist(), strict=True)) | {"metric": metric}
 
 
 def measured(kind: str, number: int) -> dict[str, object]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from honest_scores import table_of, truth
+from honest_scores import PAGE, RESULTS, table_of, truth
 
 import blanketflow as bf
 from blanketflow.core.convert import as_table
@@ -77,3 +77,7 @@ def test_the_study_counts_on_which_side_the_truth_is_missed():
     cells = [cell.strip() for cell in last.split("|")[1:-1]]
     # The standard error is sqrt(0.19 / 3 / 4), of 0.2, 0, 0 and -0.4.
     assert cells == ["all", "4", "+0.100", "+0.200", "-0.050 ± 0.247", "1", "1", "0.50"]
+
+
+def test_the_page_says_what_was_measured():
+    assert table_of(pd.read_parquet(RESULTS)) in PAGE.read_text(encoding="utf-8")

@@ -119,17 +119,6 @@ class Judged:
         ranking, size = self.candidates[candidate]
         return by_mean_rank(self.ranks[ranking])[:size]
 
-    def score_outside(self, at: int, weights: np.ndarray) -> float:
-        """Return the score of a candidate on the rows that a sample left out, of which `weights` has the others.
-
-        Without features a model says the most frequent class. Which one that is, is a choice, too, and the sample's:
-        all parts have the same, so that held-out rows do not tell that it may be another one in fresh rows.
-        """
-        if self.metric == ERROR and self.candidates[at][0] == NONE:
-            most = np.bincount(self.truth.astype(np.int64), weights).argmax()
-            return float((self.truth[weights == 0] == most).mean())
-        return float(self.score(at, weights == 0))
-
     @property
     def sizes(self) -> np.ndarray:
         """The number of features of each candidate."""
@@ -140,6 +129,17 @@ class Judged:
         """The mean frequency of a candidate's features, weighted by itself: 1 if all rounds chose the same."""
         total = self.frequency.sum(axis=1)
         return np.where(total > 0, (self.frequency**2).sum(axis=1) / np.maximum(total, 1e-300), 1.0)
+
+    def score_outside(self, at: int, weights: np.ndarray) -> float:
+        """Return the score of a candidate on the rows that a sample left out, of which `weights` has the others.
+
+        Without features a model says the most frequent class. Which one that is, is a choice, too, and the sample's:
+        all parts have the same, so that held-out rows do not tell that it may be another one in fresh rows.
+        """
+        if self.metric == ERROR and self.candidates[at][0] == NONE:
+            most = np.bincount(self.truth.astype(np.int64), weights).argmax()
+            return float((self.truth[weights == 0] == most).mean())
+        return float(self.score(at, weights == 0))
 
 
 def judge(
