@@ -198,6 +198,17 @@ def test_names_of_rows_and_constants_are_not_among_all():
     assert "patient" in included.selected_features_ and "hardly" not in included.verdict_["sentence"]
 
 
+def test_what_may_number_the_rows_is_said_where_it_is_kept():
+    """It may be a feature as well: here the rows come in the order of their target."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"number": np.arange(200), "dose": rng.normal(size=200)})
+    found = bf.Auto(max_candidates=4).fit(X, X["number"] + 100 * X["dose"])
+    assert sorted(found.selected_features_) == ["dose", "number"]
+    said = found.verdict_["sentence"]
+    assert said.startswith("Keep all 2 features: ")
+    assert "Look at number: if it only numbers or names the rows, exclude that." in said and "dose:" not in said
+
+
 def test_what_time_left_untested_is_not_denied(monkeypatch):
     def late(*_):
         raise LimitReached("the time is over")

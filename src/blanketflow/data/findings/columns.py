@@ -9,20 +9,16 @@ import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ...core.number_texts import what_is_held
+from ...core.row_names import FEWEST, ID_WORDS, tokens, what_numbers_rows
 from ...core.table import Column
 from ...core.whole_numbers import MOST_WHOLE
 
-#: Words in names: ``patient_id`` and ``PatientID`` contain the word `id`, ``humid`` does not.
-ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "row", "rowid", "rownames", "identifier"}
 GROUP_WORDS = {"patient", "subject", "participant", "person", "individual", "donor", "animal", "mouse", "family"}
 GROUP_WORDS |= {"household", "group", "batch", "centre", "center", "site", "hospital", "plate", "cluster", "school"}
-_TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _DATE = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}(:\d{2})?\S*)?"
     r"|\d{1,2}:\d{2}(:\d{2})?\S*"
 )
-#: The fewest values from which anything is concluded.
-_FEWEST = 10
 #: The number of values examined to recognise dates and free text.
 _SAMPLE = 100
 #: Integers with at most this many distinct values may be codes of labels.
@@ -44,17 +40,6 @@ class ColumnSummary:
     n_distinct: int
     values: str
     looks_like: str = ""
-
-
-def tokens(name: str) -> set[str]:
-    """Return the words of a name, in lower case.
-
-    Examples
-    --------
-    >>> sorted(tokens("PatientID_2"))
-    ['2', 'id', 'patient']
-    """
-    return {token.lower() for token in _TOKEN.findall(name)}
 
 
 def summarise(column: Column) -> ColumnSummary:
@@ -100,9 +85,9 @@ def _text_looks_like(name: str, levels: list[str], n_present: int) -> str:
     sample = levels[:_SAMPLE]
     if len(levels) >= 3 and all(map(_DATE.fullmatch, sample)):
         return "date"
-    if len(levels) >= _FEWEST and np.mean([text.count(" ") >= 4 or len(text) > 60 for text in sample]) > 0.5:
+    if len(levels) >= FEWEST and np.mean([text.count(" ") >= 4 or len(text) > 60 for text in sample]) > 0.5:
         return "text"
-    if len(levels) >= max(2 * _FEWEST, 0.9 * n_present):
+    if len(levels) >= max(2 * FEWEST, 0.9 * n_present):
         return "identifier"
     return _group(name, len(levels), n_present)
 
@@ -111,13 +96,8 @@ def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -
     n = len(present)
     if max(-values[0], values[-1]) >= MOST_WHOLE:
         return "large"
-    steps = np.diff(present)
-    if n >= _FEWEST and len(np.unique(steps)) == 1 and abs(steps[0]) == 1:
-        return "row-number"
-    if len(values) == n >= 2 * _FEWEST and (values[-1] - values[0] < 3 * n or np.all(steps > 0)):
-        return "identifier"
-    if len(values) >= max(2 * _FEWEST, 0.9 * n) and tokens(column.name) & ID_WORDS:
-        return "identifier"
+    if told := what_numbers_rows(column):
+        return told
     is_code = column.kind == INTEGER and 3 <= len(values) <= MOST_CODES and n >= 5 * len(values)
     return _group(column.name, len(values), n) or ("code" if is_code else "")
 

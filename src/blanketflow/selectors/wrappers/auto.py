@@ -14,6 +14,7 @@ from ...core.cards import CATEGORICAL, Card
 from ...core.errors import ParameterError, shown
 from ...core.limits import LimitReached
 from ...core.parameters import anything, choice, integer
+from ...core.row_names import what_numbers_rows
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, smallest_set, undecided_size
@@ -184,6 +185,10 @@ class Auto(Method):
                 else ("were not judged: their labels hardly repeat")
             )
             problem.verdict["sentence"] += f" {', '.join(naming)} {left_out}."
+        columns = [name for name in in_order if name not in problem.feature_groups]
+        if numbering := [name for name in columns if what_numbers_rows(problem.table[name])]:
+            it = "it only numbers or names" if len(numbering) == 1 else "they only number or name"
+            problem.verdict["sentence"] += f" Look at {', '.join(numbering)}: if {it} the rows, exclude that."
         if said := one_is_enough({step.feature: step.stand_ins for step in steps}):
             problem.verdict["sentence"] += f" {said}"
         return steps
