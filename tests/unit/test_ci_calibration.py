@@ -11,6 +11,7 @@ import blanketflow as bf
 from blanketflow.ci.contingency import DiscreteTest
 from blanketflow.core.cards import CATEGORICAL
 from blanketflow.core.registry import discover
+from levels import Level
 
 #: All but those that know the truth.
 TESTS = {
@@ -27,17 +28,18 @@ SAMPLES = {"ppi": 80, "hsic": 80, "cpi": 60}
 GENERAL = {"chi2", "cpi", "g2", "hsic", "mi-permutation", "ppi"}
 
 
-def results(name, design, n, k, n_samples, **options):
+def rejections(name, design, n, k, n_samples, **options):
+    """Whether samples are rejected, one after the other."""
     test = bf.get_ci_test(name, **options)
     for number in range(n_samples):
         frame = sample(design, n, k, number)
-        yield test.bind(frame, seed=number).test("x", "t", given=list(frame.columns[2:]))
+        result = test.bind(frame, seed=number).test("x", "t", given=list(frame.columns[2:]))
+        assert result.reliable  # else p = 1 by rule, which would prove nothing
+        yield result.p_value <= ALPHA
 
 
 def rejected(*cell, **options):
-    found = list(results(*cell, **options))
-    assert all(result.reliable for result in found)  # else p = 1 by rule, which would prove nothing
-    return sum(result.p_value <= ALPHA for result in found)
+    return sum(rejections(*cell, **options))
 
 
 def natural_null(test):
@@ -50,8 +52,8 @@ def natural_null(test):
 @pytest.mark.parametrize("name", TESTS)
 def test_a_true_null_is_not_rejected_too_often(name, k):
     n_samples = SAMPLES.get(name, 200)
-    count = rejected(name, natural_null(TESTS[name]), N, k, n_samples, **OPTIONS.get(name, {}))
-    assert binomtest(count, n_samples, ALPHA, alternative="greater").pvalue > LEVEL
+    found = rejections(name, natural_null(TESTS[name]), N, k, n_samples, **OPTIONS.get(name, {}))
+    assert not Level(n_samples, LEVEL, ALPHA).is_exceeded(found)
 
 
 @pytest.mark.extended
@@ -65,8 +67,7 @@ def test_a_true_null_is_not_rejected_too_often(name, k):
     ],
 )
 def test_what_auto_takes_does_not_reject_true_nulls_of_its_kind_too_often(name, design, options):
-    count = rejected(name, design, N, 1, 400, **options)
-    assert binomtest(count, 400, ALPHA, alternative="greater").pvalue > LEVEL
+    assert not Level(400, LEVEL, ALPHA).is_exceeded(rejections(name, design, N, 1, 400, **options))
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -82,8 +83,8 @@ def test_ppi_by_wilcoxon_rejects_too_often_since_its_splits_overlap():
 
 @pytest.mark.parametrize(("name", "is_calibrated"), [("ppi", False), ("cpi", True)])
 def test_ppi_rejects_too_often_where_x_follows_z_and_cpi_does_not(name, is_calibrated):
-    count = rejected(name, "correlated", N, 3, 60, **OPTIONS.get(name, {}))
-    assert (binomtest(count, 60, ALPHA, alternative="greater").pvalue > LEVEL) == is_calibrated
+    found = rejections(name, "correlated", N, 3, 60, **OPTIONS.get(name, {}))
+    assert Level(60, LEVEL, ALPHA).is_exceeded(found) != is_calibrated
 
 
 class Redrawn:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.stats import binomtest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import blanketflow as bf
@@ -17,6 +16,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.seeds import derive_rng
 from blanketflow.workflow.plan import make_plan
+from levels import Level
 
 SCRIPTS = (Path(__file__).parents[2] / "scripts").joinpath
 
@@ -210,13 +210,13 @@ NULLS = {
 @pytest.mark.parametrize("null", [pytest.param(name, marks=pytest.mark.extended) for name in NULLS])
 @pytest.mark.parametrize("n", [200, 1000])
 def test_level(null, n):
-    rejected = 0
-    for seed in range(300):
+    def is_rejected(seed):
         rng = np.random.default_rng(seed)
         z = rng.normal(size=n)
         X = pd.DataFrame({"x": NULLS[null](z, rng), "y": NULLS[null](z, rng), "z": z})
-        rejected += bind(X).test("x", "y", ["z"]).p_value <= 0.05
-    assert binomtest(rejected, 300, 0.05, alternative="greater").pvalue > 1e-4
+        return bind(X).test("x", "y", ["z"]).p_value <= 0.05
+
+    assert not Level(300, 1e-4).is_exceeded(map(is_rejected, range(300)))
 
 
 @pytest.mark.extended
