@@ -114,7 +114,9 @@ def test_all_blankets_and_the_answer_of_select():
 
 def test_a_comparison_scores_the_same_sets_with_the_same_models():
     X, y = tied()
-    asked = {"selectors": ["mrmr", "iamb", "permutation-importance"], "models": ["tree", "forest"], "evaluation": 2}
+    quick = {"method": "permutation-importance", "model": "tree", "n_permutations": 19}
+    asked = {"selectors": {name: {"method": name} for name in ("mrmr", "iamb")} | {"by-permutation": quick}}
+    asked |= {"models": ["tree", "forest"], "evaluation": 2}
     scores = [bf.compare(X.iloc[:, o], y, folds=0, **asked).scores for o in ORDERS[1:3]]
     kept = [name for name in scores[0] if "second" not in name]
     pd.testing.assert_frame_equal(scores[0][kept], scores[1][kept])
