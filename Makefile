@@ -29,6 +29,7 @@ setup-test: $(VENV)/.installed-test ## the same plus what the tests need
 
 $(VENV)/.installed-test: $(VENV)/.installed envs/requirements-test.lock
 	sh envs/install $(VENV) -r envs/requirements-test.lock
+	$(BIN)/python -c "from blanketflow.kernels import compile_all; compile_all(rare=True)" # else each process compiles
 	touch $@
 
 setup-bench: $(VENV)/.installed-bench ## the same plus the packages that make bench compares with
