@@ -17,7 +17,6 @@ from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
 from .binning import FEW_VALUES
-from .g2 import CORRECTED
 
 if TYPE_CHECKING:
     from .base import CITest
@@ -33,7 +32,7 @@ TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
 OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
-CORRECTED_G2 = {"small_counts": CORRECTED}
+CORRECTED_G2 = {"small_counts": "corrected"}
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
 #: The most cells of a table for which splines are fast enough, times the classes but one and the usual labels but one.
 MOST_CELLS = 100_000
