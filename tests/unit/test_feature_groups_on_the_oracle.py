@@ -8,13 +8,12 @@ sound search has to find all columns of the blanket's nodes, and no others.
 import numpy as np
 import pytest
 
-from blanketflow.ci import get_ci_test
 from blanketflow.core.graph import DAG
 from blanketflow.core.prior import PriorKnowledge
 from blanketflow.core.table import Column, Table
 from blanketflow.selectors.run_fold import run_fold
 from random_networks import random_dag
-from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit
+from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit, oracle
 
 
 def split(dag, target, rng):
@@ -33,8 +32,7 @@ def found(dag, name, target, groups, max_k, **prior):
     options = {"max_k": max_k} if "max_k" in METHODS[name].parameters() else {}
     method = METHODS[name](**{**OPTIONS.get(name, {}), **options})
     known = PriorKnowledge(feature_groups=groups, **prior)
-    test = get_ci_test("oracle", arcs=dag.arcs)
-    outcome = run_fold(method, test, features, Column(target, "numeric", np.zeros(2)), 0, prior=known)
+    outcome = run_fold(method, oracle(dag), features, Column(target, "numeric", np.zeros(2)), 0, prior=known)
     return {step.feature for step in outcome.decisions if step.kept}, outcome
 
 

@@ -17,7 +17,7 @@ from blanketflow.selectors.causal.gs import GS
 from blanketflow.selectors.run_fold import run_fold
 from literal import connected
 from random_networks import random_dag
-from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit
+from test_methods_on_the_oracle import EXACT_BLANKET, EXACT_NEIGHBOURS, METHODS, OPTIONS, limit, oracle
 
 #: Searches that condition on everything they hold: they begin with the included, and end with a boundary.
 WHOLE_SET = sorted(name for name, method in METHODS.items() if issubclass(method, GS) and name in EXACT_BLANKET)
@@ -29,10 +29,9 @@ def found(dag, name, target, prior):
     """Return the roles of what a method keeps."""
     names = [node for node in dag.nodes if node != target]
     features = Table([Column(node, "numeric", np.zeros(2)) for node in names])
-    test = get_ci_test("oracle", arcs=dag.arcs)
     options = {"max_k": limit(name, dag)} if "max_k" in METHODS[name].parameters() else {}
     method = METHODS[name](**{**OPTIONS.get(name, {}), **options})
-    outcome = run_fold(method, test, features, Column(target, "numeric", np.zeros(2)), 0, prior=prior)
+    outcome = run_fold(method, oracle(dag), features, Column(target, "numeric", np.zeros(2)), 0, prior=prior)
     return {step.feature: step.role for step in outcome.decisions if step.kept}
 
 
