@@ -32,6 +32,7 @@ TESTS_GIVEN, REGRESSIONS = f"tests given {GIVEN} features", "regressions"
 OF_FOLD = " of the smallest fold"
 #: Rows that g2 needs for each cell, and lr-mixed for each parameter (their defaults).
 ROWS_PER_CELL, ROWS_PER_PARAMETER = 5, 10
+#: What g2 is given where `auto` takes it.
 CORRECTED_G2 = {"small_counts": "corrected"}
 NOT_PERMUTED = ", and rows with weights cannot be permuted"
 #: The most cells of a table for which splines are fast enough, times the classes but one and the usual labels but one.
@@ -177,9 +178,10 @@ def choose_test(
         is_small = n_rows * table.n_features * ((n_classes or 2) - 1) * (table.usual_labels - 1) <= MOST_CELLS
         if is_small and n_rows >= max(FEWEST_ROWS, of_regressions) and not (has_design or no_spline):
             seen = f"relations bend: {table.bends}" if table.bends else "relations of numbers may bend"
-            few = f". Waves of {GIVEN} features, and functions of them without noise, need {FEWEST_FOR_WAVES} rows"
-            few = few if n_rows < FEWEST_FOR_WAVES else ""
-            return Choice("spline", f"{seen}, and the table is small enough for splines{few}")
+            why = f"{seen}, and the table is small enough for splines"
+            if n_rows < FEWEST_FOR_WAVES:
+                why += f". Waves of {GIVEN} features, and functions of them without noise, need {FEWEST_FOR_WAVES} rows"
+            return Choice("spline", why)
         if table.bends:
             slow = no_spline or "spline follows them, but is slow here"
             why = "no test for groups or weights follows them" if has_design else slow

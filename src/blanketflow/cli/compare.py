@@ -11,8 +11,8 @@ from ..core.errors import ConfigError
 from ..core.modules_beside import look_in
 from ..core.printable import listed
 from ..core.seeds import DEFAULT_SEED
+from .heartbeat import heartbeat
 from .options import TABLE, AsJson, DataSet, Seed, Target, dataset_spec, files, method_ids, model_ids
-from .steadily import steadily
 from .terminal import heading, is_terminal, note, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def compare(
         raise ConfigError("--methods names a method twice. Remove one of them.")
     raw |= {"models": models} if models else {}
     compile_kernels()
-    with steadily("compare"):
+    with heartbeat("compare"):
         found = compare_config(raw, n_jobs=cores, progress=is_terminal() and not as_json)
     if report is not None:
         found.report(report)

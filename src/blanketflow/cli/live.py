@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..core.printable import printable
 from .followed import OURS, Followed, followed
+from .heartbeat import EVERY
 from .process import Ended
 from .progress import Progress
-from .steadily import EVERY
 from .terminal import clock, complain, console, is_terminal, note, show
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ..core.errors import ConfigError
 from ..core.modules_beside import look_in
 from ..core.redaction import redacted_text
 from ..core.seeds import DEFAULT_SEED
+from .heartbeat import heartbeat
 from .options import AsJson, DataSet, Seed, Table, Target, dataset_spec, method_ids, test_ids
-from .steadily import steadily
 from .terminal import heading, is_terminal, note, pour, show, show_json, show_table
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def select(
     compile_kernels()  # before a time limit counts
     if method == "auto":
         load_models()
-    with steadily("select") as tell:
+    with heartbeat("select") as tell:
         found = find(dataset, asked, test, seed, cores, tell)
     for line in found.notes:
         note(line)
@@ -97,7 +97,10 @@ def select(
     elif as_json:
         show_json(found.as_dict())
     else:
-        _draw(found) if is_terminal() else show(found.text())
+        if is_terminal():
+            _draw(found)
+        else:
+            show(found.text())
         note(_next(found, asked.get("time_limit"), table, target, data_set or ()))
 
 
@@ -125,7 +128,8 @@ def _draw(found: Selection) -> None:
     if rows:
         show(CURVE)
         show_table(columns, rows, right=(0, 1, 2))
-    show(found.rests_on) if found.rests_on else None
+    if found.rests_on:
+        show(found.rests_on)
 
 
 def _next(found: Selection, limit: float | None, table: str, target: str | None, data_set: Sequence[str]) -> str:

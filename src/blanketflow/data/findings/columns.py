@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
+from ...core.identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
 from ...core.number_texts import what_is_held
-from ...core.row_names import FEWEST, ID_WORDS, tokens, what_numbers_rows
 from ...core.table import Column
 from ...core.whole_numbers import MOST_WHOLE
 
@@ -96,7 +96,7 @@ def _whole_looks_like(column: Column, present: np.ndarray, values: np.ndarray) -
     n = len(present)
     if max(-values[0], values[-1]) >= MOST_WHOLE:
         return "large"
-    if told := what_numbers_rows(column):
+    if told := identifier_kind(column):
         return told
     is_code = column.kind == INTEGER and 3 <= len(values) <= MOST_CODES and n >= 5 * len(values)
     return _group(column.name, len(values), n) or ("code" if is_code else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
@@ -19,7 +20,7 @@ from .pace import Pace
 from .rows import Rows
 
 #: Features that a table is cut to before it is ranked, by mutual information; those that are cut follow in that order.
-MOST_RANKED, ALL_OF_THEM = 2000, 10**12
+MOST_RANKED = 2000
 #: The name of the ranking by the mean of the logarithms of the others' ranks.
 CONSENSUS = "consensus"
 #: The ranking that is made first: it takes the least time.
@@ -27,9 +28,9 @@ FIRST = "f-test"
 
 #: The rankings but for the consensus, each with the number of features that it takes, of more the first by information.
 RANKINGS: dict[str, tuple[Callable[[Rows], np.ndarray], int]] = {
-    "mim": (by_information, ALL_OF_THEM),
+    "mim": (by_information, sys.maxsize),
     "jmi": (by_joint_information, MOST_COMPARED),
-    "f-test": (by_f_test, ALL_OF_THEM),
+    "f-test": (by_f_test, sys.maxsize),
     "blanket": (by_blanket, MOST_COMPARED),
     "relief": (by_near_rows, MOST_RANKED),
     "lasso": (by_lasso, MOST_RANKED),

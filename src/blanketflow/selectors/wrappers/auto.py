@@ -12,9 +12,9 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL, Card
 from ...core.errors import ParameterError, shown
+from ...core.identifiers import identifier_kind
 from ...core.limits import LimitReached
 from ...core.parameters import anything, choice, integer
-from ...core.row_names import what_numbers_rows
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, smallest_set, undecided_size
@@ -58,8 +58,8 @@ class Auto(Method):
     ``timeout``; whatever it is, there is an answer, if only of one ranking that was judged once on 250 rows. The
     verdict has a ``budget``, of rows and fits, with which the same answer is found again without a clock. Of more than
     2,000 rows so many are judged by, with all of a rare class. Features whose labels hardly repeat, such as names of
-    rows, are not judged unless they are included. Importance is 1 divided
-    by the geometric mean of a feature's ranks over the rounds: it is 1 if the feature was always the first.
+    rows, are not judged unless they are included. Importance is 1 divided by the geometric mean of a feature's ranks
+    over the rounds: it is 1 if the feature was always the first.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Auto(Method):
             )
             problem.verdict["sentence"] += f" {', '.join(naming)} {left_out}."
         columns = [name for name in in_order if name not in problem.feature_groups]
-        if numbering := [name for name in columns if what_numbers_rows(problem.table[name])]:
+        if numbering := [name for name in columns if identifier_kind(problem.table[name])]:
             it = "it only numbers or names" if len(numbering) == 1 else "they only number or name"
             problem.verdict["sentence"] += f" Look at {', '.join(numbering)}: if {it} the rows, exclude that."
         if said := one_is_enough({step.feature: step.stand_ins for step in steps}):

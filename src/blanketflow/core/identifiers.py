@@ -28,12 +28,12 @@ def tokens(name: str) -> set[str]:
     return {token.lower() for token in _TOKEN.findall(name)}
 
 
-def what_numbers_rows(column: Column) -> str:
+def identifier_kind(column: Column) -> str:
     """Return ``row-number`` or ``identifier`` where a column of numbers may be one; else nothing.
 
     Examples
     --------
-    >>> what_numbers_rows(Column("row", "integer", np.arange(1, 31)))
+    >>> identifier_kind(Column("row", "integer", np.arange(1, 31)))
     'row-number'
     """
     if column.kind in (BOOLEAN, CATEGORICAL):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from blanketflow.cli import live, steadily
+from blanketflow.cli import heartbeat, live
 from blanketflow.cli.progress import Progress
 
 
@@ -19,11 +19,11 @@ class Screen(io.StringIO):
 
 @pytest.mark.parametrize("is_terminal", [False, True])
 def test_a_line_comes_with_the_last_that_was_told(monkeypatch, is_terminal):
-    monkeypatch.setattr(steadily, "EVERY", 0.02)
+    monkeypatch.setattr(heartbeat, "EVERY", 0.02)
     monkeypatch.setattr("sys.stderr", stderr := Screen(is_terminal))
     monkeypatch.setenv("TERM", "xterm")
     end = time.monotonic() + 20
-    with steadily.steadily("select") as tell:
+    with heartbeat.heartbeat("select") as tell:
         while not is_terminal and "at work" not in stderr.getvalue() and time.monotonic() < end:
             time.sleep(0.01)
         tell("round 2 of 5")

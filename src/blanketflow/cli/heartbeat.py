@@ -17,7 +17,7 @@ EVERY = 30.0
 
 
 @contextmanager
-def steadily(what: str) -> Iterator[Teller]:
+def heartbeat(what: str) -> Iterator[Teller]:
     """Say every 30 seconds on stderr that `what` is at work, with the last that it told, unless that is a terminal."""
     if is_terminal(sys.stderr):
         yield SILENT
