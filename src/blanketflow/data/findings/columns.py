@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.cards import BOOLEAN, CATEGORICAL, INTEGER
-from ...core.identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
 from ...core.number_texts import what_is_held
+from ...core.row_identifiers import FEWEST, ID_WORDS, identifier_kind, tokens
 from ...core.table import Column
 from ...core.whole_numbers import MOST_WHOLE
 

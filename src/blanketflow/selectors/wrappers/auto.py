@@ -12,9 +12,9 @@ import numpy as np
 
 from ...core.cards import CATEGORICAL, Card
 from ...core.errors import ParameterError, shown
-from ...core.identifiers import identifier_kind
 from ...core.limits import LimitReached
 from ...core.parameters import anything, choice, integer
+from ...core.row_identifiers import identifier_kind
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, smallest_set, undecided_size
