@@ -96,6 +96,7 @@ def in_memory(by_workflow):
         folds=2,
         ci_tests=CONFIG["ci_tests"],
         aggregate=CONFIG["aggregate"],
+        models=CONFIG["models"],
         random_state=7,
     )
 
@@ -203,6 +204,7 @@ def test_two_jobs_at_a_time_and_objects_instead_of_specs_change_nothing(by_workf
         evaluation=2,
         folds=2,
         aggregate=CONFIG["aggregate"],
+        models=CONFIG["models"],
         random_state=7,
         n_jobs=2,
     )

@@ -122,7 +122,7 @@ def test_limits_strike_in_the_inner_cross_validation(select):
         assert provenance(select / "auto-stopped" / fold / "grow.parquet")["status"] == "timeout"
     stopped = provenance(select / "stepwise-stopped/fold-1of2/shrink.parquet")
     assert stopped["status"] == "timeout" and stopped["extra"]["anytime"] is True
-    assert stopped["reason"].startswith("grow stopped: the time limit of 1e-09 s (time_limit)")
+    assert stopped["reason"].startswith("grow stopped: the time limit of 0.000000001 s (time_limit)")
     assert columns(select / "stepwise-stopped/blanket.parquet")["feature"] == []
 
 
