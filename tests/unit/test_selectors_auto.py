@@ -121,11 +121,11 @@ def test_the_ranking_by_f_tests_is_that_of_scikit_learn(task):
     assert found.tolist() == np.argsort(-statistics).tolist()
 
 
-@pytest.mark.extended
-def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
-    X, y = planted(n=200, d=8)
-    features, target = as_table(X), column_from_array("y", y.to_numpy())
-    seen = []
+def test_the_features_kept_are_those_that_the_sets_hold_most_often():
+    """Each set counts by its chance, in each round with the features that it had there."""
+    X, y = planted(n=60, d=7)
+    y += 4 * np.random.default_rng(1).normal(size=60)
+    features, target, seen = as_table(X), column_from_array("y", y.to_numpy()), []
 
     def watched(*asked):
         seen.append(dict(rankings(*asked)))
@@ -133,12 +133,21 @@ def test_the_features_of_a_set_are_those_of_best_mean_rank_over_the_rounds():
 
     with mock.patch("blanketflow.selectors.judged.judged_round.rankings", watched):
         judged = judge(features, target, 0, 4, 1000, Pace())
-    assert len(seen) == 4
-    for at, (name, size) in enumerate(judged.candidates):
-        order = judged.features_of(at)
-        if name not in (ALL, NONE):
-            mean = {j: sum(math.log(1 + list(one[name]).index(j)) for one in seen) for j in range(8)}
-            assert [round(mean[j], 9) for j in order] == sorted(round(value, 9) for value in mean.values())[:size]
+    counts = np.random.default_rng(0).random(len(judged.candidates))
+    often, ranks = [0.0] * 7, [0.0] * 7
+    for one in seen:
+        for (name, size), count in zip(judged.candidates, counts, strict=True):
+            for j in range(7) if name == ALL else [] if name == NONE else one[name][:size]:
+                often[j] += count / len(seen)
+        for order in one.values():
+            for j in range(7):
+                ranks[j] += math.log(1 + list(order).index(j))
+    assert len(seen) == 12 and len({round(value, 9) for value in often}) == 7
+    kept, frequency = judged.kept(counts, 3)
+    assert kept.tolist() == sorted(range(7), key=lambda j: -often[j])[:3]
+    assert frequency == pytest.approx([often[j] for j in kept])
+    equal, _ = judged.kept(np.zeros(len(counts)), 7)
+    assert [round(ranks[j], 9) for j in equal] == sorted(round(value, 9) for value in ranks)
 
 
 def test_the_tests_of_its_searches_are_counted():
@@ -236,5 +245,4 @@ def test_importances_are_inverse_mean_ranks():
     assert list(found.importances_) == found.selected_features_ == ["strong", "other"]
     assert found.importances_["strong"] == 1.0  # always the first
     assert found.importances_["other"] == pytest.approx(0.5)
-    (every,) = (at for at, (name, _) in enumerate(judged.candidates) if name == ALL)
-    assert {*judged.features_of(every)[:2]} == {3, 5}
+    assert {*np.argsort(judged.log_ranks)[:2]} == {3, 5}

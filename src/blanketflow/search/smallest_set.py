@@ -1,4 +1,4 @@
-"""The smallest of some sets of features whose held-out loss is not worse than that of the best."""
+"""The smallest of some sets of features whose held-out loss is not worse than that of the best, as surely as known."""
 
 from __future__ import annotations
 
@@ -13,48 +13,82 @@ import numpy as np
 SHARE_OF_ERROR, MOST_LOST = 0.5, 0.01
 #: Where no feature is the yardstick, this share of what can be gained over it takes the place of a fixed amount.
 SHARE_OF_GAIN = 0.05
+#: Losses and errors that are less are none.
+ROUNDING = 1e-12
 #: Standard errors within which a difference may be chance.
 CHANCE = 2.0
 #: Samples of the rows by which the scores of what was chosen are corrected for the choice.
 N_SAMPLES = 400
 
 
-def smallest_set(
+def shares(
     losses: np.ndarray,
     sizes: np.ndarray,
     n_parts: int,
-    stability: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     nothing: np.ndarray | None = None,
-) -> int:
-    """Return which set to take: the smallest of those that lose nothing by any of the losses.
+) -> np.ndarray:
+    """Return how much each set counts for the answer, shape (n_sets,), 1 together.
 
-    Where there is none, since the losses disagree about the best set, the last loss decides alone.
+    Held-out rows tell with some chance alone whether a set loses nothing: the chance that a Gaussian with the standard
+    error of its difference to the best set gives. Sizes are gone through from the smallest. Each is taken with the mean
+    chance of its sets, and else the next one is looked at. A set counts as often as its size is taken, and those of one
+    size in proportion to their chances. What most of them hold changes little with the rows, where the smallest set
+    that passes a threshold would be another one.
 
     Parameters
     ----------
     losses : ndarray of shape (n_sets, n_losses, n_rows)
-        Loss of each row when it was held out, on a scale on which `MOST_LOST` is little. The last is a proper score,
-        such as Brier's: of many sets that say nothing, one has fewer errors by chance, but its probabilities are worse
-        than those of no feature.
+        Loss of each row when it was held out, on a scale on which `MOST_LOST` is little. The chance is the least by any
+        of them. Where each set loses by one, since they disagree about the best set, the last decides alone. It is a
+        proper score, such as Brier's: of many sets that say nothing, one has fewer errors by chance, but its
+        probabilities are worse than those of no feature.
     sizes : ndarray of shape (n_sets,)
         Number of features.
     n_parts : int
         Parts of the cross-validation. Their training rows overlap, by which the variance of a mean difference over n
         rows is about 1 + K / (K - 1) times that of n independent rows (Nadeau and Bengio, 2003,
         doi:10.1023/A:1024068626366).
-    stability : ndarray of shape (n_sets,), optional
-        Decides between sets of one size; then the loss does.
     weights : ndarray of shape (n_rows,), optional
         How often each row counts.
     nothing : ndarray of shape (n_losses, n_rows), optional
         The losses without any feature. Where they are given, `SHARE_OF_GAIN` of what the best set gains over them takes
         the place of `MOST_LOST`.
 
-    Returns
-    -------
-    int
-        Position of the set.
+    Examples
+    --------
+    >>> errors = np.array([[[0, 1, 0, 1]], [[0, 0, 0, 0]], [[0, 0, 0, 0]]])
+    >>> shares(errors, np.array([0, 1, 2]), n_parts=2).round(2).tolist()
+    [0.13, 0.87, 0.0]
+    """
+    from scipy.special import ndtr
+
+    w = np.ones(losses.shape[2]) if weights is None else weights
+    lost, error = _lost(losses, sizes, n_parts, w)
+    most: Any = MOST_LOST
+    if nothing is not None:
+        most = SHARE_OF_GAIN * np.maximum(nothing @ w / w.sum() - (losses @ w / w.sum()).min(axis=0), 0.0)
+    may, is_sure = np.minimum(SHARE_OF_ERROR * error, most), error <= ROUNDING
+    if not (lost <= may + ROUNDING).all(axis=1).any():
+        proper = None if nothing is None else nothing[-1:]
+        return shares(losses[:, -1:], sizes, n_parts, weights, proper)
+    chance = np.where(is_sure, lost <= ROUNDING, ndtr((may - lost) / np.where(is_sure, 1.0, error))).min(axis=1)
+    _, at, n_of_size = np.unique(sizes, return_inverse=True, return_counts=True)
+    of_set = chance / n_of_size[at]  # to be taken if its size is reached
+    found = of_set * np.cumprod(np.append(1.0, 1 - np.bincount(at, of_set)[:-1]))[at]
+    return np.asarray(found / found.sum())
+
+
+def smallest_set(
+    losses: np.ndarray,
+    sizes: np.ndarray,
+    n_parts: int,
+    weights: np.ndarray | None = None,
+    nothing: np.ndarray | None = None,
+) -> int:
+    """Return which set to take: of the median size by `shares`, the one that counts most.
+
+    Takes the arguments of `shares` and returns a position.
 
     Examples
     --------
@@ -63,24 +97,18 @@ def smallest_set(
     1
     """
     w = np.ones(losses.shape[2]) if weights is None else weights
-    lost, error = _lost(losses, sizes, n_parts, w)
-    most: Any = MOST_LOST
-    if nothing is not None:
-        most = SHARE_OF_GAIN * np.maximum(nothing @ w / w.sum() - (losses @ w / w.sum()).min(axis=0), 0.0)
-    keeps = (lost <= np.minimum(SHARE_OF_ERROR * error, most) + 1e-12).all(axis=1)
-    if not keeps.any():
-        proper = None if nothing is None else nothing[-1:]
-        return smallest_set(losses[:, -1:], sizes, n_parts, stability, weights, proper)
+    counts = np.round(shares(losses, sizes, n_parts, weights, nothing), 12)
+    distinct, at = np.unique(sizes, return_inverse=True)
+    up_to = np.cumsum(np.bincount(at, counts))
+    median = np.flatnonzero(up_to >= up_to[-1] / 2)[0]
     total = np.round((losses @ w / w.sum()).sum(axis=1), 12)
-    steady = np.zeros(len(sizes)) if stability is None else -np.round(stability, 12)
-    order = np.lexsort((total, steady, sizes))
-    return int(order[keeps[order]][0])
+    return int(np.lexsort((total, -counts, sizes != distinct[median]))[0])
 
 
 def undecided_size(losses: np.ndarray, sizes: np.ndarray, n_parts: int) -> int:
     """Return the size of the smallest set whose loss is above the least by no more than may be chance.
 
-    Whether it loses anything cannot be decided by these rows. Takes the arguments of `smallest_set`.
+    Whether it loses anything cannot be decided by these rows. Takes the arguments of `shares`.
 
     Examples
     --------
@@ -133,7 +161,7 @@ def corrected_score(
     Parameters
     ----------
     losses, sizes, n_parts, nothing
-        As in `smallest_set`.
+        As in `shares`.
     score : function
         Returns the score, of which more is better, of a set on the rows that a sample left out: of the one to compare
         with for None. It is told how often each row is in the sample, (n_rows,).

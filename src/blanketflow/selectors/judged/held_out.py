@@ -48,9 +48,8 @@ class Judged:
         Score of each model, of which more is better: see `score`.
     frequency : ndarray of shape (n_candidates, d)
         Share of the rounds in which a feature was among a candidate's.
-    ranks : dict of str to ndarray
-        For each ranking the features' mean logarithms of ranks over the rounds, the best of which are the sets: of all
-        features the mean over the rankings.
+    log_ranks : ndarray of shape (d,)
+        The mean logarithm of each feature's rank over the rankings and rounds.
     metric : str
         What decided, of those that `yardstick` returns.
     is_perfect : ndarray of shape (n_candidates,)
@@ -79,7 +78,7 @@ class Judged:
     losses: np.ndarray
     by_model: dict[str, np.ndarray]
     frequency: np.ndarray
-    ranks: dict[str, np.ndarray]
+    log_ranks: np.ndarray
     metric: str
     is_perfect: np.ndarray
     truth: np.ndarray
@@ -114,15 +113,20 @@ class Judged:
             return roc_auc(self.probabilities[at][..., rows], self.truth[rows]).mean(axis=-1)
         return 1 - self.losses[at, 0][..., rows].mean(axis=-1)
 
-    def features_of(self, candidate: int) -> np.ndarray:
-        """Return the features of a candidate, those of best mean rank first."""
-        ranking, size = self.candidates[candidate]
-        return by_mean_rank(self.ranks[ranking])[:size]
-
     @property
     def sizes(self) -> np.ndarray:
         """The number of features of each candidate."""
         return np.array([size for _, size in self.candidates])
+
+    def kept(self, counts: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features that sets hold most often, and how often they do each, where sets count so much.
+
+        Of features that are held as often those of the best mean rank are taken.
+        """
+        frequency = np.round(counts @ self.frequency, 12)
+        order = by_mean_rank(self.log_ranks)
+        found = order[np.argsort(-frequency[order], kind="stable")][:size]
+        return found, frequency[found]
 
     @property
     def stability(self) -> np.ndarray:
@@ -346,9 +350,6 @@ class _Judging:
         n_rounds, seen = self.n_rounds, self.n_seen > 0
         candidates = [c for c, n in self.rounds.items() if n == n_rounds and c[0] in (*self.alive, ALL, NONE)]
         of_models, probabilities = self._losses(candidates)
-        ranks = {name: self.ranks[name] / n_rounds for name in self.alive}
-        mean = np.mean(list(ranks.values()), axis=0)
-        ranks |= {ALL: mean, NONE: mean}
         truth = self._judge.whole.y[seen]
         by_model = 1 - of_models[:, :, 0].mean(axis=2) if probabilities is None else roc_auc(probabilities, truth)
         return Judged(
@@ -356,7 +357,7 @@ class _Judging:
             of_models.mean(axis=1),
             dict(zip(self._judge.panel, by_model.T, strict=True)),
             np.stack([self.counts[c] for c in candidates]) / n_rounds,
-            ranks,
+            np.mean([self.ranks[name] for name in self.alive], axis=0) / n_rounds,
             self._judge.metric,
             np.array([self._judge.classes is not None and not self.losses[c][:, 0].any() for c in candidates]),
             truth,

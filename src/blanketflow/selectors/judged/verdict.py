@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,13 @@ def verdict(
     chosen: int,
     corrected: Corrected,
     fewer: int,
-    kept: Sequence[str],
+    kept: Mapping[str, float],
     target: Column,
 ) -> dict[str, Any]:
     """Return the sentence, the scores and the alternatives of a choice.
 
-    `fewer` is the size of the smallest set that may do as well, as far as these rows can tell.
+    `fewer` is the size of the smallest set that may do as well, as far as these rows can tell. `kept` has the share of
+    the resamples that chose each feature.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def _sentence(
     chosen: int,
     score: Mapping[str, Any],
     fewer: int,
-    kept: Sequence[str],
+    kept: Mapping[str, float],
     target: Column,
 ) -> str:
     n, label, (name, _) = judged.frequency.shape[1], SPOKEN[judged.metric][1], judged.candidates[chosen]
@@ -121,12 +123,12 @@ def _sentence(
     if name == ALL:
         lost = f"Keep all {n} features: every smaller set that was judged loses. With all against none: {numbers}."
         return " ".join(filter(None, (lost, unsure)))
-    named = ", ".join(kept[:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
+    named = ", ".join([*kept][:MOST_NAMED]) + (f" and {len(kept) - MOST_NAMED} more" if len(kept) > MOST_NAMED else "")
     this, it = ("this", "it") if len(kept) == 1 else ("these", "them")
     others = "with all" if judged.candidates[reference][0] == ALL else "without any"
     found = [f"Keep {this} {len(kept)} of {n} features: {named}.", f"Models {_how(score, it)} {others}: {numbers}."]
     if judged.n_rounds > 1:
-        times = f"{judged.stability[chosen] * judged.n_rounds:.1f}".removesuffix(".0")
+        times = f"{fmean(kept.values()) * judged.n_rounds:.1f}".removesuffix(".0")
         each = "it" if len(kept) == 1 else "each"
         found.append(f"On average {each} was chosen in {times} of {judged.n_rounds} resamples.")
     found += [unsure] if unsure else []

@@ -17,7 +17,7 @@ from ...core.parameters import anything, choice, integer
 from ...core.row_identifiers import identifier_kind
 from ...core.seeds import derive_rng, derive_seed
 from ...core.stand_ins import one_is_enough
-from ...search.smallest_set import corrected_score, smallest_set, undecided_size
+from ...search.smallest_set import corrected_score, shares, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
 from ..judged.held_out import Judged, judge
@@ -44,7 +44,8 @@ class Auto(Method):
     without each part that is held out. A linear model, nearest neighbours and boosted trees predict it. The smallest
     set is kept whose mean loss is above the least by at most half a standard error, corrected for overlapping training
     rows, and by at most 0.01: of the error rate and of the Brier score, or of the target's variance. Where those two
-    disagree about the best set, the Brier score decides. The set has the features of best mean rank over all rounds.
+    disagree about the best set, the Brier score decides. Since this is known with some chance only, sizes are taken by
+    their chances; the answer has the median size, and the features that the sets so taken hold most often.
     Where a class is rare the log-loss of calibrated probabilities decides, and of a target of heavy tails its normal
     scores are predicted; then 5 % of what can be gained over no feature takes the place of the 0.01. All is a possible
     answer, and none if a permutation test of all features finds nothing. Shrink keeps what grow found.
@@ -59,7 +60,7 @@ class Auto(Method):
     verdict has a ``budget``, of rows and fits, with which the same answer is found again without a clock. Of more than
     2,000 rows so many are judged by, with all of a rare class. Features whose labels hardly repeat, such as names of
     rows, are not judged unless they are included. Importance is 1 divided by the geometric mean of a feature's ranks
-    over the rounds: it is 1 if the feature was always the first.
+    by all rankings in the resamples: it is 1 if the feature was always the first.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class Auto(Method):
         cost="IAMB's tests in each resample; for roles HITON-MB's, at most 5,000; some 300 fits of three models",
         work="panel",
         takes_max_rows=True,
-        importance="1 divided by the geometric mean of its ranks in the resamples",
+        importance="1 divided by the geometric mean of its ranks by all rankings in the resamples",
     )
     default_test: ClassVar[str | None] = None
     takes_feature_groups: ClassVar[bool] = True
@@ -147,13 +148,16 @@ class Auto(Method):
             return judge(features, target, seed, *how, self.metric, self.max_features, most_rows, is_look)
 
         judged = judged_in_time(judged_by, pace, target.n_rows, (self.budget or {}).get("rows"))
-        is_allowed = np.array([widths[judged.features_of(at)].sum() <= most for at in range(len(judged.candidates))])
-        answers = np.flatnonzero(_may_answer(judged, len(included), is_allowed))
+        answers = np.flatnonzero(_may_answer(judged, len(included), judged.frequency @ widths <= most + 1e-9))
         sets = judged.losses[answers], judged.sizes[answers], self.n_parts
         nothing = judged.losses[judged.candidates.index((NONE, 0))] if judged.metric in BY_GAIN else None
-        chosen = int(answers[smallest_set(*sets, judged.stability[answers], nothing=nothing)])
-        kept, frequency = judged.features_of(chosen), np.round(judged.frequency[chosen], 12)
-        importance = np.round(np.exp(-judged.ranks[judged.candidates[chosen][0]]), 12)
+        chosen = int(answers[smallest_set(*sets, nothing=nothing)])
+        counts = np.zeros(len(judged.candidates))
+        counts[answers] = shares(*sets, nothing=nothing)
+        kept, frequency = judged.kept(counts, judged.sizes[chosen])
+        first = np.argsort(~np.isin(kept, included), kind="stable")
+        fits = first[np.cumsum(widths[kept[first]]) <= most]  # of several sets, some with smaller groups of features
+        importance = np.round(np.exp(-judged.log_ranks), 12)
         whole = Rows(features, target, seed, pace.check_time, count_tests, problem.feature_groups)
         role: dict[str, str] = {}
         if not judged.stopped:
@@ -163,13 +167,13 @@ class Auto(Method):
         for name in problem.included:
             role.setdefault(name, INCLUDED)
         steps = [
-            Step(names[j], float(frequency[j]), importance=float(importance[j]), role=role.get(names[j], MEMBER))
-            for j in kept
+            Step(names[j], float(often), importance=float(importance[j]), role=role.get(names[j], MEMBER))
+            for j, often in zip(kept[fits], frequency[fits], strict=True)
         ]
         steps.sort(key=lambda step: -step.importance)
         steps = with_stand_ins(problem, steps) if problem.finds_stand_ins else steps  # the sentence names what is kept
-        in_order = [step.feature for step in steps]
-        problem.verdict.update(self._verdict(judged, answers, nothing, chosen, in_order, whole))
+        how_often = {step.feature: step.statistic for step in steps}
+        problem.verdict.update(self._verdict(judged, answers, nothing, chosen, how_often, whole))
         problem.verdict["budget"] = {"rows": judged.most_rows, "fits": judged.n_fits}
         if judged.stopped:
             problem.say("timeout", f"{rests_on_in_words(problem.verdict['rests_on'])}: {judged.stopped}")
@@ -185,7 +189,7 @@ class Auto(Method):
                 else ("were not judged: their labels hardly repeat")
             )
             problem.verdict["sentence"] += f" {', '.join(naming)} {left_out}."
-        columns = [name for name in in_order if name not in problem.feature_groups]
+        columns = [name for name in how_often if name not in problem.feature_groups]
         if numbering := [name for name in columns if identifier_kind(problem.table[name])]:
             it = "it only numbers or names" if len(numbering) == 1 else "they only number or name"
             problem.verdict["sentence"] += f" Look at {', '.join(numbering)}: if {it} the rows, exclude that."
@@ -204,7 +208,7 @@ class Auto(Method):
         return Pace(problem.seconds_left, math.inf if seconds is None else seconds, check=problem.check_time)
 
     def _verdict(
-        self, judged: Judged, answers: np.ndarray, nothing: Any, chosen: int, kept: list[str], rows: Rows
+        self, judged: Judged, answers: np.ndarray, nothing: Any, chosen: int, kept: dict[str, float], rows: Rows
     ) -> dict[str, Any]:
         reference = judged.reference(chosen)
 
