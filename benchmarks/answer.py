@@ -109,13 +109,17 @@ def scores_of(run: Path) -> pd.DataFrame:
 
 
 def nogueira(chosen: pd.Series, d: int) -> float:
-    """Return how alike the sets of the splits are (Nogueira, Sechidis and Brown, 2018); NaN if that is not defined."""
+    """Return how alike the sets of the splits are (Nogueira, Sechidis and Brown, 2018); NaN if that is not defined.
+
+    Sets of all features or none, which say nothing of features, do not count.
+    """
     from blanketflow.reporting.tables.stability import nogueira as stability
 
     members = np.zeros((len(chosen), d), dtype=bool)
     for i, positions in enumerate(chosen):
         members[i, np.array(positions.split(), dtype=int)] = True
-    return float(stability(members).value) if len(chosen) > 1 else float("nan")
+    members = members[members.any(axis=1) & ~members.all(axis=1)]
+    return float(stability(members).value) if len(members) > 1 else float("nan")
 
 
 def run_of(of_sets: pd.DataFrame, raw: pd.DataFrame, judges: list[str]) -> str:

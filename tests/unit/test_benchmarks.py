@@ -205,6 +205,8 @@ def test_stability_is_of_the_features_and_not_of_their_places_in_an_answer(tmp_p
     }  # fmt: skip
     assert answer.nogueira(found["auto"], 4) == 1
     assert answer.nogueira(found["f-10"], 4) == pytest.approx(-1)  # two sets of two of four with nothing in common
+    assert answer.nogueira(pd.Series(["0 1", "", "0 1", "0 1 2 3"]), 4) == 1  # none and all say nothing of features
+    assert np.isnan(answer.nogueira(pd.Series(["0 1 2 3", "0 1 2 3"]), 4))
 
 
 def test_earlier_scores_are_kept_where_a_run_has_not_the_data_set_with_the_selector():
