@@ -186,7 +186,7 @@ def judge(
     """
     metric = yardstick(target, metric)
     target = judged_target(target, metric)
-    rows = _some_rows(target, seed, most_rows, keeps_rare=metric == LOG_LOSS)
+    rows = rows_to_judge(target, seed, most_rows, keeps_rare=metric == LOG_LOSS)
     if len(rows) < 4:
         raise DataError("judging sets of features needs at least 4 rows, to hold some out.")
     features, target = features.take(rows), target.take(rows)
@@ -242,7 +242,7 @@ def sizes_of(n_features: int, n_included: int = 0, max_features: int | None = No
     return sorted(judged | ({n_included} if 0 < n_included < n_features else set()))
 
 
-def _some_rows(target: Column, seed: int, most: int, keeps_rare: bool) -> np.ndarray:
+def rows_to_judge(target: Column, seed: int, most: int, keeps_rare: bool) -> np.ndarray:
     """Return the rows to judge by, each class or part of the range in proportion.
 
     With `keeps_rare` classes have equal numbers of rows, as far as they have so many: the rows of a rare one are what
