@@ -1,6 +1,7 @@
 """Which features could stand in for the members of an answer, and how sure that is."""
 
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -290,3 +291,10 @@ def test_the_command_line_says_once_of_which_features_one_is_enough(copies, meth
     own = ["--set", "n_features=2"] if method == "stability-selection" else []
     assert main(["select", str(path), "--target", "y", "--method", method, *own]) == 0
     assert capsys.readouterr().out.count("One of fahrenheit and zeta is enough.") == 1
+
+
+def test_auto_looks_for_them_once(units):
+    X, y = units
+    with mock.patch("blanketflow.selectors.run_fold.with_stand_ins", side_effect=AssertionError):
+        found = bf.select(X.drop(columns="near"), y)
+    assert [row.feature for row in found.stand_ins["celsius"]] == ["fahrenheit"]

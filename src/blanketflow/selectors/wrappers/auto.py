@@ -171,7 +171,8 @@ class Auto(Method):
             for j, often in zip(kept[fits], frequency[fits], strict=True)
         ]
         steps.sort(key=lambda step: -step.importance)
-        steps = with_stand_ins(problem, steps) if problem.finds_stand_ins else steps  # the sentence names what is kept
+        if problem.finds_stand_ins:  # here, since the sentence names what is kept, and only once
+            steps, problem.finds_stand_ins = with_stand_ins(problem, steps), False
         how_often = {step.feature: step.statistic for step in steps}
         problem.verdict.update(self._verdict(judged, answers, nothing, chosen, how_often, whole))
         problem.verdict["budget"] = {"rows": judged.most_rows, "fits": judged.n_fits}
