@@ -20,9 +20,8 @@ from blanketflow.workflow.identity import content_of, what_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.manifest import Known, Manifest
 from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.planned import Artefacts
 from blanketflow.workflow.specs import Plan
-from blanketflow.workflow.standing import check
+from blanketflow.workflow.standing import Artefacts, check
 
 
 def planned(output: Path, n_datasets: int, n_selectors: int) -> Plan:

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 import blanketflow as bf
 from blanketflow.ci.engines import columns_of
-from blanketflow.ci.estimator_risks import EstimatorRisks
 from blanketflow.ci.learner import Learner
+from blanketflow.ci.ppi import EstimatorRisks
 from blanketflow.ci.repeats import draw_repeats
 from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import seed_32

@@ -7,10 +7,9 @@ import pytest
 from blanketflow.cli import main
 from blanketflow.cli import run as command
 from blanketflow.cli.config_here import check_is_no_config
-from blanketflow.cli.dry_run import _rows
 from blanketflow.cli.live import _Lines
-from blanketflow.cli.profiles import with_profiles
 from blanketflow.cli.progress import Progress
+from blanketflow.cli.run import _rows, with_profiles
 from blanketflow.workflow import packaged_files
 
 

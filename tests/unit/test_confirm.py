@@ -18,8 +18,7 @@ from blanketflow.core.table import Column, Table
 from blanketflow.reporting.report.dataset import blankets
 from blanketflow.reporting.report.headline import headline
 from blanketflow.reporting.report.render import render
-from blanketflow.selectors.confirmation.members import given_the_others
-from blanketflow.selectors.confirmation.residuals import cross_fitted_residuals
+from blanketflow.selectors.confirmation.members import cross_fitted_residuals, given_the_others
 from blanketflow.workflow.plan import make_plan
 
 

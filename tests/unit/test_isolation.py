@@ -15,9 +15,8 @@ import psutil
 import pytest
 
 from blanketflow.core import isolation
-from blanketflow.core.answer_bytes import from_bytes
 from blanketflow.core.errors import DataError
-from blanketflow.core.isolation import WorkFailed, ends_after, in_child, in_children
+from blanketflow.core.isolation import WorkFailed, ends_after, from_bytes, in_child, in_children
 from blanketflow.core.limits import LimitReached
 
 SOURCE = Path(isolation.__file__).parents[2]

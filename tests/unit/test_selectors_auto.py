@@ -17,8 +17,8 @@ from blanketflow.selectors.judged.dependence_rankings import by_blanket
 from blanketflow.selectors.judged.held_out import ALL, NONE, judge, sizes_of
 from blanketflow.selectors.judged.pace import Pace
 from blanketflow.selectors.judged.portfolio import CONSENSUS, RANKINGS, rankings
-from blanketflow.selectors.judged.roles import roles_of
 from blanketflow.selectors.judged.rows import Rows
+from blanketflow.selectors.wrappers.auto import roles_of
 
 
 def planted(n=240, d=10, seed=0):

@@ -11,10 +11,8 @@ from blanketflow.core.errors import DataError, ParameterError, UnreliableWarning
 from blanketflow.core.table import column_from_array
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.run_fold import run_problem
-from blanketflow.selectors.stability.complementary_halves import complementary_halves
-from blanketflow.selectors.stability.half_rankings import RANKINGS, needs_test
-from blanketflow.selectors.stability.lasso_entries import first_to_enter
-from blanketflow.selectors.stability.stability_bound import most_selected, worst_case_bound
+from blanketflow.selectors.stability.half_rankings import RANKINGS, first_to_enter, needs_test
+from blanketflow.selectors.stability.stability_paths import complementary_halves, most_selected, worst_case_bound
 from blanketflow.selectors.wrappers.stability_selection import StabilitySelection
 
 

@@ -27,8 +27,7 @@ from blanketflow.models import get_model
 from blanketflow.search.steps import Step
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.run_fold import fold_seed, run_fold, run_shrink
-from blanketflow.selectors.wrappers.stepwise import Stepwise
-from blanketflow.selectors.wrappers.worth import Worth
+from blanketflow.selectors.wrappers.stepwise import Stepwise, Worth
 
 LINEAR = "sklearn.linear_model:LinearRegression"
 BAYES = "sklearn.naive_bayes:GaussianNB"
@@ -238,7 +237,7 @@ def test_the_loop_written_out_for_neighbours(kind, seed=3):
 def test_a_few_features_at_a_time_are_the_same(monkeypatch):
     X, y = suppressed(4)
     whole = stepwise(random_state=4).fit(X, y)
-    monkeypatch.setattr("blanketflow.selectors.wrappers.worth.CELLS", 300)  # two sets of features
+    monkeypatch.setattr("blanketflow.selectors.wrappers.stepwise.CELLS", 300)  # two sets of features
     assert moves(stepwise(random_state=4).fit(X, y), "grow") == moves(whole, "grow") != []
 
 
@@ -251,7 +250,7 @@ def test_features_of_many_levels_fill_no_larger_matrix(monkeypatch):
         cells.append(found[0].size)
         return found
 
-    monkeypatch.setattr("blanketflow.selectors.wrappers.worth.CELLS", 60 * 10 * 3)  # three features of ten levels
+    monkeypatch.setattr("blanketflow.selectors.wrappers.stepwise.CELLS", 60 * 10 * 3)  # three features of ten levels
     monkeypatch.setattr(Worth, "_columns", measured)
     stepwise(max_features=1).fit(X, rng.integers(0, 2, 60))
     assert len(cells) >= 3 and max(cells) == 60 * 10 * 3

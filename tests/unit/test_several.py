@@ -7,11 +7,10 @@ import pytest
 
 from blanketflow.data.artefacts import read_provenance
 from blanketflow.workflow import several_specs
-from blanketflow.workflow.grain import MOST_FILES, fold_ids
+from blanketflow.workflow.grain import MOST_FILES, Several, fold_ids, shared_jobs
 from blanketflow.workflow.identity import content_of
 from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.several import Several, shared_jobs
 from blanketflow.workflow.stages.aggregation import aggregate_splits
 from blanketflow.workflow.stages.decisions import grow_shrink
 from blanketflow.workflow.stages.evaluation import evaluate_blankets, several_evaluations

@@ -20,8 +20,7 @@ from blanketflow.workflow.job_files import JobFiles
 from blanketflow.workflow.layout import PATHS, parse
 from blanketflow.workflow.manifest import Manifest
 from blanketflow.workflow.plan import make_plan
-from blanketflow.workflow.planned import Artefacts
-from blanketflow.workflow.standing import check, compare, left_over, note
+from blanketflow.workflow.standing import Artefacts, check, compare, left_over, note
 from folder_damage import disturb
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"

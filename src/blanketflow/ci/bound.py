@@ -17,16 +17,16 @@ from ..core.table import Table
 from .candidates import are_positions, candidate_of, candidates_of, in_range
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
-from .enough_rows import EnoughRows
 from .incomplete_rows import engine_for
 from .measures import Measures
-from .one_test import SAME_COLUMN, one_result
 from .result_cache import ResultCache, in_order
 from .strata_columns import with_strata
 from .tally import Tally
 
 if TYPE_CHECKING:
     from .base import CITest
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 
 class BoundTest(Measures):
@@ -318,3 +318,63 @@ class BoundTest(Measures):
 
     def _conditions(self, given: Iterable[str | int]) -> tuple[int, ...]:
         return tuple(sorted({*self.table.places([*given])})) + self.strata
+
+
+#: What a query is told that names a column twice.
+SAME_COLUMN = "a test needs X, Y and the conditioning set to be different columns."
+
+
+def one_result(bound: BoundTest, candidate: Candidate, target: int, given: tuple[int, ...]) -> CIResult:
+    """Return the result for one column, which counts as a test, by the engine's own way for that if it has one.
+
+    Raises `ParameterError` if a column occurs twice, and `LimitReached` if the bound test's allowance is used up.
+    """
+    evaluate = getattr(bound.engine, "evaluate_one", None)
+    if evaluate is None or type(candidate) is not int or bound.min_effect:
+        return bound._compute([candidate], target, given)[0]
+    if candidate == target or candidate in given or target in given:
+        raise ParameterError(SAME_COLUMN)
+    bound.spend(1)
+    return evaluate(candidate, target, given)
+
+
+#: A little more than the cells for which there are just enough rows, so that rounding does not decide.
+SLACK = 1 + 1e-9
+
+
+class EnoughRows:
+    """How many levels the columns of a test may have, for as many rows per cell as the test needs.
+
+    Parameters
+    ----------
+    engine : Engine
+        What the test prepared, with `n_levels` of a column and `most_reliable_cells`.
+    table : Table
+        The table.
+    strata : tuple of int
+        The columns within which every test is made.
+    """
+
+    def __init__(self, engine: Any, table: Table, strata: tuple[int, ...]) -> None:
+        self._n_levels, self._table = engine.n_levels, table
+        self._seen, self._fewest = set[str](), math.inf
+        self._most_cells = engine.most_reliable_cells * SLACK / math.prod(map(engine.n_levels, strata))
+
+    def levels(self, columns: Collection[str]) -> list[float]:
+        """Return the number of levels of each column."""
+        return [*map(self._n_levels, self._table.places(columns))]
+
+    def room(self, columns: Collection[str]) -> float:
+        """Return how many levels may be left to the other columns of a test of some columns."""
+        return self._most_cells / math.prod(self.levels(columns))
+
+    def fewest(self, columns: Collection[str]) -> float:
+        """Return at most as many levels as each of some columns has: the fewest of all columns asked about so far.
+
+        So the columns that a search asks about again and again, always fewer of them, are read once, and no others.
+        """
+        if not self._seen.issuperset(columns):
+            fresh = [column for column in columns if column not in self._seen]
+            self._seen.update(fresh)
+            self._fewest = min(self._fewest, *self.levels(fresh))
+        return self._fewest

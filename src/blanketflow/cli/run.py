@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import getpass
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from ..core.errors import ConfigError
+from ..core.printable import listed, printable
+from ..workflow.estimates.run_time import FROM_NOTHING
+from ..workflow.layout import parse
 from ..workflow.packaged_files import workflow_file
 from .config_here import check_is_no_config, config_here
-from .profiles import with_profiles
-from .terminal import complain
+from .followed import followed
+from .process import Ended
+from .progress import STAGES, Progress, stage_of
+from .terminal import complain, heading, note, show, show_table
 
 _STOPPED = "stopped. The same command continues where it stopped."
 #: Options with which Snakemake does not run jobs.
@@ -71,8 +81,6 @@ def run(
 
 def _run(arguments: Sequence[str], plain: bool) -> int:
     """Run Snakemake unless another run works in the folder; return the exit code."""
-    from .other_runs import folder_lock, jobs_in_slurm, living_runs
-
     left = jobs_in_slurm()
     if left:
         told = f"Slurm has jobs of another run in this folder. If that run was killed, run scancel {' '.join(left)}"
@@ -97,7 +105,6 @@ def _run_alone(arguments: Sequence[str], plain: bool, is_locked: bool, hold: Seq
     """Remove the lock of a killed run, run Snakemake, and show the blankets found."""
     from ..workflow.compiled import compile_kernels
     from ..workflow.output_folder import check_state
-    from .dry_run import LOOKS, show_plan
     from .process import run_to_end, safe_environment
     from .run_summary import show_blankets
 
@@ -201,3 +208,145 @@ def _output_folder(arguments: Sequence[str]) -> Path:
         output = own.get("output", output) if isinstance(own, dict) else output
     given = dict(setting.partition("=")[::2] for setting in named.config)
     return Path(named.directory) / given.get("output", output)
+
+
+#: Folders in which Snakemake finds a profile by its name, beside the current one: the user's and the machine's.
+_PROFILES = ("~/.config/snakemake", "~/Library/Application Support/snakemake", "/etc/xdg/snakemake")
+
+
+def with_profiles(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the path of a profile in place of its name: one in profiles/ here, else a packaged one.
+
+    What Snakemake finds by itself is left alone.
+    """
+    found, is_profile = [], False
+    for word in arguments:
+        option, equals, name = word.partition("=")
+        if option == "--profile" and equals:
+            found.append(f"--profile={_profile(name)}")
+            continue
+        found.append(_profile(word) if is_profile and not word.startswith("-") else word)
+        is_profile = word == "--profile" or (is_profile and not word.startswith("-"))
+    return found
+
+
+def _profile(name: str) -> str:
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "snakemake")
+    known = [Path(name), *(Path(folder, name).expanduser() for folder in (own, *_PROFILES))]
+    if "/" in name or name == "none" or any(path.exists() for path in known):
+        return name
+    here = Path("profiles", name)
+    if here.is_dir():
+        return str(here)
+    try:
+        return workflow_file(f"profiles/{name}")
+    except ConfigError:
+        return name  # Snakemake says what it looked for
+
+
+def jobs_in_slurm() -> list[str]:
+    """Return the ids of pending or running Slurm jobs that an earlier run submitted from this folder."""
+    if shutil.which("squeue") is None:
+        return []
+    asked = ["squeue", "--noheader", f"--user={getpass.getuser()}", "--states=pending,running", "--format=%A|%Z|%k"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=False)
+    # A machine with Slurm's commands but no configuration source belongs to no cluster, so there are no jobs.
+    if listed.returncode and "configuration source" not in listed.stderr:
+        why = listed.stderr.strip().partition("\n")[0]
+        complain(f"cannot check whether Slurm has jobs of an earlier run ({why}); continuing.")
+    jobs = [line.split("|", 2) for line in listed.stdout.splitlines()]
+    # The executor's comments name the rule. A job without such a comment may be this command itself, submitted by hand.
+    return list(dict.fromkeys(i for i, where, comment in jobs if where == str(Path.cwd()) and comment[:5] == "rule_"))
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[list[int] | None]:
+    """Lock a folder against another ``blanketflow run``.
+
+    Yields the file descriptors that the child must inherit, or None if another run holds the lock. The system releases
+    the lock when the last process that inherited it ends, however it ends. Without the lock, two runs that start at
+    the same moment after a killed run would unlock each other's Snakemake.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        (folder / ".snakemake").mkdir(parents=True, exist_ok=True)
+        file = open(folder / ".snakemake/blanketflow.lock", "ab")  # noqa: SIM115
+    except (ImportError, OSError):  # Windows, or a read-only folder, which is reported for the results folder
+        yield []
+        return
+    with file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            yield None
+        except OSError:  # a file system without such locks
+            yield []
+        else:
+            yield [file.fileno()]
+
+
+def living_runs(folder: Path) -> list[int]:
+    """Return the process ids of Snakemake runs in a folder."""
+    import psutil
+
+    here, found = folder.resolve(), []
+    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
+        words = process.info["cmdline"] or []
+        is_snakemake = any(Path(word).name == "snakemake" for word in words[:3])
+        if is_snakemake and process.info["cwd"] and Path(process.info["cwd"]) == here:
+            found.append(process.info["pid"])
+    return found
+
+
+#: Snakemake's options by which it only says what it would run.
+LOOKS = ("-n", "--dry-run", "--dryrun")
+#: What jobs of one stage differ in, in the order of importance.
+_DIFFER = ("selector", "test", "dataset")
+#: What Snakemake says behind the path of a file.
+_REMARK = re.compile(r" \([^()]*\)$")
+#: Ids that are named per stage.
+_NAMED = 12
+
+
+def show_plan(
+    snakemake: Sequence[str], arguments: Sequence[str], hold: Sequence[int], output: Callable[[], Path]
+) -> Ended:
+    """Let Snakemake plan, and print a table with one row per stage; where no job is to run, what it says itself.
+
+    `output` returns the folder of the results.
+    """
+    with followed(snakemake, arguments) as run:
+        ended = run.run(hold=hold)
+        progress = run.progress()
+        if ended.code or not progress.total:
+            run.show_output()
+            return ended
+        said = run.output.read_text("utf-8", "replace").splitlines()
+    for line in progress.notes:
+        note(line)
+    n_jobs = sum(total for _, _, total in progress.stages())
+    heading("1 job would run:" if n_jobs == 1 else f"{n_jobs:,} jobs would run:")
+    show_table(["stage", "jobs", "of"], _rows(progress), right=(1,))
+    for line in said:
+        if FROM_NOTHING in line:  # of the whole plan, whatever stands
+            show(f"All of it: {line}.")
+    show(
+        f"Then see {output()}/report.html. Nothing was run; --plain shows Snakemake's own list, with files and reasons."
+    )
+    return ended
+
+
+def _rows(progress: Progress) -> list[tuple[str, str, str]]:
+    """Return for each stage its number of jobs, and the selectors, tests or data sets that these are of."""
+    ids: dict[str, dict[str, None]] = {stage: {} for stage in STAGES}
+    for job in progress.jobs.values():
+        # A job that does several things has no ids of its own, but makes files of all of them.
+        for of in [parse(_REMARK.sub("", path)).ids for path in job.output] or [job.wildcards]:
+            name = next((of[key] for key in _DIFFER if key in of), None)
+            if name is not None:
+                ids[stage_of(job.rule)][printable(name)] = None
+    rows = []
+    for stage, _, total in progress.stages():
+        rows.append((stage, f"{total:,}", listed(sorted(ids[stage]), _NAMED)))
+    return rows

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
+from typing import NamedTuple
 
 from ..config.identifiers import TestOnRows
 from ..config.typed import Config
@@ -16,7 +18,6 @@ from ..core.parts import LEAVE_GROUP_OUT, SEEN_PARTS
 from ..core.registry import is_foreign
 from .estimates.cost import MODEL_FEATURES, evaluate_seconds, grow_shrink_seconds, marginal_seconds
 from .peek import Facts
-from .several import Several, shared_jobs
 
 FOLD, SPLIT, DATASET, SEVERAL, CHUNK = "fold", "split", "dataset", "several", "chunk"
 #: Folds of more cells have jobs of their own.
@@ -274,3 +275,46 @@ def _look_ahead(pairs: Iterable[tuple[str, str]], known: Iterable[str], path: st
 def any_of(ids: Iterable[str]) -> str:
     """Return the pattern of some ids."""
     return f"(?:{'|'.join(map(re.escape, ids))})"
+
+
+class Several(NamedTuple):
+    """What one job of a data set does, and the data sets of which one job does the same.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Ids of selectors or of ci_test artefacts.
+    datasets : tuple of str
+    """
+
+    names: tuple[str, ...]
+    datasets: tuple[str, ...]
+
+
+def shared_jobs(shares: Mapping[tuple[str, str], float]) -> list[Several]:
+    """Return the jobs that do several ids of a data set one after the other, each about as long as the others.
+
+    Parameters
+    ----------
+    shares : mapping of (dataset, name) to float
+        What may share a job, in the order in which it is joined, and about which share of a job it fills.
+
+    Examples
+    --------
+    >>> shared_jobs({("a", "x"): 0.5, ("a", "y"): 0.5, ("a", "z"): 1.0, ("b", "x"): 0.5, ("b", "y"): 0.2})
+    [Several(names=('x', 'y'), datasets=('a', 'b'))]
+    """
+    of_datasets: dict[str, dict[str, float]] = {}
+    for (dataset, name), one in shares.items():
+        of_datasets.setdefault(dataset, {})[name] = one
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for dataset, own in of_datasets.items():
+        total, done = sum(own.values()) or 1.0, 0.0
+        jobs: list[list[str]] = [[] for _ in range(ceil(total))]
+        for name, one in own.items():
+            jobs[int((done + one / 2) / total * len(jobs))].append(name)
+            done += one
+        for names in jobs:
+            if len(names) > 1:
+                alike.setdefault(tuple(names), []).append(dataset)
+    return [Several(names, tuple(datasets)) for names, datasets in alike.items()]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...core.cards import NUMERIC
+from ...core.cards import BOOLEAN, CATEGORICAL, NUMERIC
+from ...core.errors import DataError, ParameterError
 from ...core.table import Column, Table
 from ...models.encode import design
 from ..base import Problem
-from .conditional_pairs import drawn_pairs
-from .discrete_columns import codes_of, levels_of, table_of
 from .discrete_law import DiscreteLaw, chain_arcs, estimated_law, network_law
 from .gaussian_knockoffs import KnockoffLaw
+from .table_factors import Factor, elimination_order
 
 #: What is known of the features, in the words of the parameter.
 GAUSSIAN, MARKOV_CHAIN, NETWORK = "gaussian", "markov-chain", "network"
@@ -126,3 +126,144 @@ def discrete_pairs(
     # In table order: columns of groups stand side by side in `names`.
     arcs = chain_arcs(sorted(names, key=problem.table.position)) if arcs is None else arcs
     return DiscretePairs(features, estimated_law(names, levels, coded, arcs, where), coded, groups)
+
+
+#: Chooses one combination of levels for each row, shape (n,), by its probabilities, shape (n, combinations).
+Choose = Callable[[tuple[int, ...], np.ndarray], np.ndarray]
+#: Cells of the tables of all rows of a block.
+BLOCK_CELLS = 2**22
+
+
+def conditional_pairs(
+    law: DiscreteLaw, groups: Sequence[tuple[int, ...]], codes: np.ndarray, choose: Choose
+) -> np.ndarray:
+    """Return knockoffs of rows of codes, both of shape (n, features); features of one group get theirs together.
+
+    Parameters
+    ----------
+    law : DiscreteLaw
+        The known law.
+    groups : sequence of tuple of int
+        Features that can be exchanged together only: each is in one group, mostly by itself.
+    codes : ndarray of int, shape (n, features)
+        Positions of the levels.
+    choose : callable
+        Draws the knockoffs of a group.
+
+    Raises `DataError` if a row has the probability 0.
+    """
+    factors, sizes, knockoffs = law.whole(), law.sizes, np.empty_like(codes)
+    for members in elimination_order(factors, groups)[0]:
+        product, others = factors.pop(members)
+        of_members = [sizes[v] for v in members]
+        own = np.ravel_multi_index(tuple(codes[:, list(members)].T), of_members)
+        # The law of the members given what is held: the other features at their values.
+        flat = product.reshape(*product.shape[:2], -1)
+        at = np.ravel_multi_index(tuple(codes[:, list(others)].T), [sizes[v] for v in others]) if others else 0 * own
+        held = flat[np.arange(len(own)) if len(flat) > 1 else 0, :, at]
+        if not (held[np.arange(len(own)), own] > 0).all():
+            raise DataError(
+                f"knockoffs: a row has a level of {law.names[members[0]]!r} whose probability under the law is 0, "
+                "given its other levels. Correct the network, or the rows."
+            )
+        drawn = choose(members, held / held.sum(axis=1, keepdims=True))
+        knockoffs[:, list(members)] = np.stack(np.unravel_index(drawn, of_members), axis=1)
+        # What a pair says of the others is the same when it is exchanged; the sum is the knockoff's denominator.
+        both, total = _picked(product, own) * _picked(product, drawn), product.sum(axis=1)
+        message = np.divide(both, total, out=np.zeros(both.shape), where=total > 0)
+        if others:
+            largest = message.reshape(len(message), -1).max(axis=1)
+            factors.add(Factor(others, message / largest.reshape(-1, *[1] * len(others))))
+    return knockoffs
+
+
+def _picked(product: np.ndarray, combination: np.ndarray) -> np.ndarray:
+    """Return each row's table at a combination of the members."""
+    return product[np.arange(len(combination)) if len(product) > 1 else 0, combination]
+
+
+def drawn_pairs(
+    law: DiscreteLaw, groups: Sequence[tuple[int, ...]], codes: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return random knockoffs of rows, a block of rows at a time; parameters and errors as for `conditional_pairs`."""
+
+    def choose(members: tuple[int, ...], probabilities: np.ndarray) -> np.ndarray:
+        passed = rng.random((len(probabilities), 1)) * probabilities.sum(axis=1, keepdims=True)
+        # Rounding may leave the last sum below the number drawn: then it is the last combination that is possible.
+        last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
+        return np.minimum((np.cumsum(probabilities, axis=1) <= passed).sum(axis=1), last)
+
+    n_rows = max(1, BLOCK_CELLS // elimination_order(law.whole(), groups)[1])
+    blocks = [codes[start : start + n_rows] for start in range(0, len(codes), n_rows)]
+    return np.concatenate([conditional_pairs(law, groups, block, choose) for block in blocks])
+
+
+#: A column of numbers with more distinct values is not discrete.
+MOST_VALUES = 64
+
+
+def levels_of(column: Column, where: str) -> tuple[str, ...]:
+    """Return the levels of a column that occur, as texts; a number is one.
+
+    Raises `ParameterError`, beginning with `where`, if a column of numbers has more than `MOST_VALUES` of them.
+
+    Examples
+    --------
+    >>> levels_of(Column("a", "integer", np.array([2, 0, 2])), "here")
+    ('0', '2')
+    """
+    found = np.unique(column.cells())
+    if column.kind == CATEGORICAL:
+        return tuple(column.levels[code] for code in found.tolist())
+    if len(found) > MOST_VALUES:
+        raise ParameterError(
+            f"{where}: {column.name!r} has {len(found)} distinct numbers, but a law of discrete features takes at most "
+            f"{MOST_VALUES}. Bin it, exclude it, or set law: gaussian."
+        )
+    return tuple(f"{value:.17g}" for value in found.tolist())
+
+
+def codes_of(column: Column, levels: Sequence[str], where: str) -> np.ndarray:
+    """Return the position of each cell among some levels, shape (n,).
+
+    Labels are compared as texts, numbers by value, and truth values with 0, 1, true and false. Raises `DataError`,
+    beginning with `where`, if a level of the column is not among them.
+
+    Examples
+    --------
+    >>> codes_of(Column("a", "integer", np.array([2, 0, 2])), ["0.0", "1.0", "2.0"], "here").tolist()
+    [2, 0, 2]
+    """
+    own = np.unique(column.cells())
+    if column.kind == CATEGORICAL:
+        place = {level: at for at, level in enumerate(levels)}
+        at = [place.get(column.levels[code], -1) for code in own.tolist()]
+    else:
+        numbers = {number: at for at, number in enumerate(_number(level, column.kind) for level in levels)}
+        at = [numbers.get(float(value), -1) for value in own.tolist()]
+    if -1 in at:
+        value = own[at.index(-1)]
+        level = column.levels[value] if column.kind == CATEGORICAL else f"{value:g}"
+        raise DataError(f"{where}: {column.name!r} has the level {level!r}, but the law has {list(levels)[:10]} only.")
+    return np.array(at)[np.searchsorted(own, column.cells())]
+
+
+def _number(level: str, kind: str) -> float | None:
+    if kind == BOOLEAN and level.lower() in ("false", "true"):
+        return float(level.lower() == "true")
+    try:
+        return float(level)
+    except ValueError:
+        return None
+
+
+def table_of(features: Table, levels: Sequence[Sequence[str]], codes: np.ndarray) -> Table:
+    """Return columns of the kinds of some features, with other cells: codes of levels, shape (n, features)."""
+    columns = []
+    for column, of_column, coded in zip(features.columns, levels, codes.T, strict=True):
+        if column.kind == CATEGORICAL:
+            columns.append(Column(column.name, CATEGORICAL, coded.astype(np.int32), tuple(of_column)))
+        else:
+            numbers = np.array([_number(level, column.kind) for level in of_column], dtype=np.float64)
+            columns.append(Column(column.name, column.kind, numbers[coded]))
+    return Table(columns)

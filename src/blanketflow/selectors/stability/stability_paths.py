@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
+from ...core.errors import DataError
+from ...core.parts import numbers_of
+from ...core.seeds import derive_rng
 
 #: Features with a path, and numbers of features at which it is told.
 MOST_PATHS, MOST_POINTS = 30, 50
@@ -40,3 +45,63 @@ class Places:
         shown = [j for j in order if j in self._counts][:MOST_PATHS]
         shares = {features[j]: (self._counts[j].cumsum()[at - 1] / n_halves).tolist() for j in shown}
         return {"n_features": at.tolist(), "shares": shares, "threshold": threshold}
+
+
+#: Numbers of features are compared up to this rounding.
+ROUNDING = 1e-9
+
+
+def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> float:
+    """Return the most features kept in expectation whose selection probability is at most n_selected / n_features.
+
+    `n_selected` is q, the most features selected on one half; `threshold` is above 0.5. Whatever the number of pairs.
+
+    Examples
+    --------
+    >>> worst_case_bound(10, 100, 0.75)
+    2.0
+    """
+    return n_selected**2 / ((2 * threshold - 1) * n_features)
+
+
+def most_selected(bound: float, n_features: int, threshold: float) -> int:
+    """Return the largest q, at most all features, for which `worst_case_bound` is at most `bound`; 0 if there is none.
+
+    Examples
+    --------
+    >>> most_selected(2.0, 100, 0.75), most_selected(1.99, 100, 0.75), most_selected(0.01, 100, 0.75)
+    (10, 9, 0)
+    """
+    return min(n_features, math.isqrt(math.floor(bound * (2 * threshold - 1) * n_features + ROUNDING)))
+
+
+#: Rows or groups with which both halves have two.
+FEWEST = 4
+
+
+def complementary_halves(
+    n_rows: int, groups: np.ndarray | None, n_pairs: int, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield pairs of halves, each the positions of its rows in table order; of an odd number one row is in neither.
+
+    With `groups`, (n_rows,), half the groups are drawn, each with all its rows. Raises `DataError` if there are fewer
+    than 4 rows, or 4 groups.
+
+    Examples
+    --------
+    >>> first, second = next(complementary_halves(7, None, 1, seed=0))
+    >>> len(first), len(second), len(set(first) | set(second))
+    (3, 3, 6)
+    """
+    units = np.arange(n_rows) if groups is None else numbers_of(groups)
+    n_units = int(units.max(initial=-1)) + 1
+    if n_units < FEWEST:
+        what = "rows" if groups is None else "groups of rows"
+        raise DataError(
+            f"stability selection draws halves and needs at least {FEWEST} {what}, but there are {n_units}."
+        )
+    half = n_units // 2
+    for pair in range(n_pairs):
+        order = derive_rng(seed, "stability-selection", pair).permutation(n_units)
+        first, second = (np.flatnonzero(np.isin(units, drawn)) for drawn in (order[:half], order[half : 2 * half]))
+        yield first, second

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...ci.feature_groups import variables
 from ...core.cards import CATEGORICAL, Card
 from ...core.errors import ParameterError, shown
-from ...core.limits import LimitReached
+from ...core.limits import LimitReached, Limits
 from ...core.parameters import anything, choice, integer
 from ...core.row_identifiers import identifier_kind
 from ...core.seeds import derive_rng, derive_seed
@@ -20,11 +21,11 @@ from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, shares, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
+from ..causal.hiton_mb import HITONMB
 from ..judged.held_out import Judged, judge
 from ..judged.in_time import judged_in_time
 from ..judged.judged_round import NONE
 from ..judged.pace import Pace
-from ..judged.roles import roles_of
 from ..judged.rows import Rows
 from ..judged.verdict import rests_on_in_words, verdict
 from ..judged.yardstick import AUTO, BY_GAIN, CHOICES
@@ -247,3 +248,26 @@ def _may_answer(judged: Judged, n_included: int, is_allowed: np.ndarray) -> np.n
     if (may & judged.is_perfect).any():
         may &= judged.sizes <= judged.sizes[may & judged.is_perfect].min()
     return may
+
+
+#: Features and tests beyond which no blanket is looked for: it would take longer than the judging of sets.
+MOST_FEATURES, MOST_TESTS = 100, 5000
+
+
+def roles_of(rows: Rows) -> dict[str, str]:
+    """Return the role of each member of the blanket that HITON-MB finds, by name.
+
+    Its CI test is the one that suits the rows. There are no roles if the search is not reliable, or takes more tests
+    than `MOST_TESTS`. Raises `LimitReached` if the time of the rows is over.
+    """
+    if len(rows.names) > MOST_FEATURES:
+        return {}
+    try:
+        found = rows.run(HITONMB(max_k=3), rows.suited(), Limits(max_tests=MOST_TESTS))
+    except LimitReached:  # how many tests it made by then is not known
+        rows.check_time()
+        return {}
+    rows.count_tests(found.n_tests)
+    if found.status != "ok":
+        return {}
+    return {variables([step.feature], rows.feature_groups)[0]: step.role for step in found.decisions if step.kept}

@@ -15,10 +15,8 @@ from ...core.parameters import choice, integer, number
 from ...core.seeds import derive_seed
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..stability.complementary_halves import complementary_halves
 from ..stability.half_rankings import LASSO, RANKINGS, first_of, halved
-from ..stability.stability_bound import ROUNDING, most_selected, worst_case_bound
-from ..stability.stability_paths import Places
+from ..stability.stability_paths import ROUNDING, Places, complementary_halves, most_selected, worst_case_bound
 
 #: Features that are named in the sentence on an answer.
 MOST_NAMED = 10
