@@ -23,8 +23,7 @@ from blanketflow.core.convert import as_table
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Table
 from blanketflow.selectors.base import Method
-from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.causal.rgs_mk import RGSMK
+from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
 from blanketflow.selectors.run_fold import run_fold
 

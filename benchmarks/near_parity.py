@@ -26,8 +26,7 @@ from blanketflow.reporting.colours import BLUE, GREEN, ORANGE, VERMILLION
 from blanketflow.reporting.plots.render import svg_on_white
 from blanketflow.search.joint_forward import n_sets
 from blanketflow.selectors.base import Method
-from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.causal.rgs_mk import RGSMK
+from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.filters.relieved import Relieved
 from blanketflow.selectors.run_fold import run_fold
 

@@ -11,7 +11,7 @@ from blanketflow.core.errors import ParameterError, UnknownNameError, Unsupporte
 from blanketflow.core.registry import discover
 from blanketflow.data.simulate import NETWORKS, read_network
 from blanketflow.selectors.causal.iamb import IAMB
-from blanketflow.selectors.references.all import All
+from blanketflow.selectors.references import All
 from random_networks import random_dag, random_discrete
 
 CAUSAL = [name for name, method in discover("blanketflow.selectors").items() if method.card.family == "causal"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
+from blanketflow.core import registry
 from blanketflow.core.errors import BlanketflowError, ConfigError, DataError, UnknownNameError
 from blanketflow.core.registry import discover, import_name, look_up
 from blanketflow.core.seeds import derive_rng, derive_seed, seed_32
@@ -35,6 +36,19 @@ def test_every_class_with_a_card_is_found_once(tmp_path, monkeypatch):
     name = package(tmp_path, monkeypatch, "found_package", one=first, two=second)
     assert {key: c.__name__ for key, c in discover(name).items()} == {"a": "A", "b": "B"}
     assert list(discover(name)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["blanketflow.selectors", "blanketflow.ci", "blanketflow.models"])
+def test_the_text_of_the_files_says_where_each_class_is(name):
+    assert dict(registry._module_of_each(name)) == {id_: c.__module__ for id_, c in discover(name).items()}
+
+
+def test_a_job_imports_its_own_method_and_not_all():
+    code = "import sys; from blanketflow.selectors import get_method; get_method('jmi', '', {}); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    own = [name for name in loaded if name.startswith("blanketflow.selectors.")]
+    assert "blanketflow.selectors.filters.information_criteria" in own
+    assert not [name for name in own if ".causal" in name or ".wrappers" in name]
 
 
 def test_two_classes_with_one_id_are_refused(tmp_path, monkeypatch):

@@ -41,6 +41,9 @@ def copy(tmp_path):
             "gs": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "causal" / "gs.py", ours / "ci" / "g2.py"],
             "relief": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "filters" / "relief.py"],
             "report": [tmp_path / "scripts" / "report.py"],
+            "mim": [(ours / "selectors" / "filters" / "information_criteria.py", "MIM")],
+            "jmi": [(ours / "selectors" / "filters" / "information_criteria.py", "JMI")],
+            "mixed-mb": [(ours / "selectors" / "causal" / "iamb.py", "MixedMB")],
         }
         return {name: module.code_digest(*found) for name, found in files.items()}
 
@@ -72,9 +75,28 @@ def test_a_constant_of_a_kernel_changes_the_digests_of_what_uses_it_and_no_other
     assert (after["relief"], after["report"]) == (before["relief"], before["report"])
 
 
+def test_a_method_is_made_of_those_in_its_file_that_it_uses(copy):
+    ours, digests = copy
+    before = digests()
+    criterion = "known.mean(known.conditional_relevance)"
+    replace(ours / "selectors" / "filters" / "information_criteria.py", criterion, f"2 * {criterion}")
+    after = digests()
+    assert after["jmi"] != before["jmi"]
+    assert {**after, "jmi": before["jmi"]} == before
+    replace(ours / "selectors" / "causal" / "iamb.py", "class KIAMB(GS):", "class KIAMB(GS):\n    ABOVE = 2\n")
+    assert digests() == after
+    replace(ours / "selectors" / "causal" / "iamb.py", "class InterIAMB(GS):", "class InterIAMB(GS):\n    ABOVE = 2\n")
+    assert digests()["mixed-mb"] != after["mixed-mb"]  # it is a kind of it
+
+
 def test_auto_is_made_of_the_rankings_and_models_that_it_asks():
     auto, relief = (files_of(SOURCE / "selectors" / name) for name in ("wrappers/auto.py", "filters/relief.py"))
-    asked = ("selectors/filters/jmi.py", "models/lightgbm.py", "models/knn.py", "search/smallest_set.py")
+    asked = (
+        "selectors/filters/information_criteria.py",
+        "models/lightgbm.py",
+        "models/knn.py",
+        "search/smallest_set.py",
+    )
     assert {SOURCE / name for name in asked} <= auto and not {SOURCE / name for name in asked} & relief
 
 

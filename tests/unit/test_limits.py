@@ -19,8 +19,7 @@ from blanketflow.search.steps import Step, standing
 from blanketflow.selectors import run_fold as running
 from blanketflow.selectors.base import Problem, worst_status
 from blanketflow.selectors.causal.gs import GS
-from blanketflow.selectors.causal.iamb import IAMB
-from blanketflow.selectors.causal.kiamb import KIAMB
+from blanketflow.selectors.causal.iamb import IAMB, KIAMB
 from blanketflow.selectors.causal.tie_star import TIEStar
 from blanketflow.selectors.run_fold import run_fold, run_grow, run_shrink
 from literal import KnownTest

@@ -22,9 +22,8 @@ from blanketflow.search.steps import Step, standing, step
 from blanketflow.search.strength import decisions, is_dependent, separates, strength_of, strengths_of, strongest_first
 from blanketflow.selectors.base import Problem
 from blanketflow.selectors.causal import iamb_npc
-from blanketflow.selectors.causal.fast_iamb import FastIAMB
+from blanketflow.selectors.causal.iamb import FastIAMB, InterIAMB, grow_and_shrink_alternately
 from blanketflow.selectors.causal.iamb_npc import find_skeleton
-from blanketflow.selectors.causal.inter_iamb import InterIAMB, grow_and_shrink_alternately
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 

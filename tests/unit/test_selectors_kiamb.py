@@ -13,8 +13,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS, simulate
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
-from blanketflow.selectors.causal.iamb import IAMB
-from blanketflow.selectors.causal.kiamb import KIAMB
+from blanketflow.selectors.causal.iamb import IAMB, KIAMB
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 

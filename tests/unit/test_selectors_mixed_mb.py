@@ -12,7 +12,7 @@ from scipy import stats
 import blanketflow as bf
 from blanketflow.core.graph import DAG
 from blanketflow.core.table import Column, Table
-from blanketflow.selectors.causal.mixed_mb import MixedMB
+from blanketflow.selectors.causal.iamb import MixedMB
 from blanketflow.selectors.run_fold import run_fold
 from literal import KnownTest, Separation
 

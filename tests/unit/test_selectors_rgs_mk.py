@@ -17,8 +17,7 @@ from blanketflow.core.seeds import derive_rng
 from blanketflow.data.simulate.discrete import DiscreteNetwork, node
 from blanketflow.data.simulate.near_parity import near_parity
 from blanketflow.search.joint_forward import draw_sets, n_sets, random_sets
-from blanketflow.selectors.causal.gs_m import GSM
-from blanketflow.selectors.causal.rgs_mk import RGSMK
+from blanketflow.selectors.causal.gs_m import GSM, RGSMK
 from blanketflow.selectors.run_fold import run_fold
 from known_sets import KnownSets, admissions, arbitrary_answers, blanket, rgs_mk, run
 from literal import KnownTest

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +15,9 @@ from .errors import BlanketflowError, ConfigError, UnknownNameError, did_you_mea
 from .modules_beside import find_beside
 from .parameters import Configurable
 from .printable import printable
+
+#: How a card begins in the text of a file.
+_CARD = re.compile(r'Card\(\s*id="([^"]+)"')
 
 
 def _modules(package_name: str) -> Iterator[str]:
@@ -49,11 +54,14 @@ def _defined_in(module_name: str) -> dict[str, type[Configurable]]:
 
 
 @functools.cache
-def _in_its_own_file(package_name: str, identifier: str) -> type[Configurable] | None:
-    """Return the class of an id from the module of that name, so that a job imports its method and not all others."""
-    file_name = identifier.replace("-", "_")
-    own = (name for name in _modules(package_name) if name.rpartition(".")[2] == file_name)
-    return next((_defined_in(name).get(identifier) for name in own), None)
+def _module_of_each(package_name: str) -> Mapping[str, str]:
+    """Return the module of each id, read from the text of the files, so that a job imports what it needs alone."""
+    folder = Path(next(iter(importlib.import_module(package_name).__path__)))
+    found = {}
+    for path in folder.rglob("*.py"):
+        module = ".".join([package_name, *path.relative_to(folder).with_suffix("").parts])
+        found.update(dict.fromkeys(_CARD.findall(path.read_text(encoding="utf-8")), module))
+    return found
 
 
 def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]:
@@ -63,9 +71,8 @@ def look_up(package_name: str, identifier: str, what: str) -> type[Configurable]
     """
     if ":" in identifier:
         return import_name(identifier)
-    found = _in_its_own_file(package_name, identifier)
-    if found is not None:
-        return found
+    if identifier in (modules := _module_of_each(package_name)):
+        return _defined_in(modules[identifier])[identifier]
     known = discover(package_name)
     if identifier not in known:
         way_out = (

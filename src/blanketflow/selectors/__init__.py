@@ -1,4 +1,4 @@
-"""Methods: one per file, each with a card, declared parameters, `grow` and `shrink`."""
+"""Methods, each with a card, parameters, `grow` and `shrink`; those that differ by a formula stand in one file."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Snakemake does not see imported modules, so each rule gets the digest of all files that its script, method and test
 reach by imports. A Python file counts by its syntax tree without docstrings and comments: a reworded sentence reruns
-nothing. The tree is written in a form of our own, because `ast.dump` differs between versions of Python.
+nothing. Of a file with several methods only those count that the configured one uses. The tree is written in a form of
+our own, because `ast.dump` differs between versions of Python.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +21,39 @@ ROOT = Path(__file__).parents[1]
 _WITHOUT_EFFECT = {"ctx", "kind", "type_comment", "type_ignores"}
 #: Parts of a statement that hold statements: looking for imports there only takes a tenth of a walk of the whole tree.
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+#: A file, or a class in a file beside which other methods, tests or models stand.
+Start = Path | tuple[Path, str]
 
 
 @functools.cache
-def code_digest(*starts: Path) -> str:
+def code_digest(*starts: Start) -> str:
     """Return a digest of files and of every module of this package that they import, in functions too.
 
     It is equal for all versions of Python, and for a clone and an installed package.
 
     Parameters
     ----------
-    *starts : Path
-        Python files, and others that a result is made of.
+    *starts : Path or (Path, str)
+        Python files, and others that a result is made of. Of a file with the name of a class, other classes with a card
+        count only if that class uses them.
     """
-    return _hash("\n".join(sorted(_read(path)[0] for path in files_of(*starts))).encode())
+    return _hash("\n".join(sorted({_read(*unit)[0] for unit in _reached(starts)})).encode())
 
 
-def files_of(*starts: Path) -> set[Path]:
+def files_of(*starts: Start) -> set[Path]:
     """Return files and every module of this package that they import, in functions too."""
-    found: set[Path] = set()
-    pending = [start.resolve() for start in starts]
+    return {path for path, _ in _reached(starts)}
+
+
+def _reached(starts: Iterable[Start]) -> set[tuple[Path, str]]:
+    """Return the files that count, each with the name of the class that does, or an empty one if all do."""
+    found: set[tuple[Path, str]] = set()
+    pending = [(start.resolve(), "") if isinstance(start, Path) else (start[0].resolve(), start[1]) for start in starts]
     while pending:
-        path = pending.pop()
-        if path not in found:
-            found.add(path)
-            pending.extend(_read(path)[1])
+        unit = pending.pop()
+        if unit not in found:
+            found.add(unit)
+            pending.extend((path, "") for path in _read(*unit)[1])
     return found
 
 
@@ -53,14 +62,32 @@ def _hash(content: bytes) -> str:
 
 
 @functools.cache
-def _read(path: Path) -> tuple[str, tuple[Path, ...]]:
-    """Return the digest of a file's content, and the files of this package that it imports."""
+def _read(path: Path, only: str) -> tuple[str, tuple[Path, ...]]:
+    """Return the digest of a file's content, or of one class with what it uses, and the files that are imported."""
     content = path.read_bytes()
     if path.suffix != ".py":
         # Without the last end of line, which a file that Snakemake fetches from a repository has lost.
         return _hash(content.rstrip()), ()
     tree = ast.parse(content)
+    if only:
+        tree.body = _with_what_it_uses(tree.body, only)
     return _hash(repr(syntax(tree)).encode()), _imports(path, tree)
+
+
+def _with_what_it_uses(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """Return the statements of a file, without the classes with a card that the class of that name does not use."""
+    apart = {node.name: node for node in statements if isinstance(node, ast.ClassDef) and _has_card(node)}
+    apart.pop(name, None)
+    pending = [node for node in statements if node not in apart.values()]
+    while pending:
+        used = {inner.id for node in pending for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        pending = [apart.pop(other) for other in used & apart.keys()]
+    return [node for node in statements if node not in apart.values()]
+
+
+def _has_card(node: ast.ClassDef) -> bool:
+    """Whether a class is a method, a test or a model of its own."""
+    return any(isinstance(part, ast.AnnAssign) and ast.unparse(part.target) == "card" for part in node.body)
 
 
 def syntax(node: ast.AST) -> list[Any]:

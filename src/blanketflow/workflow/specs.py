@@ -23,8 +23,8 @@ from ..data.download import is_remote
 from ..data.secrets import redacted_spec
 from ..data.splits import FINAL, split_ids
 from ..selectors.base import Method
-from .configured_files import file_of, files_of_configured
-from .digest import code_digest
+from .configured_sources import source_of, sources_of_configured
+from .digest import Start, code_digest
 from .estimates.resources import Estimates
 from .file_times import check_times
 from .grain import Grains, fold_ids, id_of_test
@@ -327,21 +327,21 @@ class Plan:
 
     def code(self, stage: str, *, dataset: str = "", selector: str | None = None, test: str | None = None) -> str:
         """Return the digest of the source files that can change a stage's result, whatever work one job does."""
-        files = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
+        sources: list[Start] = [Path(self.scripts(f"{script}.py")) for script in _SCRIPTS.get(stage, (stage,))]
         if stage == "confirm" and selector is not None and self.selector(selector).confirm_splits == 1:
             selector = None  # it searches nothing
         if selector is not None:
-            files += files_of_configured(self.selector(selector).method)
+            sources += sources_of_configured(self.selector(selector).method)
             path = getattr(self.selector(selector).method, "path", None)
-            files += [file_of(look_up("blanketflow.selectors", path, "method"))] if path else []
+            sources += [source_of(look_up("blanketflow.selectors", path, "method"))] if path else []
             test = self.test_id(dataset, selector)
         if test is not None:
-            files += files_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
+            sources += sources_of_configured(self.config.ci_tests[TestOnRows.of(test).test])
         if stage == "report":
-            files += sorted(PAGE.iterdir())
+            sources += sorted(PAGE.iterdir())
         if stage == "evaluate":
-            files += [file_of(look_up("blanketflow.models", name, "model")) for name in self.config.models]
-        return code_digest(*files)
+            sources += [source_of(look_up("blanketflow.models", name, "model")) for name in self.config.models]
+        return code_digest(*sources)
 
 
 def canonical_json(value: Any) -> str:

@@ -1,19 +1,26 @@
-"""Incremental association Markov blanket (IAMB)."""
+"""Incremental association: IAMB, IAMB-FDR, Fast-IAMB, Inter-IAMB, KIAMB, and Inter-IAMB for mixed columns (MixedMB)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import islice
+from typing import Any, ClassVar
 
-from ...ci.multiple_testing import CORRECTIONS, NONE
+from ...ci.multiple_testing import CORRECTIONS, NONE, rejected
+from ...ci.resolution import why_a_correction_admits_none
 from ...core.cards import Card
-from ...core.parameters import choice
-from ...search.forward import admit_strongest
-from ...search.steps import Step
-from ..base import Problem
-from . import iamb_fdr
-from .gs import GS
+from ...core.limits import LimitReached
+from ...core.parameters import choice, integer, number
+from ...core.seeds import derive_rng
+from ...search.backward import remove_until_stable
+from ...search.forward import admit_strongest, strongest_dependent
+from ...search.steps import Answer, Step, step
+from ...search.strength import strength_of
+from ..base import Problem, members
+from .corrected_members import log_p_of, tests_of_members, weakest_to_leave, without
+from .gs import CORRECTION_GUARANTEE, GS
 
 
 @dataclass
@@ -62,9 +69,280 @@ class IAMB(GS):
     def grow(self, problem: Problem) -> Iterator[Step]:
         """Admit the strongest, one at a time; with a correction members leave in between."""
         if self.correction != NONE:
-            yield from iamb_fdr.admit_and_remove(problem, self.alpha, self.correction, self.max_k)
+            yield from admit_and_remove(problem, self.alpha, self.correction, self.max_k)
             return
         yield from problem.admit_included()
         yield from admit_strongest(
             problem.test, problem.target, problem.features, self.alpha, self.max_k, start=problem.included
         )
+
+
+@dataclass
+class FastIAMB(GS):
+    """Admit several features per round, in decreasing dependence, while there are enough rows per cell; then remove.
+
+    A round tests all features given the members and admits the dependent ones, as long as the table of target, members
+    and newcomer has `samples_per_cell` rows per cell on average. Tests without cells admit all dependent features at
+    once. The search ends with a round that admits none.
+
+    Notes
+    -----
+    On finite samples, admissions and removals can contradict each other for ever. When a set occurs again, the search
+    stops with status ``unreliable``.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> "bmi" in bf.FastIAMB(ci_test="fisher-z").fit(X, y).selected_features_
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="fast-iamb",
+        name="fast IAMB",
+        family="causal",
+        summary="IAMB that admits several features per round while rows last, with a backward pass after each round.",
+        reference="Yaramakala, Margaritis (2005) Speculative Markov blanket discovery for optimal feature selection, "
+        "ICDM, 809-812, doi:10.1109/ICDM.2005.134.",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
+        cost="d tests per round, and at most |S|^2 in the backward pass after it",
+    )
+
+    samples_per_cell: float = number(5.0, "Average number of rows per cell that an admission needs.", at_least=0)
+
+    def grow(self, problem: Problem) -> Iterable[Step]:
+        """Admit a round of features and remove false positives, alternately."""
+        return grow_and_shrink_alternately(problem, lambda members: self._round(problem, members), self.alpha)
+
+    def _round(self, problem: Problem, members: list[str]) -> Iterator[Step]:
+        """Give the admissions of one round."""
+        test, target = problem.test, problem.target
+        given = list(members)
+        for admission in strongest_dependent(test, target, problem.features, members, self.alpha, self.max_k):
+            is_too_large = self.max_k is not None and len(given) > self.max_k
+            if is_too_large or test.samples_per_cell(admission.feature, target, given) < self.samples_per_cell:
+                return
+            yield admission
+            given.append(admission.feature)
+
+
+@dataclass
+class InterIAMB(GS):
+    """Admit as IAMB does, with a backward pass after every admission, which keeps conditioning sets small.
+
+    Notes
+    -----
+    On finite samples, admissions and removals can contradict each other for ever. When a set occurs again, the search
+    stops with status ``unreliable``.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> bf.InterIAMB(ci_test="fisher-z").fit(X, y).selected_features_[:2]
+    ['s5', 'bmi']
+    """
+
+    card: ClassVar[Card] = Card(
+        id="inter-iamb",
+        name="interleaved IAMB (inter-IAMB)",
+        family="causal",
+        summary="IAMB with a backward pass after every admission.",
+        reference="Tsamardinos, Aliferis, Statnikov (2003) Algorithms for large scale Markov blanket discovery, "
+        "FLAIRS 16, 376-381.",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
+        cost="d tests per admission, and at most |S|^2 in the backward pass after it",
+    )
+
+    def grow(self, problem: Problem) -> Iterable[Step]:
+        """Admit the strongest and remove false positives, alternately."""
+
+        def admit(members: list[str]) -> Iterable[Step]:
+            ranked = strongest_dependent(
+                problem.test, problem.target, problem.features, members, self.alpha, self.max_k
+            )
+            return islice(ranked, 1)
+
+        return grow_and_shrink_alternately(problem, admit, self.alpha)
+
+
+def say_cycle(problem: Problem, members: Sequence[str]) -> None:
+    """Note in the problem's status that a search went in circles."""
+    names = ", ".join(sorted(members)) or "the empty set"
+    problem.say("unreliable", f"admissions and removals contradict each other: the search came back to {names}.")
+
+
+#: Returns the admissions of one round for the members; none when the search is over.
+Admit = Callable[[list[str]], Iterable[Step]]
+
+
+def grow_and_shrink_alternately(problem: Problem, admit: Admit, alpha: float) -> Iterator[Step]:
+    """Admit a round of features and remove false positives, repeatedly, until a round admits none.
+
+    The included features are admitted first and never removed. `admit` returns the admissions of the next round for the
+    members. On finite samples this can cycle. It ends when a set of members occurs for the second time, and the problem
+    says so.
+    """
+    yield from problem.admit_included()
+    members = list(problem.included)
+    seen: set[frozenset[str]] = set()
+    while frozenset(members) not in seen:
+        seen.add(frozenset(members))
+        newcomers = []
+        for admission in admit(list(members)):
+            yield admission
+            newcomers.append(admission.feature)
+        if not newcomers:
+            return
+        members += newcomers
+        for decision in remove_until_stable(problem.test, problem.target, members, alpha, staying=problem.included):
+            if not decision.kept:
+                members.remove(decision.feature)
+                yield decision
+    say_cycle(problem, members)
+
+
+@dataclass
+class KIAMB(GS):
+    """Run IAMB `n_runs` times, admitting each time the strongest of a random share `k` of the dependent features.
+
+    Where several Markov blankets exist, runs find different ones: all distinct ones are kept with how often they came
+    up, most frequent first, and the first is the answer. With ``k = 1`` every run is IAMB.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> selector = bf.KIAMB(ci_test="fisher-z", n_runs=5).fit(X, y)
+    >>> sum(selector.blanket_counts_)
+    5
+    """
+
+    card: ClassVar[Card] = Card(
+        id="kiamb",
+        name="KIAMB",
+        family="causal",
+        summary="IAMB with random admissions, run several times: several Markov blankets where there are several.",
+        reference="Peña, Nilsson, Björkegren, Tegnér (2007) Towards scalable and data efficient learning of Markov "
+        "boundaries, International Journal of Approximate Reasoning 45(2), 211-232, "
+        "doi:10.1016/j.ijar.2006.06.008.",
+        guarantee="each run an exact Markov blanket with exact tests, composition and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
+        cost="n_runs times: d tests per admission, and at most |S|^2 in the backward pass",
+    )
+
+    k: float = number(0.8, "Share of the dependent features from which an admission is chosen.", at_least=0, at_most=1)
+    n_runs: int = integer(10, "Number of runs.", at_least=1)
+
+    def grow(self, problem: Problem) -> Iterator[Step]:
+        """Grow the first run."""
+        return self._grow_run(problem, 0)
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> Iterator[Step]:
+        """Shrink the first run, make the others, and decide by the most frequent blanket, the first found on ties."""
+        runs = [list(super().shrink(problem, candidates))]
+        try:
+            for run in range(1, self.n_runs):
+                runs.append(list(super().shrink(problem, list(self._grow_run(problem, run)))))
+        except LimitReached as limit:
+            problem.say("timeout", f"{len(runs)} of {self.n_runs} runs were made: {limit}")
+        found = [frozenset(step.feature for step in run if step.kept) for run in runs]
+        ordered = Counter(found).most_common()  # equal counts stay in the order in which they were found
+        for blanket, count in ordered:
+            first = members(runs[found.index(blanket)])
+            problem.answers.append(Answer(tuple(step.feature for step in first), count))
+        yield from runs[found.index(ordered[0][0])]
+
+    def _grow_run(self, problem: Problem, run: int) -> Iterator[Step]:
+        """Admit, until none depends, the strongest of max(1, floor(k count)) features drawn from the dependent ones."""
+        rng = derive_rng(problem.seed, "kiamb", run)
+        test, target, admitted = problem.test, problem.target, list(problem.included)
+        yield from problem.admit_included()
+        while dependent := list(strongest_dependent(test, target, problem.features, admitted, self.alpha, self.max_k)):
+            n_drawn = max(1, int(self.k * len(dependent)))
+            best = int(rng.choice(len(dependent), size=n_drawn, replace=False).min())  # they are sorted
+            yield dependent[best]
+            admitted.append(dependent[best].feature)
+
+
+@dataclass
+class MixedMB(InterIAMB):
+    """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns.
+
+    The default test regresses only the target: linearly if it is a number, by multinomial logistic regression if it has
+    classes. Features of any kind are predictors only. See `blanketflow.ci.lr_mixed.LRMixed`.
+
+    Notes
+    -----
+    The publication was not at hand: this follows what others write of it, and details may differ.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> X["sex"] = X["sex"].gt(0).map({True: "F", False: "M"})
+    >>> {"bmi", "s5"} <= set(bf.MixedMB().fit(X, y).selected_features_)
+    True
+    """
+
+    card: ClassVar[Card] = Card(
+        id="mixed-mb",
+        name="Mixed-MB",
+        family="causal",
+        summary="Inter-IAMB with regressions of the target: linear for numbers, multinomial logistic for classes.",
+        reference="Lee, Jeong, Jun (2020) Markov blanket-based universal feature selection for classification and "
+        "regression of mixed-type data, Expert Systems with Applications 158, 113398, doi:10.1016/j.eswa.2020.113398.",
+        guarantee="exact Markov blanket with exact tests, faithful data and no limit on conditioning sets"
+        + CORRECTION_GUARANTEE,
+        cost="d regressions per admission, and at most |S|^2 in the backward pass after it",
+    )
+    default_test: ClassVar[str | None] = "lr-mixed"
+    default_test_options: ClassVar[Mapping[str, Any]] = {"directions": "target"}
+
+
+def admit_and_remove(problem: Problem, alpha: float, correction: str, max_k: int | None) -> Iterator[Step]:
+    """Admit and remove one feature at a time, until the members are the features that the correction rejects.
+
+    Each step tests all features given the members, a member given the other members, and corrects these p-values as one
+    family. Of the members that are not rejected the weakest leaves; if there is none, the strongest feature that is
+    rejected enters. With more than `max_k` members none enters. Included features never leave.
+
+    On finite samples this can cycle. It ends when a set of members occurs for the second time, and the problem says so.
+    """
+    test, target = problem.test, problem.target
+    yield from problem.admit_included()
+    members = list(problem.included)
+    seen: set[frozenset[str]] = set()
+    while frozenset(members) not in seen:
+        seen.add(frozenset(members))
+        held = tests_of_members(problem, members)
+        others = [feature for feature in problem.features if feature not in members]
+        if not others or (max_k is not None and len(members) > max_k):
+            others = []
+        results = [*held, *(test.test_many(others, target, given=members) if others else ())]
+        log_p = log_p_of(problem, results, alpha)
+        is_rejected = rejected(log_p, alpha, correction)
+        leaving = weakest_to_leave(problem, members, held, is_rejected)
+        if leaving is not None:
+            yield step(members[leaving], held[leaving], without(members, members[leaving]), kept=False)
+            del members[leaving]
+            continue
+        entering = [i for i in range(len(members), len(results)) if is_rejected[i]]
+        if not entering:
+            if others:
+                test.tally.end_round(len(members))
+            if not members and (why := why_a_correction_admits_none(test.test_config, log_p, alpha, correction)):
+                problem.say("unreliable", why)
+            return
+        best = max(entering, key=lambda i: strength_of(results[i]))  # the first one on ties
+        feature = others[best - len(members)]
+        yield step(feature, results[best], members)
+        members.append(feature)
+    say_cycle(problem, members)

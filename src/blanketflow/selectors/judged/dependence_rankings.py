@@ -9,8 +9,7 @@ from ...ci.g2 import G2
 from ...core.cards import CLASSIFICATION
 from ...core.spread import standardised
 from ..causal.iamb import IAMB
-from ..filters.jmi import JMI
-from ..filters.mim import MIM
+from ..filters.information_criteria import JMI, MIM
 from ..filters.relief import Relief
 from ..learning import task_of
 from ..ranking import RankingMethod

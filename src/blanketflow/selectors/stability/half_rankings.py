@@ -11,16 +11,10 @@ from ...core.spread import standardised
 from ...core.table import Column, Table
 from ...models.encode import design, moderate
 from ..base import Problem
-from ..filters.cife import CIFE
-from ..filters.cmim import CMIM
-from ..filters.disr import DISR
 from ..filters.fisher_markov import FisherMarkov
 from ..filters.information import InformationRanking
-from ..filters.jmi import JMI
+from ..filters.information_criteria import CIFE, CMIM, DISR, JMI, MIFS, MIM, MRMR
 from ..filters.linear_similarity import target_columns
-from ..filters.mifs import MIFS
-from ..filters.mim import MIM
-from ..filters.mrmr import MRMR
 from ..filters.relief import Relief
 from ..filters.spfs_lar import SPFSLAR
 from ..ranking import RankingMethod

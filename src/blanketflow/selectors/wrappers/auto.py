@@ -21,7 +21,7 @@ from ...core.stand_ins import one_is_enough
 from ...search.smallest_set import corrected_score, shares, smallest_set, undecided_size
 from ...search.steps import INCLUDED, MEMBER, Step
 from ..base import Method, Problem
-from ..causal.hiton_mb import HITONMB
+from ..causal.subset_searches import HITONMB
 from ..judged.held_out import Judged, judge
 from ..judged.in_time import judged_in_time
 from ..judged.judged_round import NONE

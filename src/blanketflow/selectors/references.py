@@ -1,4 +1,4 @@
-"""The true Markov blanket of simulated data."""
+"""What other selections are compared with: every feature, none, and the true blanket of a known network."""
 
 from __future__ import annotations
 
@@ -6,11 +6,85 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...core.cards import Card
-from ...core.errors import DataError, ParameterError, did_you_mean, shown
-from ...core.parameters import anything, choice
-from ...search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step
-from ..base import Method, Problem
+from ..core.cards import Card
+from ..core.errors import DataError, ParameterError, did_you_mean, shown
+from ..core.parameters import anything, choice
+from ..search.steps import MEMBER, PARENT_OR_CHILD, SPOUSE, Step
+from .base import Method, Problem
+
+
+@dataclass
+class All(Method):
+    """Keep every feature that varies.
+
+    A feature of one value, or of none, is left out: no model learns anything of it. What only seems to be an identifier
+    stays: a column of whole numbers or labels that hardly repeat can be a measurement, and no value tells. `inspect`
+    names such columns; `drop` leaves them out.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> bf.All().fit_transform(*load_iris(return_X_y=True)).shape
+    (150, 4)
+    """
+
+    card: ClassVar[Card] = Card(
+        id="all",
+        name="all features",
+        family="reference",
+        summary="Keeps every feature that varies: what models do without selection.",
+        reference="none",
+        guarantee="superset of the Markov blanket",
+        cost="no tests",
+    )
+    draws_rows: ClassVar[bool] = False
+    takes_feature_groups: ClassVar[bool] = True
+    keeps_untested: ClassVar[bool] = True
+    learns_from: ClassVar[str] = "tests"
+    default_test: ClassVar[str | None] = None
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Admit everything that varies, in the order of the names."""
+        return [Step(feature) for feature in problem.features]
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+        """Remove nothing."""
+        return candidates
+
+
+@dataclass
+class NoFeatures(Method):
+    """Keep no feature. Every model then predicts the majority class with the shares of the classes, or the mean.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> from sklearn.datasets import load_iris
+    >>> bf.NoFeatures().fit(*load_iris(return_X_y=True)).selected_features_
+    []
+    """
+
+    card: ClassVar[Card] = Card(
+        id="none",
+        name="no feature",
+        family="reference",
+        summary="Keeps no feature: what the majority class, or the mean, is right about by itself.",
+        reference="none",
+        cost="no tests",
+    )
+    draws_rows: ClassVar[bool] = False
+    learns_from: ClassVar[str] = "tests"
+    default_test: ClassVar[str | None] = None
+    obeys_prior: ClassVar[bool] = False
+
+    def grow(self, problem: Problem) -> list[Step]:
+        """Admit nothing."""
+        return []
+
+    def shrink(self, problem: Problem, candidates: list[Step]) -> list[Step]:
+        """Remove nothing."""
+        return candidates
 
 
 @dataclass

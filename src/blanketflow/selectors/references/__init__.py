@@ -1,1 +1,0 @@
-"""What other selectors are measured against."""
