@@ -1,4 +1,4 @@
-"""Grow-shrink over sets of up to m columns, GS(m)."""
+"""Grow-shrink over sets of up to m columns, GS(m), and its randomised form, RGS(m, k)."""
 
 from __future__ import annotations
 
