@@ -289,8 +289,9 @@ def sentences(found: pd.DataFrame, judges: Sequence[str]) -> list[str]:
         f"{n_accuracy - n_noise}, by {auto['others']:+.3f}.",
         f"R² changed by {auto['r2']:+.3f} on {n_numbers} tables; without one of 62 rows, by {auto['r2_without']:+.3f}.",
         f"On a typical table only a loss of {seen:.2f} or more would have been significant.",
-        f"Its sets vary between splits (stability {rounded(auto['stability'])}); those of {steadier} others vary less.",
+        f"Across splits its selections have a stability of {rounded(auto['stability'])}; {steadier} others are more stable.",
         f"A minute was not enough for {fails} of the others on some tables, which counts as all features.",
+        "The rules of `auto` were last changed when results on all of these data sets were known.",
     ]
     return said
 
