@@ -108,6 +108,7 @@ def by_set(found: pd.DataFrame, judges: Sequence[str], stability: Callable[..., 
                 "stability": stability(some["chosen"].dropna(), d),
                 "seconds": some["seconds"].mean(),
                 "answered": bool(some["answered"].all()),
+                "recorded": bool(some.loc[some["answered"], "chosen"].notna().all()),
             }
         )
     return pd.DataFrame(rows)
@@ -137,12 +138,13 @@ def smallest_seen(differences: np.ndarray) -> float:
 def by_completeness(found: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of the selectors that were run on all data sets, and the names of the others.
 
-    Stability stays where it is known of all these selectors, so that means over data sets can be compared.
+    Stability stays where the features of all these selectors are recorded, so that means over data sets can be
+    compared. It is missing where a selector kept all features or none.
     """
     n_sets = found.groupby("selector")["dataset"].nunique()
     partly = sorted(n_sets.index[n_sets < found["dataset"].nunique()])
     found = found[~found["selector"].isin(partly)]
-    known = found["stability"].notna().groupby(found["dataset"]).transform("all")
+    known = found.groupby("dataset")["recorded"].transform("all")
     return found.assign(stability=found["stability"].where(known)), partly
 
 
@@ -279,6 +281,7 @@ def sentences(found: pd.DataFrame, judges: Sequence[str]) -> list[str]:
     parts = [f"{above[name] or 'none'} by {JUDGES[name]}" for name in inside]
     more = [parts[0].replace(" by", " gain more by"), *parts[1:]]
     steadier = int((others["stability"] > auto["stability"]).sum())
+    stability = rounded(auto["stability"])
     fails = others["no_answer"].gt(0).sum()
     said = [
         f"To predict, the method `auto` kept {auto['share']:.0%} of the features of {n_sets} data sets on average.",
@@ -289,7 +292,7 @@ def sentences(found: pd.DataFrame, judges: Sequence[str]) -> list[str]:
         f"{n_accuracy - n_noise}, by {auto['others']:+.3f}.",
         f"R² changed by {auto['r2']:+.3f} on {n_numbers} tables; without one of 62 rows, by {auto['r2_without']:+.3f}.",
         f"On a typical table only a loss of {seen:.2f} or more would have been significant.",
-        f"Across splits its selections have a stability of {rounded(auto['stability'])}; {steadier} others are more stable.",
+        f"Across splits its selections have a stability of {stability}; {steadier} others are more stable.",
         f"A minute was not enough for {fails} of the others on some tables, which counts as all features.",
         "The rules of `auto` were last changed when results on all of these data sets were known.",
     ]
