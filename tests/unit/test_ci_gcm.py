@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import blanketflow as bf
 from blanketflow.ci.cpi import draw_parts
-from blanketflow.ci.spline_given import GivenFunctions, State
+from blanketflow.ci.spline_given import GivenFunctions
 from blanketflow.ci.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnsupportedError
@@ -91,7 +91,7 @@ def test_splines_are_regressions_on_all_rows_but_one():
     def design(name):
         functions = screen.side(X.columns.get_loc(name))[: 2 if name == "g" else 1]
         left = given.left(functions)
-        more = given.more(State.first(left), left[:0], given.powers(functions - left))
+        more = given.more(given.first(left), left[:0], given.powers(functions))
         return np.vstack([given.basis, more.added]).T
 
     e, f = (without_one(X[name].to_numpy(), design(name)) for name in "xy")

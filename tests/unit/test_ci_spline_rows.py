@@ -6,7 +6,11 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
+from blanketflow.ci import spline_growth, spline_sample
 from blanketflow.ci.spline_functions import functions_of
+from blanketflow.ci.spline_given import LEAST_CUT, GivenFunctions
+from blanketflow.ci.spline_growth import CUT, least_told
+from blanketflow.ci.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
 
 
@@ -131,3 +135,50 @@ def test_candidates_do_not_change_each_other(target):
             alone = bf.get_ci_test("spline", confirm_below=1).bind(X).test(name, target, ["z", "w"])
             np.testing.assert_allclose(found[:4], alone[:4], rtol=1e-10)
         together = bf.get_ci_test("spline", confirm_below=1).bind(X)
+
+
+def test_a_sample_says_what_is_clear_and_all_rows_the_rest(monkeypatch):
+    X, answers = bent(n=6000), []
+    X["weak"] = X["z"] + 0.03 * X["v"] + np.random.default_rng(1).normal(size=len(X))
+    for sizes in (spline_sample.SAMPLES, ()):
+        monkeypatch.setattr(spline_sample, "SAMPLES", sizes)
+        bound = bf.get_ci_test("spline", confirm_below=1).bind(X)
+        queries = [("u", "v", ["z", "w"]), ("x", "y", ["z", "w"]), ("weak", "v", ["z"]), ("v", "u", ["z"])]
+        answers.append([bound.test(x, y, given).log_p for x, y, given in queries])
+    np.testing.assert_allclose(answers[0][:3], answers[1][:3], rtol=1e-9)
+    (of_sample, of_all), clear = (answer[3] for answer in answers), np.log(spline_sample.CLEAR)
+    assert max(of_sample, of_all) < clear
+    assert of_sample != of_all and of_sample == pytest.approx(of_all, rel=0.2)  # as all rows with the same effect
+
+
+def test_a_cut_is_added_that_tells_more_of_all_rows_than_chance(monkeypatch):
+    monkeypatch.setattr(spline_growth, "FINER", 0.0)  # no finer splines before the cuts
+    n, added = 60, set()
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        z, step = np.sort(rng.normal(size=n)), np.arange(n) > 30
+        columns = {"z": z, "x": rng.normal(size=n), "y": rng.normal(size=n) + 1.8 * step}
+        screen = SplineScreen(as_table(pd.DataFrame(columns)), 0.85)
+        given = GivenFunctions(screen, (0,))
+        x, y = (given.left(screen.side(column)[:1]) for column in (1, 2))
+        cuts = np.array([(np.arange(n) < rows) - rows / n for rows in range(5, n - 4)])
+        left = given.left(cuts)
+        left = left[np.vecdot(left, left) >= LEAST_CUT]
+        shares = [(left @ side[0]) ** 2 / np.vecdot(left, left) / np.vecdot(side, side) for side in (x, y)]
+        more = given.more(given.first(y), x, [])
+        is_added = n * np.max(shares) >= least_told(1, CUT)
+        assert (len(more.added) > 0) == is_added
+        added.add(is_added)
+    assert added == {False, True}
+
+
+def test_powers_of_a_fit_are_as_long_for_any_number_of_rows():
+    lengths = []
+    for n in (1000, 64_000):
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["z", "w", "y"])
+        X["y"] += X["z"] + X["w"]
+        screen = SplineScreen(as_table(X), 0.85)
+        left = GivenFunctions(screen, (0, 1)).powers(screen.side(2)[:1])[0].left
+        lengths.append(np.vecdot(left, left))
+    np.testing.assert_allclose(*lengths, rtol=0.5)

@@ -22,7 +22,8 @@ from .generalised_covariance import no_covariance, whitened
 from .learner import Learner, cross_fitted
 from .pooling import pooled_p_values
 from .rounding import rounded_away
-from .spline_given import ROUNDING, GivenFunctions, State, orthonormal, without
+from .spline_given import GivenFunctions
+from .spline_growth import ROUNDING, orthonormal, without
 from .spline_rows import LEAST_FREE, leverages
 from .spline_screen import SplineScreen, rows_needed
 
@@ -184,7 +185,7 @@ class _BySplines:
         before = left = given.left(functions)
         more = left[:0]
         if self._has_given:
-            more = given.more(State.first(left), more, given.powers(functions - left)).added
+            more = given.more(given.first(left), more, given.powers(functions)).added
             left = without(left, more)
         if given.is_nothing(before, left):
             return np.zeros((given.n_rows, 0))

@@ -19,7 +19,8 @@ from .rare_flags import with_exact_tests
 from .rounding import rounded_away
 from .spline_given import GivenFunctions
 from .spline_rows import Confirmation
-from .spline_screen import KEPT_CELLS, SplineScreen
+from .spline_sample import Rows, rows_that_confirm
+from .spline_screen import KEPT_CELLS, Parts, SplineScreen
 
 
 @dataclass
@@ -40,6 +41,10 @@ class Spline(CITest):
     functions of Z while these tell anything of X or Y: finer splines, up to three cuts of a column, products of two
     columns, and powers of the fit. Where these leave nothing of X or Y but what splines cannot follow, the columns are
     independent.
+
+    Of many rows, samples of 2,000 and 12,000 are asked first, if there are twice as many. What one of these rejects at
+    1e-9 is rejected, with the p-value that all rows would have if they told as much each. All rows are asked about the
+    rest.
 
     Statistic and degrees of freedom are those of the part that decides. A test is not reliable if the functions of Z
     leave at most eight rows, of two labels of r and s levels ten for each of (r - 1) (s - 1), or if rounding has
@@ -107,12 +112,16 @@ class SplineEngine:
 
     def __init__(self, test: Spline, table: Table) -> None:
         self._test, self._table = test, table
-        self._given: dict[tuple[int, ...], GivenFunctions] = {}
+        self._given: dict[tuple[int, tuple[int, ...]], GivenFunctions] = {}
 
     @cached_property
     def screen(self) -> SplineScreen:
         """The functions of all columns."""
         return SplineScreen(self._table, self._test.straight_share)
+
+    @cached_property
+    def _rows(self) -> list[Rows]:
+        return rows_that_confirm(self.screen)
 
     def evaluate(self, candidates: Sequence[int], target: int, given: tuple[int, ...]) -> CIResults:
         """Test each candidate with the target."""
@@ -123,16 +132,30 @@ class SplineEngine:
         found = np.flatnonzero((parts.dof > 0).any(axis=0) & (results.p_value <= self._test.confirm_below))
         if not len(found):
             return results
-        confirmation = Confirmation(self.screen, target, self._functions_of(given))
-        for at in found.tolist():
-            parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = confirmation.of(candidates[at])
+        self._confirm(parts, found.tolist(), candidates, target, given)
         results = parts.combined(self._table.n_rows)
         return results if given else with_exact_tests(results, self._table, candidates, target)
 
-    def _functions_of(self, given: tuple[int, ...]) -> GivenFunctions:
-        """Return the functions of given columns, kept for the most recent ones."""
-        found = self._given.pop(given, None) or GivenFunctions(self.screen, given)
-        self._given[given] = found
+    def _confirm(
+        self, parts: Parts, found: list[int], candidates: Sequence[int], target: int, given: tuple[int, ...]
+    ) -> None:
+        """Replace what was found by what rows say: a few if they say it clearly, and else more of them."""
+        for step in range(len(self._rows)):
+            confirmation = Confirmation(self.screen, target, self._functions_of(given, step))
+            unclear = []
+            for at in found:
+                said = confirmation.of(candidates[at], parts.shares[:, at])
+                if said is None:
+                    unclear.append(at)
+                else:
+                    parts.statistic[:, at], parts.dof[:, at], parts.log_p[:, at] = said
+            found = unclear
+
+    def _functions_of(self, given: tuple[int, ...], at_rows: int) -> GivenFunctions:
+        """Return the functions of given columns on some of the rows that confirm, kept for the most recent ones."""
+        key = at_rows, given
+        found = self._given.pop(key, None) or GivenFunctions(self.screen, given, self._rows[at_rows])
+        self._given[key] = found
         while sum(one.n_cells for one in self._given.values()) > KEPT_CELLS and len(self._given) > 1:
             del self._given[next(iter(self._given))]
         return found

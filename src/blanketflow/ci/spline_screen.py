@@ -115,10 +115,8 @@ class SplineScreen:
     def order(self, column: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows in the order of a number, and which of them have a larger number than the one before."""
         if column not in self._orders:
-            values = self.table[column].numbers()
-            order = np.argsort(values, kind="stable")
-            is_next = np.concatenate([[False], values[order[1:]] > values[order[:-1]]])  # a difference may overflow
-            keep(self._orders, column, (order, is_next), 2 * len(order))
+            found = in_order(self.table[column].numbers())
+            keep(self._orders, column, found, 2 * self.n_rows)
         return self._orders[column]
 
     def _of_side(self, column: int) -> slice:
@@ -253,6 +251,12 @@ def keep(kept: dict[Any, Any], key: Any, found: Any, n_cells: int) -> None:
     kept[key] = found
     while len(kept) * n_cells > KEPT_CELLS and len(kept) > 1:
         del kept[next(iter(kept))]
+
+
+def in_order(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows in the order of a number's values, (n,), and which of them have a larger one than that before."""
+    order = np.argsort(values, kind="stable")
+    return order, np.concatenate([[False], values[order[1:]] > values[order[:-1]]])  # a difference may overflow
 
 
 def turn_in(products: np.ndarray) -> np.ndarray:

@@ -91,7 +91,11 @@ def f_greater(f: np.ndarray, dof1: np.ndarray, dof2: np.ndarray) -> tuple[np.nda
         log_p = np.log(p)
     tiny = p < 1e-290
     if np.any(tiny):
-        log_p[tiny] = _log_beta_tail(a[tiny], b[tiny], ratio[tiny])
+        from ..kernels.beta_tail import log_tails
+
+        found = np.empty(np.count_nonzero(tiny))
+        log_tails(np.broadcast_to(a, p.shape)[tiny], np.broadcast_to(b, p.shape)[tiny], ratio[tiny], found)
+        log_p[tiny] = found
     return p, log_p
 
 
@@ -127,25 +131,3 @@ def rao_f(log_lambda: float, p: int, q: int, rest: float) -> tuple[float, float,
     f = math.expm1(-log_lambda / root) * left / dof
     p_value, log_p = f_greater(np.array([f]), np.array([dof]), np.array([left]))
     return f, float(p_value[0]), float(log_p[0])
-
-
-def _log_beta_tail(a: np.ndarray, b: np.ndarray, ratio: np.ndarray) -> np.ndarray:
-    """Return log I_x(a, b) at x = 1 / (1 + ratio) far below a / (a + b), by Lentz's continued fraction."""
-    from scipy.special import betaln
-
-    x = 1.0 / (1.0 + ratio)
-    log_front = b * np.log(ratio) - (a + b) * np.log1p(ratio) - np.log(a) - betaln(a, b)
-    c, d = np.ones_like(x), 1.0 / (1.0 - (a + b) * x / (a + 1.0))
-    fraction = d.copy()
-    for i in range(1, 10_000):  # about sqrt(max(a, b)) steps are enough
-        even = i * (b - i) * x / ((a + 2 * i - 1.0) * (a + 2 * i))
-        odd = -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1.0))
-        change = np.ones_like(x)
-        for step in (even, odd):
-            d = 1.0 / (1.0 + step * d)
-            c = 1.0 + step / c
-            change *= c * d
-        fraction *= change
-        if np.all(np.abs(change - 1.0) < 1e-15):
-            break
-    return log_front + np.log(fraction)

@@ -197,3 +197,81 @@ def variance_of_products(x, y, leverage, least, correlations, is_mean, variance)
     for i in range(a * b):
         for j in range(i):
             variance[j, i] = variance[i, j]
+
+
+@njit(
+    "Tuple((int64, float64))(int64[::1], int64, int64, float64[:, ::1], float64[:, ::1], int64, float64[:, ::1], "
+    "int64, float64, int64, float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def first_told(starts, at, stop, blocks, told, n_first, least, n, most, rank, rounding, vanishing):
+    """Return the first group of functions that tells something of a side, from `at` on, and the largest share that it
+    tells of the sides behind the first ones; `stop` if no group before that does.
+
+    Parameters
+    ----------
+    starts : int64 ndarray of shape (G + 1,)
+        Where the functions of each group begin among all.
+    blocks : float64 ndarray of shape (D, q)
+        Products of each function with those of its group.
+    told : float64 ndarray of shape (m, D)
+        Products of sides of length 1 with all functions.
+    n_first : int
+        How many sides are the first ones.
+    least : float64 ndarray of shape (G, q + 1)
+        The least chi-square by group and number of functions that are linearly independent.
+    n, most, rank : int, float, int
+        Rows, the most functions that there may be, and how many there are.
+    rounding, vanishing : float
+        Functions that are shorter, squared, or of which those before leave at most this share, do not count.
+    """
+    m, q = len(told), blocks.shape[1]
+    own, of_sides, shares = np.empty((q, q)), np.empty((m, q)), np.empty(m)
+    for group in range(at, stop):
+        start, size, found = starts[group], starts[group + 1] - starts[group], 0
+        shares[:] = 0.0
+        for j in range(size):
+            square = blocks[start + j, j]
+            scale = 1.0 / math.sqrt(square) if square > rounding else 0.0
+            for k in range(j):
+                own[j, k] = blocks[start + j, k] * scale * own[k, k]
+            own[j, j] = scale  # for now
+            for i in range(m):
+                of_sides[i, j] = told[i, start + j] * scale
+        for j in range(size):
+            own[j, j] = 1.0 if own[j, j] > 0.0 else 0.0
+        for j in range(size):
+            pivot = own[j, j]
+            if not pivot > vanishing:
+                continue
+            found += 1
+            for i in range(m):
+                shares[i] += of_sides[i, j] ** 2 / pivot
+            for k in range(j + 1, size):
+                of_j = own[k, j] / pivot
+                for i in range(m):
+                    of_sides[i, k] -= of_j * of_sides[i, j]
+                for c in range(j + 1, k + 1):
+                    own[k, c] -= of_j * own[c, j]
+        rest = float(n - 1 - rank - found)
+        if found == 0 or rank + found > most:
+            continue
+        for i in range(m):
+            if shares[i] * rest >= least[group, found] * (1.0 - shares[i]):
+                of_last = 0.0
+                for other in range(n_first, m):
+                    of_last = max(of_last, shares[other])
+                return group, of_last
+    return stop, 0.0
+
+
+@njit("void(int64[::1], float64[:, ::1], float64[:, ::1])", cache=True, nogil=True)
+def take_off(starts, shared, blocks):
+    """Take off from products of functions in groups, (D, q), what orthonormal ones explain: `shared`, (p, D)."""
+    for group in range(len(starts) - 1):
+        start = starts[group]
+        for j in range(starts[group + 1] - start):
+            for k in range(starts[group + 1] - start):
+                for i in range(len(shared)):
+                    blocks[start + j, k] -= shared[i, start + j] * shared[i, start + k]
