@@ -67,11 +67,11 @@ class MissingMarkers:
         """Whether the user has not decided which texts stand for missing cells."""
         return self._asked is None
 
-    def suspect(self, column: str, codes: np.ndarray, texts: Sequence[str], suspects: Collection[str]) -> None:
-        """Note the cells of a column of codes of `texts` that hold one of the `suspects`."""
+    def suspect(self, column: str, texts: Sequence[str], counts: Sequence[int], suspects: Collection[str]) -> None:
+        """Note in how many cells of a column each text stood that is one of the `suspects`."""
         if suspects:
-            counts = zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True)
-            self.suspected[column] = {text: n for text, n in counts if text in suspects}
+            counted = zip(texts, counts, strict=True)
+            self.suspected[column] = {text: n for text, n in counted if text in suspects}
 
     def note_codes(self, column: str, codes: np.ndarray, texts: Sequence[str], missing: Collection[str]) -> None:
         """Note the missing cells of a column of codes of `texts`."""

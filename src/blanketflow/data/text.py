@@ -5,33 +5,29 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-import numpy as np
-
-from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
 from ..core.errors import DataError
-from ..core.levels import column_of_codes
 from ..core.table import Column
 from .column_names import check_names
+from .columns_of_text import columns_of_rows
 from .dialect import Dialect, FoundOut
 from .encoding import SINGLE_BYTE, Recoded, is_single_byte, marked_encoding
 from .input_file import GZIP_MAGIC, NotUtf8, Unpacking, decompressed, is_packed, opened, readable
 from .layout_of_text import SAMPLE_BYTES, Layout, layout_of
 from .long_rows import A_LINE, MOST_CHARACTERS, RowGuard, RowTooLong, check_cells, guarded, long_cells
 from .missing_markers import MissingMarkers
-from .number_format import NumberFormat, number_format
 from .row_names import UNNAMED, name_rows, with_row_names
-from .suspected_markers import NUMBERS, among_numbers, among_texts
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
+#: Files of so many bytes are read by pyarrow where it can: importing what it needs takes as long as reading fewer.
+ARROW_BYTES = 250_000
 UTF_8 = "utf-8"
 
 #: What to do if the rows have one cell more than the header.
@@ -39,17 +35,9 @@ ONE_MORE = (
     "If all rows have one more, they begin with row names (in R: write.csv(..., row.names = FALSE)), end with a "
     "separator, or have decimal commas; else mend that line."
 )
-_NO_CODES: list[np.ndarray] = []
-_NO_INDEX: defaultdict[str, int] = defaultdict()
-#: Bytes of a cell of numbers in memory.
-_CELL_BYTES = 8
-_BATCH_ROWS, _BATCH_CELLS = 4096, 4_000_000
 _MIN_HEAD_LINES = 20
 #: A head is no longer than this if it has so many lines.
 _MOST_HEAD_BYTES, _FEWEST_HEAD_LINES = 200_000_000, 3
-_WHOLE = re.compile(r"[+-]?[0-9]{1,19}").fullmatch
-_NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
 
 
 class Head(NamedTuple):
@@ -85,7 +73,8 @@ def read_text(
             guard = RowGuard(name, path, raw, layout.delimiter)
             with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
                 count = Unpacking(name, path).add if is_packed(path) else None
-                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count)
+                again = partial(_text_opened, name, path, encoding) if _is_for_arrow(path, layout, dialect) else None
+                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count, again=again)
 
     return _in_its_encoding(name, path, dialect, read)
 
@@ -145,6 +134,13 @@ def _text_opened(name: str, path: Path, encoding: str) -> Iterator[BinaryIO]:
         yield raw if encoding == UTF_8 else io.BufferedReader(Recoded(raw, encoding))
 
 
+def _is_for_arrow(path: Path, layout: Layout, dialect: Dialect) -> bool:
+    """Return whether pyarrow can read a file of a layout, and reads it faster than it is imported."""
+    is_alike = layout.delimiter.isascii() and layout.delimiter != " " and not dialect.comment
+    with open(path, "rb") as stored:
+        return is_alike and _size(stored) >= ARROW_BYTES
+
+
 def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[bytes, bool]:
     """Return the first bytes of a file, some lines of it if they are long, and whether these are all."""
     head = raw.read(HEAD_BYTES)
@@ -168,68 +164,6 @@ def _size(stored: BinaryIO) -> int:
     return int.from_bytes(stored.read(4), "little") if is_packed else size
 
 
-def column_of_texts(
-    name: str,
-    column: str,
-    codes: np.ndarray,
-    texts: list[str],
-    as_text: bool = False,
-    markers: MissingMarkers | None = None,
-    numbers: NumberFormat | None = None,
-) -> Column:
-    """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
-
-    With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
-    with decimal commas, unless `numbers` says how numbers are written.
-
-    >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
-    array([ 3.,  4., nan])
-    """
-    texts = [text.strip() for text in texts]
-    if "\0" in "".join(texts):
-        raise DataError(
-            f"{name}: column {column!r} holds NUL bytes: the file is damaged or is not UTF-8 text. Write it again."
-        )
-    markers = markers or MissingMarkers()
-    missing = markers.texts()
-    present = [text for text in texts if text not in missing]
-    if len(present) < len(texts):
-        markers.note_codes(column, codes, texts, missing)
-    plain = {text: numbers.plain(text) for text in present} if numbers and not as_text else None
-    kind = CATEGORICAL if as_text else _kind_of_texts(present if plain is None else [*plain.values()])
-    if kind == CATEGORICAL:
-        if not as_text and numbers is None and all(map(_DECIMAL_COMMA, present)):
-            raise DataError(
-                f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
-                "with decimal points and nothing between thousands, or list the column under categorical."
-            )
-        if markers.asks and not as_text:
-            are_numbers = [bool(_NUMBER(text if plain is None else plain[text])) for text in present]
-            markers.suspect(column, codes, texts, among_texts(present, are_numbers))
-        return column_of_codes(column, codes, [None if text in missing else text for text in texts])
-    gaps = len(present) < len(texts)
-    number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
-    cells = [np.nan if text in missing else number(text if plain is None else plain[text]) for text in texts]
-    if markers.asks and not NUMBERS.isdisjoint(texts):
-        counts = np.bincount(codes, minlength=len(texts))
-        markers.suspect(column, codes, texts, among_numbers(texts, np.array(cells, dtype=np.float64), counts))
-    return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
-
-
-def _is_true(text: str) -> bool:
-    return text.lower() == "true"
-
-
-def _kind_of_texts(present: list[str]) -> str:
-    if not present:
-        return NUMERIC
-    if all(map(_WHOLE, present)) and all(len(text) < 19 or -(2**63) <= int(text) < 2**63 for text in present):
-        return INTEGER
-    if all(map(_NUMBER, present)):
-        return NUMERIC
-    return BOOLEAN if all(t in ("True", "False", "true", "false", "TRUE", "FALSE") for t in present) else CATEGORICAL
-
-
 def _parse(
     name: str,
     lines: Iterable[str],
@@ -241,7 +175,9 @@ def _parse(
     guard: RowGuard | None = None,
     count: Callable[[int], None] | None = None,
     cut: bool = False,
+    again: Callable[[], AbstractContextManager[BinaryIO]] | None = None,
 ) -> list[Column]:
+    """Return the columns of lines; `again` opens the same file once more, if pyarrow may read it."""
     is_blank = layout.delimiter == " "
     lines = _without_comments(lines, layout.n_comments, dialect.comment)
     lines = map(str.strip, lines) if is_blank else lines
@@ -249,7 +185,12 @@ def _parse(
     reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
     with long_cells():
-        first = next((row for row in quoted if any(map(str.strip, row))), None)  # blank lines may come first
+        n_above, first = 0, None
+        for row in quoted:
+            if any(map(str.strip, row)):
+                first = row
+                break
+            n_above = reader.line_num  # blank lines may come first
         if not first and cut:
             raise DataError(f"{name}: the first row does not end. Look whether a quote in it is not closed.")
         if not first:
@@ -258,13 +199,21 @@ def _parse(
             guard.row_ended()
         header = [cell.strip() for cell in first] if dialect.header else [f"x{j}" for j in range(len(first))]
         n_names = len(header)
+        n_above = reader.line_num if dialect.header else n_above
         if dialect.header:
             header, quoted = with_row_names(header, quoted)
         names_rows = header[0] == UNNAMED and len(header) > 1
         check_names(name, header[1:] if names_rows else header)
-        rows = quoted if dialect.header else itertools.chain([first], quoted)
-        rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
-        columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
+        columns = None
+        if again is not None:
+            from .text_by_arrow import Rows, columns_by_arrow
+
+            body = Rows(again, layout.delimiter, n_above, len(header))
+            columns = columns_by_arrow(name, header, body, as_text, markers, count, dialect, drop)
+        if columns is None:
+            rows = quoted if dialect.header else itertools.chain([first], quoted)
+            rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
+            columns = columns_of_rows(name, header, rows, as_text, markers, count, dialect, drop)
     if not names_rows:
         return columns
     is_short = len(header) > n_names
@@ -281,49 +230,6 @@ def _without_comments(lines: Iterable[str], n_first: int, mark: str | None) -> I
     for at, line in enumerate(lines):
         is_comment = at < n_first or (mark is not None and line.startswith(mark))
         yield "\n" if is_comment else line
-
-
-def columns_of_rows(
-    name: str,
-    header: Sequence[str],
-    rows: Iterator[Sequence[str]],
-    as_text: Collection[str] = (),
-    markers: MissingMarkers | None = None,
-    count: Callable[[int], None] | None = None,
-    dialect: Dialect | None = None,
-    drop: Collection[str] = (),
-) -> list[Column]:
-    """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
-
-    `count` is told how many bytes each batch of rows will take in memory, and may raise. With a `dialect`, how numbers
-    are written is asked or found out, other than in the columns `as_text` and to `drop`. Raises `DataError` if there is
-    no row.
-    """
-    indexes: list[defaultdict[str, int]] = [defaultdict() for _ in header]
-    for index in indexes:
-        index.default_factory = index.__len__  # a new text gets the next code
-    codes: list[list[np.ndarray]] = [[] for _ in header]
-    n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(header))))
-    while batch := list(itertools.islice(rows, n_rows)):
-        if count is not None:
-            count(_CELL_BYTES * len(header) * len(batch))
-        for index, parts, cells in zip(indexes, codes, zip(*batch, strict=True), strict=True):
-            parts.append(np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(batch)))
-    if not codes[0]:
-        raise DataError(f"{name}: the file has a header but no rows.")
-    numbers = None
-    if dialect is not None:
-        apart = {UNNAMED, *as_text, *drop}
-        of_column = {column: index for column, index in zip(header, indexes, strict=True) if column not in apart}
-        numbers = number_format(name, of_column, (markers or MissingMarkers()).texts(), dialect)
-        del of_column
-    columns = []
-    for at, column in enumerate(header):
-        parts, index = codes[at], indexes[at]
-        codes[at], indexes[at] = _NO_CODES, _NO_INDEX  # of many columns these take more memory than the columns
-        is_text, texts = column in as_text, list(index)
-        columns.append(column_of_texts(name, column, np.concatenate(parts), texts, is_text, markers, numbers))
-    return columns
 
 
 def _well_quoted(name: str, reader: Any, cut: bool) -> Iterator[list[str]]:

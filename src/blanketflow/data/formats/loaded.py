@@ -17,9 +17,9 @@ from ...core.table import Column, categorical
 from ...core.whole_numbers import MOST_WHOLE
 from ...core.wide_columns import WideColumns
 from ..arrays import checked_csc
+from ..columns_of_text import column_of_texts
 from ..dialect import FoundOut
 from ..missing_markers import Found, MissingMarkers
-from ..text import column_of_texts
 
 
 class Loaded(NamedTuple):

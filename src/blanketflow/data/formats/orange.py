@@ -10,9 +10,9 @@ from pathlib import Path
 from ...core.errors import DataError
 from ...core.table import Column
 from ..column_names import check_names
+from ..columns_of_text import columns_of_rows
 from ..input_file import opened_text
 from ..missing_markers import MISSING_MARKERS, MissingMarkers
-from ..text import columns_of_rows
 from .loaded import Loaded, continuous_column, label_column
 
 _CONTINUOUS = ("c", "continuous", "n", "numeric")

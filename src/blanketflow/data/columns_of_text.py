@@ -1,0 +1,172 @@
+"""Columns from the texts of their cells: the distinct texts decide the kind, and cells are places among them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER, NUMERIC
+from ..core.errors import DataError
+from ..core.levels import column_of_codes
+from ..core.table import Column
+from .dialect import Dialect
+from .missing_markers import MissingMarkers
+from .number_format import NumberFormat, number_format
+from .row_names import UNNAMED
+from .suspected_markers import NUMBERS, among_numbers, among_texts
+
+#: Bytes of a cell of numbers in memory.
+CELL_BYTES = 8
+_BATCH_ROWS, _BATCH_CELLS = 4096, 4_000_000
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}").fullmatch
+is_number = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE).fullmatch
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+(,[0-9]+)?").fullmatch
+
+
+class CodedTexts:
+    """The texts of one column: the distinct ones as they come first, and the place among them of each row's text."""
+
+    def __init__(self) -> None:
+        self._places: defaultdict[str, int] = defaultdict()
+        self._places.default_factory = self._places.__len__  # a new text gets the next place
+        self._codes: list[np.ndarray] = []
+
+    def add(self, texts: Sequence[str], codes: np.ndarray | None = None) -> None:
+        """Add the texts of some rows; with `codes` these say which of the texts each row has."""
+        places = np.fromiter(map(self._places.__getitem__, texts), dtype=np.int32, count=len(texts))
+        self._codes.append(places if codes is None else places[codes])
+
+    def texts(self) -> Collection[str]:
+        """Return the distinct texts."""
+        return self._places.keys()
+
+    def column(
+        self, name: str, column: str, as_text: bool, markers: MissingMarkers | None, numbers: NumberFormat | None
+    ) -> Column:
+        """Make the column, as `column_of_texts` does."""
+        codes, texts = np.concatenate(self._codes), list(self._places)
+        return column_of_texts(name, column, codes, texts, as_text, markers, numbers)
+
+
+def columns_of_rows(
+    name: str,
+    header: Sequence[str],
+    rows: Iterator[Sequence[str]],
+    as_text: Collection[str] = (),
+    markers: MissingMarkers | None = None,
+    count: Callable[[int], None] | None = None,
+    dialect: Dialect | None = None,
+    drop: Collection[str] = (),
+) -> list[Column]:
+    """Return the columns of rows of cells, each as long as the header; the cells decide the kinds.
+
+    `count` is told how many bytes each batch of rows will take in memory, and may raise. With a `dialect`, how numbers
+    are written is asked or found out, other than in the columns `as_text` and to `drop`. Raises `DataError` if there is
+    no row.
+    """
+    parts = [CodedTexts() for _ in header]
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(header))))
+    is_empty = True
+    while batch := list(itertools.islice(rows, n_rows)):
+        is_empty = False
+        if count is not None:
+            count(CELL_BYTES * len(header) * len(batch))
+        for part, cells in zip(parts, zip(*batch, strict=True), strict=True):
+            part.add(cells)
+    if is_empty:
+        raise DataError(f"{name}: the file has a header but no rows.")
+    return joined_columns(name, header, parts, as_text, markers, dialect, drop)
+
+
+def joined_columns(
+    name: str,
+    header: Sequence[str],
+    parts: list[Any],
+    as_text: Collection[str],
+    markers: MissingMarkers | None,
+    dialect: Dialect | None,
+    drop: Collection[str],
+) -> list[Column]:
+    """Make columns of their parts, such as `CodedTexts`, which are let go: many take more memory than the columns."""
+    numbers = None
+    if dialect is not None:
+        texts = texts_by_column(header, parts, {*as_text, *drop})
+        numbers = number_format(name, texts, (markers or MissingMarkers()).texts(), dialect)
+        del texts
+    parts.reverse()
+    return [parts.pop().column(name, column, column in as_text, markers, numbers) for column in header]
+
+
+def texts_by_column(header: Sequence[str], parts: Sequence[Any], apart: Collection[str]) -> dict[str, Collection[str]]:
+    """Return the distinct texts of the columns that tell how numbers are written, which those `apart` do not."""
+    pairs = zip(header, parts, strict=True)
+    return {c: part.texts() for c, part in pairs if isinstance(part, CodedTexts) and c not in apart and c != UNNAMED}
+
+
+def column_of_texts(
+    name: str,
+    column: str,
+    codes: np.ndarray,
+    texts: list[str],
+    as_text: bool = False,
+    markers: MissingMarkers | None = None,
+    numbers: NumberFormat | None = None,
+) -> Column:
+    """Make a column from its distinct texts and the position of each row's text; surrounding blanks do not count.
+
+    With `as_text` the column is categorical whatever it holds. Otherwise raises `DataError` if the cells are numbers
+    with decimal commas, unless `numbers` says how numbers are written.
+
+    >>> column_of_texts("demo", "a", np.array([0, 1, 2]), ["3", " 4", "?"]).values
+    array([ 3.,  4., nan])
+    """
+    texts = [text.strip() for text in texts]
+    if "\0" in "".join(texts):
+        raise DataError(
+            f"{name}: column {column!r} holds NUL bytes: the file is damaged or is not UTF-8 text. Write it again."
+        )
+    markers = markers or MissingMarkers()
+    missing = markers.texts()
+    present = [text for text in texts if text not in missing]
+    if len(present) < len(texts):
+        markers.note_codes(column, codes, texts, missing)
+    plain = {text: numbers.plain(text) for text in present} if numbers and not as_text else None
+    kind = CATEGORICAL if as_text else _kind_of_texts(present if plain is None else [*plain.values()])
+    if kind == CATEGORICAL:
+        if not as_text and numbers is None and all(map(_DECIMAL_COMMA, present)):
+            raise DataError(
+                f"{name}: column {column!r} holds numbers with decimal commas, or commas between thousands. Write them "
+                "with decimal points and nothing between thousands, or list the column under categorical."
+            )
+        if markers.asks and not as_text:
+            are_numbers = [bool(is_number(text if plain is None else plain[text])) for text in present]
+            suspects, counts = among_texts(present, are_numbers), np.bincount(codes, minlength=len(texts))
+            markers.suspect(column, texts, counts.tolist(), suspects)
+        return column_of_codes(column, codes, [None if text in missing else text for text in texts])
+    gaps = len(present) < len(texts)
+    number, dtype = {BOOLEAN: (_is_true, np.int8), INTEGER: (int, np.int64)}.get(kind, (float, np.float64))
+    cells = [np.nan if text in missing else number(text if plain is None else plain[text]) for text in texts]
+    if markers.asks and not NUMBERS.isdisjoint(texts):
+        counts = np.bincount(codes, minlength=len(texts))
+        suspects = among_numbers(texts, np.array(cells, dtype=np.float64), counts)
+        markers.suspect(column, texts, counts.tolist(), suspects)
+    return Column(column, kind, np.array(cells, dtype=np.float64 if gaps else dtype)[codes])
+
+
+def _is_true(text: str) -> bool:
+    return text.lower() == "true"
+
+
+def _kind_of_texts(present: list[str]) -> str:
+    if not present:
+        return NUMERIC
+    if all(map(_WHOLE, present)) and all(len(text) < 19 or -(2**63) <= int(text) < 2**63 for text in present):
+        return INTEGER
+    if all(map(is_number, present)):
+        return NUMERIC
+    return BOOLEAN if all(t in ("True", "False", "true", "false", "TRUE", "FALSE") for t in present) else CATEGORICAL
