@@ -10,7 +10,7 @@ import numpy as np
 from oracle import bounded, refused_or
 
 from blanketflow.core.errors import BlanketflowError
-from blanketflow.data import raw, sources
+from blanketflow.data import raw, sources, text, text_by_arrow
 from blanketflow.data.columns import names_of
 from blanketflow.data.formats.loaded import Loaded
 from blanketflow.data.simulate import simulate
@@ -46,6 +46,8 @@ def one_input(data: bytes) -> None:
         if source is None or source.kind in ("h5ad", "duckdb", "sqlite"):
             return
         loaded = refused_or(lambda: sources.load("demo", source, spec), "demo")
+        if source.kind == "csv":
+            _read_by_arrow(source, spec, loaded)
         if loaded is not None:
             _look_at(spec, source.kind, loaded, asked)
 
@@ -126,6 +128,22 @@ def words() -> set[str]:
         "@relation", "@attribute", "@data", "numeric", "string", "{a,b}", "continuous", "discrete 3", "ignore", "label",
         "qid:", "1:", "Data type: ", "Number of features: ", "sparse-integer", "99999999999", "class", "meta", "\ufeff",
     }  # fmt: skip
+
+
+def _read_by_arrow(source: sources.Source, spec: dict, loaded: Loaded | None) -> None:
+    """Check that pyarrow reads what the csv module read, which small files are not left to."""
+    least = text.ARROW_BYTES, text_by_arrow.COLUMN_BYTES
+    text.ARROW_BYTES = text_by_arrow.COLUMN_BYTES = 0
+    try:
+        again = refused_or(lambda: sources.load("demo", source, spec), "demo")
+    finally:
+        text.ARROW_BYTES, text_by_arrow.COLUMN_BYTES = least
+    assert (again is None) == (loaded is None), "only one of both refuses a table"
+    if again is not None and loaded is not None:
+        assert again._replace(columns=()) == loaded._replace(columns=()), "something else was found out"
+        for one, other in zip(again.columns, loaded.columns, strict=True):
+            assert (one.name, one.kind, one.levels) == (other.name, other.kind, other.levels)
+            assert one.values.tobytes() == other.values.tobytes() and one.values.dtype == other.values.dtype
 
 
 def _memory() -> str | None:

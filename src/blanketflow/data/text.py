@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from .row_names import UNNAMED, name_rows, with_row_names
 
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
-#: Files of so many bytes are read by pyarrow where it can: importing what it needs takes as long as reading fewer.
+#: Larger files are read by pyarrow where it can: importing what it needs takes as long as reading fewer bytes.
 ARROW_BYTES = 250_000
 UTF_8 = "utf-8"
 
@@ -73,8 +73,8 @@ def read_text(
             guard = RowGuard(name, path, raw, layout.delimiter)
             with io.TextIOWrapper(guarded(guard), encoding="utf-8-sig", newline="") as lines:
                 count = Unpacking(name, path).add if is_packed(path) else None
-                again = partial(_text_opened, name, path, encoding) if _is_for_arrow(path, layout, dialect) else None
-                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count, again=again)
+                by_arrow = _by_arrow(name, path, encoding, layout, dialect)
+                return _parse(name, lines, layout, as_text, dialect, markers, drop, guard, count, by_arrow=by_arrow)
 
     return _in_its_encoding(name, path, dialect, read)
 
@@ -134,11 +134,19 @@ def _text_opened(name: str, path: Path, encoding: str) -> Iterator[BinaryIO]:
         yield raw if encoding == UTF_8 else io.BufferedReader(Recoded(raw, encoding))
 
 
-def _is_for_arrow(path: Path, layout: Layout, dialect: Dialect) -> bool:
-    """Return whether pyarrow can read a file of a layout, and reads it faster than it is imported."""
-    is_alike = layout.delimiter.isascii() and layout.delimiter != " " and not dialect.comment
+def _by_arrow(
+    name: str, path: Path, encoding: str, layout: Layout, dialect: Dialect
+) -> Callable[..., list[Column] | None] | None:
+    """Return what reads a file by pyarrow; None if it cannot read the layout, or takes as long to import and begin."""
     with open(path, "rb") as stored:
-        return is_alike and _size(stored) >= ARROW_BYTES
+        n_bytes = _size(stored)
+    if n_bytes < ARROW_BYTES or not layout.delimiter.isascii() or layout.delimiter == " " or dialect.comment:
+        return None
+    from .text_by_arrow import columns_by_arrow
+
+    rows = partial(_text_opened, name, path, encoding)
+    count = Unpacking(name, path).add if is_packed(path) else None
+    return partial(columns_by_arrow, name, rows, n_bytes, layout.delimiter, count)
 
 
 def _read_head(name: str, path: Path, raw: BinaryIO, dialect: Dialect) -> tuple[bytes, bool]:
@@ -175,9 +183,8 @@ def _parse(
     guard: RowGuard | None = None,
     count: Callable[[int], None] | None = None,
     cut: bool = False,
-    again: Callable[[], AbstractContextManager[BinaryIO]] | None = None,
+    by_arrow: Callable[..., list[Column] | None] | None = None,
 ) -> list[Column]:
-    """Return the columns of lines; `again` opens the same file once more, if pyarrow may read it."""
     is_blank = layout.delimiter == " "
     lines = _without_comments(lines, layout.n_comments, dialect.comment)
     lines = map(str.strip, lines) if is_blank else lines
@@ -185,12 +192,9 @@ def _parse(
     reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
     quoted = _well_quoted(name, reader, cut)
     with long_cells():
-        n_above, first = 0, None
-        for row in quoted:
-            if any(map(str.strip, row)):
-                first = row
-                break
-            n_above = reader.line_num  # blank lines may come first
+        n_above, first = 0, next(quoted, None)
+        while first is not None and not any(map(str.strip, first)):  # blank lines may come first
+            n_above, first = reader.line_num, next(quoted, None)
         if not first and cut:
             raise DataError(f"{name}: the first row does not end. Look whether a quote in it is not closed.")
         if not first:
@@ -204,12 +208,7 @@ def _parse(
             header, quoted = with_row_names(header, quoted)
         names_rows = header[0] == UNNAMED and len(header) > 1
         check_names(name, header[1:] if names_rows else header)
-        columns = None
-        if again is not None:
-            from .text_by_arrow import Rows, columns_by_arrow
-
-            body = Rows(again, layout.delimiter, n_above, len(header))
-            columns = columns_by_arrow(name, header, body, as_text, markers, count, dialect, drop)
+        columns = by_arrow and by_arrow(n_above, header, as_text, markers, dialect, drop)
         if columns is None:
             rows = quoted if dialect.header else itertools.chain([first], quoted)
             rows = _checked_rows(name, rows, reader, header, cut, drop, guard)
