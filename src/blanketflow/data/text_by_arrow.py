@@ -10,9 +10,8 @@ import zlib
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -37,8 +36,6 @@ _WHOLE_BYTES = 19
 #: The numbers that `among_numbers` asks about, all of which are outside this range.
 _ASKED = np.array(sorted(set(map(float, NUMBERS))))
 _BELOW, _ABOVE = _ASKED[_ASKED < 0].max(), _ASKED[_ASKED > 0].min()
-#: What cells can be: whole numbers, numbers, texts. A column is the first that all of its cells are.
-_WHOLE, _REAL, _TEXT = range(3)
 
 
 class _UnlikeError(Exception):
@@ -137,9 +134,6 @@ class _Marks:
 
 
 class _Texts(CodedTexts):
-    def __init__(self, marks: _Marks) -> None:
-        super().__init__()
-
     def add_cells(self, cells: Any, longest: int) -> bool:
         """Add the cells of some rows; return that this can be done."""
         coded = cells.dictionary_encode()
@@ -152,13 +146,14 @@ class _Texts(CodedTexts):
 
 
 class PlainNumbers:
-    """The cells of one column while all are plain numbers or missing: whole ones of 64 bits, or some with decimals."""
+    """The cells of one column while all are plain numbers or missing."""
 
-    def __init__(self, marks: _Marks, is_whole: bool = False) -> None:
-        self._is_whole, self._marks = is_whole, marks
+    def __init__(self, marks: _Marks) -> None:
+        self._marks = marks
         self._parts: list[np.ndarray] = []
         self._missing: Counter[str] = Counter()
-        self._has_decimals = False
+        #: Whether all are whole numbers of 64 bits, and whether some are known to have decimals.
+        self._are_whole, self._have_decimals = True, False
         #: The texts of the numbers that `among_numbers` asks about, and the least, another and the largest one else.
         self._asked: Counter[str] = Counter()
         self._others: list[float] = []
@@ -168,13 +163,11 @@ class PlainNumbers:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self._is_whole and longest > _WHOLE_BYTES:
-            return False
-        values = None if self._marks.have_numbers else self._numbers(cells)
+        values = None if self._marks.have_numbers else self._numbers(cells, longest)
         if values is None:
             trimmed = pc.ascii_trim_whitespace(cells)
             are_missing = pc.is_in(trimmed, value_set=self._marks.texts)
-            values = self._numbers(pc.if_else(are_missing, pa.scalar(None, pa.string()), trimmed))
+            values = self._numbers(pc.if_else(are_missing, pa.scalar(None, pa.string()), trimmed), longest)
             if values is None:
                 return False
             counts = pc.value_counts(trimmed.filter(are_missing)).to_pylist()
@@ -184,27 +177,30 @@ class PlainNumbers:
             self._asked.update(cells.take(np.flatnonzero(np.isin(values, _ASKED))).to_pylist())
         return True
 
-    def _numbers(self, cells: Any) -> np.ndarray | None:
+    def _numbers(self, cells: Any, longest: int) -> np.ndarray | None:
         """Return the numbers of some cells, NaN where they are null; None if one may be no number."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        held = cells.buffers()[2]
-        if self._is_whole and held is not None and (b"x" in (said := held.to_pybytes()) or b"X" in said):
-            return None  # pyarrow knows hexadecimal numbers
+        if self._are_whole and longest <= _WHOLE_BYTES:
+            held = cells.buffers()[2]
+            said = b"" if held is None else held.to_pybytes()
+            # pyarrow knows hexadecimal numbers, and minus zero is one of its own if another block has decimals.
+            if not any(sign in said for sign in (b"x", b"X", b"-0")):
+                with suppress(pa.ArrowInvalid):
+                    return numbers_from_arrow(cells.cast(pa.int64()))
         try:
-            values = numbers_from_arrow(cells.cast(pa.int64() if self._is_whole else pa.float64()))
+            values = numbers_from_arrow(cells.cast(pa.float64()))
         except pa.ArrowInvalid:
             return None
-        if self._is_whole:
-            return values
         are_nan = np.isnan(values)
         if np.count_nonzero(are_nan) > cells.null_count:
             return None  # which has many spellings
-        if not self._has_decimals:  # else all may be whole, with signs or too many digits
+        self._are_whole = False
+        if not self._have_decimals:  # else all may be whole, with signs or too many digits
             known = values[~are_nan]
             has_point = pc.any(pc.match_substring(cells, ".")).as_py()
-            self._has_decimals = bool(has_point) or not np.array_equal(known, np.rint(known))
+            self._have_decimals = bool(has_point) or not np.array_equal(known, np.rint(known))
         return values
 
     def is_certain(self) -> bool:
@@ -216,14 +212,14 @@ class PlainNumbers:
         if values.nbytes > _BLOCK:
             pa.default_memory_pool().release_unused()
         if not self._asked:
-            return self._is_whole or self._has_decimals
+            return self._are_whole or self._have_decimals
         others = values[~np.isin(values, _ASKED) & ~np.isnan(values)]
         if not len(others) or any(text != text.strip() for text in self._asked):
             return False
         low, high = others.min(), others.max()
         self._others = [low, *others[(others > low) & (others < high)][:1], high]
         # The numbers may have fewer than three texts, of which `among_numbers` says nothing.
-        return len(self._others) > 2 and (self._is_whole or self._has_decimals)
+        return len(self._others) > 2 and (self._are_whole or self._have_decimals)
 
     def column(self, name: str, column: str, as_text: bool, markers: MissingMarkers, numbers: None) -> Column:
         """Make the column, as `column_of_texts` does; it is not to be text, and its numbers are plain."""
@@ -235,11 +231,7 @@ class PlainNumbers:
             suspects = among_numbers([*asked, *[""] * len(self._others)], held, np.resize(counts, len(held)))
             markers.suspect(column, asked, counts, suspects)
         is_unknown = values.dtype.kind == "f" and np.isnan(values).all()
-        return Column(column, INTEGER if self._is_whole and not is_unknown else NUMERIC, values)
-
-
-#: By form.
-_FORMS = (partial(PlainNumbers, is_whole=True), PlainNumbers, _Texts)
+        return Column(column, INTEGER if self._are_whole and not is_unknown else NUMERIC, values)
 
 
 def columns_by_arrow(
@@ -267,13 +259,12 @@ def columns_by_arrow(
     rows = Rows(opened, delimiter, count, n_above, len(header))
     markers = markers or MissingMarkers()
     marks = _Marks(markers)
-    forms = {at: _TEXT if column in as_text else _WHOLE for at, column in enumerate(header)}
     try:
-        parts = _read(rows, forms, marks)
+        parts = _read(rows, range(len(header)), [at for at, column in enumerate(header) if column in as_text], marks)
         numbers = [at for at, part in parts.items() if isinstance(part, PlainNumbers)]
         texts = texts_by_column(header, [parts[at] for at in range(len(header))], {*as_text, *drop})
         if numbers and not _are_plain(name, texts, markers, dialect):
-            parts |= _read(rows._replace(count=None), dict.fromkeys(numbers, _TEXT), marks)
+            parts |= _read(rows._replace(count=None), numbers, numbers, marks)
     except (pa.ArrowException, DataError, OSError, EOFError, ValueError, zlib.error, _UnlikeError):
         return None
     return joined_columns(name, header, [parts.pop(at) for at in range(len(header))], as_text, markers, dialect, drop)
@@ -287,29 +278,31 @@ def _are_plain(name: str, texts: dict[str, Collection[str]], markers: MissingMar
         return False
 
 
-def _read(rows: Rows, forms: dict[int, int], marks: _Marks) -> dict[int, CodedTexts | PlainNumbers]:
-    """Return the cells of columns in some places, given what they are at first; others than that are read again."""
+def _read(
+    rows: Rows, places: Sequence[int], texts: Collection[int], marks: _Marks
+) -> dict[int, CodedTexts | PlainNumbers]:
+    """Return the cells of the columns in some places, `texts` or numbers; those that are no numbers are read again."""
     done: dict[int, CodedTexts | PlainNumbers] = {}
-    while forms:
-        parts = {at: _FORMS[form](marks) for at, form in forms.items()}
-        again: dict[int, int] = {}
+    while places:
+        parts = {at: _Texts() if at in texts else PlainNumbers(marks) for at in places}
+        again: set[int] = set()
         is_first = True
-        for block in rows.blocks([*forms]):
-            for at, cells in zip(forms, block, strict=True):
+        for block in rows.blocks(places):
+            for at, cells in zip(places, block, strict=True):
                 longest = _longest(cells, rows.width)
-                while at not in again and not parts[at].add_cells(cells, longest):
-                    forms[at] += 1
+                if at not in again and not parts[at].add_cells(cells, longest):
+                    parts[at] = _Texts()
                     if is_first:
-                        parts[at] = _FORMS[forms[at]](marks)
+                        parts[at].add_cells(cells, longest)
                     else:
-                        again[at] = forms[at]
-                        del parts[at]
+                        again.add(at)
             is_first = False
         if is_first:
             raise _UnlikeError
-        again |= dict.fromkeys([at for at, part in parts.items() if not part.is_certain()], _TEXT)
+        again |= {at for at, part in parts.items() if not part.is_certain()}
         done |= {at: part for at, part in parts.items() if at not in again}
-        forms, rows = again, rows._replace(count=None)
+        places = texts = sorted(again)
+        rows = rows._replace(count=None)
     return done
 
 
