@@ -233,5 +233,5 @@ def test_small_files_and_few_rows_of_many_columns_are_not_worth_it(tmp_path, mon
     path.write_text("a,b\n" + "1,2\n" * 1_000, encoding="utf-8")
     assert len(read_text("demo", path)) == 2
     wide = ",".join(["12.5"] * 1_000)
-    path.write_text(f"{','.join(f'g{j}' for j in range(1_000))}\n" + f"{wide}\n" * 60, encoding="utf-8")
+    path.write_text(f"{','.join(f'g{j}' for j in range(1_000))}\n" + f"{wide}\n" * 250, encoding="utf-8")
     assert path.stat().st_size > text.ARROW_BYTES and len(read_text("demo", path)) == 1_000

@@ -27,7 +27,7 @@ from .row_names import UNNAMED, name_rows, with_row_names
 #: How much of a text file `read_head` looks at.
 HEAD_BYTES = 1_000_000
 #: Larger files are read by pyarrow where it can: importing what it needs takes as long as reading fewer bytes.
-ARROW_BYTES = 250_000
+ARROW_BYTES = 1_000_000
 UTF_8 = "utf-8"
 
 #: What to do if the rows have one cell more than the header.
