@@ -10,6 +10,7 @@ three of 12 columns tell with an AUC of 0.8. What is measured is kept, so that a
 from __future__ import annotations
 
 import argparse
+import textwrap
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -155,7 +156,7 @@ def main() -> None:
             if len(rows) % 50 == 0 or not running:
                 save(pd.DataFrame(rows).sort_values(["kind", "share", "n", "d", "number"]))
     found = pd.DataFrame(rows)
-    told = f"{table_of(found)}\n\n{sentence_of(found[found['kind'] == KEPT])}"
+    told = f"{table_of(found)}\n\n{textwrap.fill(sentence_of(found[found['kind'] == KEPT]), 120)}"
     print(told)
     if options.results == RESULTS:
         write(PAGE, {"rare outcomes": told})
