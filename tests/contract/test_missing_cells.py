@@ -75,7 +75,7 @@ def test_blankets_take_the_same_keys(study):
     }
     assert all("signal" in set(frame["feature"]) for frame in found.values())
     pd.testing.assert_frame_equal(found["drop"], bf.blankets(complete, "iamb", "g2", targets=["y"]).frame())
-    with pytest.raises(UnsupportedError, match="blankets: ppi trains models"):
+    with pytest.raises(UnsupportedError, match="blankets: ppi fits models"):
         bf.blankets(X, "ppfs", missing="pairwise")
     with pytest.raises(ParameterError, match="blankets: imputations is 3, but missing is drop"):
         bf.blankets(X, "iamb", "g2", missing="drop", imputations=3)

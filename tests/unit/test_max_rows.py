@@ -24,7 +24,7 @@ TAKING = {
     name: {}
     for name, method in discover("blanketflow.selectors").items()
     if TESTS.get(method.default_test, method).card.takes_max_rows
-} | {"gs": {"ci_test": "hsic"}}
+} | {"gs": {"ci_test": "hsic"}, "iamb": {"ci_test": "spline"}, "mmpc": {"ci_test": "gcm"}}
 TAKING["ppfs"], TAKING["permutation-importance"] = {"n_repeats": 6}, {"n_permutations": 19}
 TAKING["auto"] = {"max_candidates": 3, "n_parts": 2}
 

@@ -109,7 +109,7 @@ def blankets(
     imputations : int, optional
         Imputed copies of the table, at least 2, over which every CI test is pooled; with ``missing="impute"``.
     max_rows : int, optional
-        Most rows, at least 10, for a test that trains models or compares rows with rows (``ppi``, ``cpi``, ``hsic``):
+        Most rows, at least 10, for a test that fits models or compares rows with rows (such as ``ppi``, ``spline``):
         beyond it a sample is taken, the same for all targets, and so stratified by none of them.
     n_jobs : int, optional
         Processes that share the targets, at most one per core; -1 uses all cores, None is 1. Blankets do not depend on

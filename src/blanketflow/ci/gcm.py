@@ -86,6 +86,7 @@ class GCM(CITest):
         p_values=ASYMPTOTIC,
         cost="a regression of each candidate, and one of Y, on Z: O(n |Z|^2) by splines, n_splits fits by a model",
         symmetric=True,
+        takes_max_rows=True,
         measures=("p-value",),
         incomplete=(PAIRWISE, IMPUTATIONS),
         column_sets=True,

@@ -47,7 +47,7 @@ def why_not_incomplete(test: CITest, rule: str | int | None) -> str | None:
     asked = IMPUTATIONS if isinstance(rule, int) else rule
     if asked is None or asked in test.card.incomplete:
         return None
-    why = "trains models or compares rows with rows" if test.card.takes_max_rows else "does not say that it can"
+    why = "fits models or compares rows with rows" if test.card.takes_max_rows else "does not say that it can"
     return f"{test.card.id} {why}, so that {asked} is refused: set missing to impute or drop, or choose another test"
 
 

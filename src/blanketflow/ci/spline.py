@@ -78,6 +78,7 @@ class Spline(CITest):
         symmetric=True,
         measures=("p-value",),
         incomplete=(PAIRWISE, IMPUTATIONS),
+        takes_max_rows=True,
     )
 
     straight_share: float = number(

@@ -68,8 +68,8 @@ class Card:
         For tests: what they can do where cells are missing, out of ``pairwise`` (each test on the rows complete for its
         columns) and ``imputations`` (pooled over imputed copies).
     takes_max_rows : bool
-        For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models are trained or
-        rows are compared with rows.
+        For tests, and methods without one: beyond `max_rows` a sample of the rows is taken, since models or functions
+        are fitted, or rows are compared with rows.
     design_based : bool
         For tests: p-values know which rows are of one cluster, and sampling weights, if the table has a `Design`.
     column_sets : bool

@@ -10,7 +10,7 @@ from .seeds import derive_rng
 #: The key of a data set, and the argument of a selector class.
 MAX_ROWS = Parameter(
     "integer",
-    "Most rows of a fold for searches that train models or compare rows with rows: beyond it they take a sample, "
+    "Most rows of a fold for searches that fit models or compare rows with rows: beyond it they take a sample, "
     "stratified by the target; null for all.",
     at_least=10,
     nullable=True,

@@ -47,6 +47,6 @@ def told_of_sample(config: Config, dataset: str, pairs: Iterable[tuple[str, str]
     own = [name for d, name in pairs if d == dataset]
     taking = [s for s in own if (config.test(dataset, s) or config.selectors[s].method).card.takes_max_rows]
     if not taking:
-        return "max_rows changes nothing: no search trains models or compares rows with rows"
+        return "max_rows changes nothing: no search fits models or compares rows with rows"
     rest = "" if len(taking) == len(own) else "; the others take all rows"
     return f"beyond {max_rows:,} rows a stratified sample is taken by {', '.join(taking)}{rest}"

@@ -125,7 +125,7 @@ def compare(
         Imputed copies of each fold's rows, at least 2, over which every CI test is pooled; with ``missing="impute"``.
         Models are trained on rows imputed once.
     max_rows : int, optional
-        Most rows of a fold, at least 10, for selectors that train models or compare rows with rows: beyond it they take
+        Most rows of a fold, at least 10, for selectors that fit models or compare rows with rows: beyond it they take
         a sample, stratified by the target. The others take all.
     task : {"auto", "classification", "regression"}
         What to predict.
