@@ -14,7 +14,7 @@ from page import write
 from threadpoolctl import threadpool_limits
 
 import blanketflow as bf
-from blanketflow.ci.incomplete_rows import with_incomplete
+from blanketflow.ci.missing.incomplete_rows import with_incomplete
 from blanketflow.core.design import Design
 from blanketflow.core.seeds import derive_rng, derive_seed
 from blanketflow.core.table import Column, Table

@@ -8,7 +8,7 @@ import pytest
 from test_selectors import METHODS, OPTIONS, TEST_OPTIONS, one_of_each, outcome, selector, table
 
 import blanketflow as bf
-from blanketflow.ci.ppi import PPI
+from blanketflow.ci.predictive.ppi import PPI
 from blanketflow.core.errors import ConfigError, ParameterError, UnsupportedError
 from blanketflow.core.registry import discover
 from blanketflow.selectors.feature_groups import why_no_feature_groups

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.lr_mixed import LRMixed
+from blanketflow.ci.linear.lr_mixed import LRMixed
 from blanketflow.core.errors import RowsNeeded
 from blanketflow.core.registry import discover
 

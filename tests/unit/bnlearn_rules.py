@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from blanketflow.ci.base import BoundTest
-from blanketflow.ci.fisher_z import FisherZ
+from blanketflow.ci.linear.fisher_z import FisherZ
 from blanketflow.core.results import CIResults
 
 #: From the name of a rule to what bnlearn does; and what this library does.

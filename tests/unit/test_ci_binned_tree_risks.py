@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci import binned_columns
-from blanketflow.ci.binned_columns import bin_columns
-from blanketflow.ci.binned_tree_risks import BinnedTreeRisks
-from blanketflow.ci.repeats import draw_repeats
+from blanketflow.ci.predictive import binned_columns
+from blanketflow.ci.predictive.binned_columns import bin_columns
+from blanketflow.ci.predictive.binned_tree_risks import BinnedTreeRisks
+from blanketflow.ci.predictive.repeats import draw_repeats
 from blanketflow.config.reading import read_config
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ConfigError

@@ -8,7 +8,7 @@ from calibration.page import bounds, rates, reach, verdict
 from scipy.stats import binomtest
 
 import blanketflow as bf
-from blanketflow.ci.contingency import DiscreteTest
+from blanketflow.ci.contingency.contingency import DiscreteTest
 from blanketflow.core.cards import CATEGORICAL
 from blanketflow.core.registry import discover
 from levels import Level

@@ -10,7 +10,7 @@ from scipy.stats import f as f_distribution
 
 from blanketflow.ci import get_ci_test
 from blanketflow.ci.feature_groups import bind_groups
-from blanketflow.ci.ppi import PPI
+from blanketflow.ci.predictive.ppi import PPI
 from blanketflow.core.convert import as_table
 from blanketflow.core.design import Design
 from literal_hsic import full_hsic

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import sparse, special, stats
 
 import blanketflow as bf
-from blanketflow.ci import fisher_z
+from blanketflow.ci.linear import fisher_z
 from blanketflow.ci.tails import f_greater
 from literal import golden
 

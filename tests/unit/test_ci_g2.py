@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci.binning import cut_points, level_codes
+from blanketflow.ci.contingency.binning import cut_points, level_codes
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
 from blanketflow.search.strength import is_dependent, is_independent

@@ -9,9 +9,9 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import blanketflow as bf
-from blanketflow.ci.cpi import draw_parts
-from blanketflow.ci.spline_given import GivenFunctions
-from blanketflow.ci.spline_screen import SplineScreen
+from blanketflow.ci.predictive.cpi import draw_parts
+from blanketflow.ci.splines.spline_given import GivenFunctions
+from blanketflow.ci.splines.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.seeds import derive_rng

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from blanketflow.ci.generalised_covariance import generalised_covariance
+from blanketflow.ci.splines.generalised_covariance import generalised_covariance
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(80, 1)), RNG.standard_t(5, size=(80, 1))

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci import hsic_null as null
-from blanketflow.ci import kernel_features as kernel_features_module
-from blanketflow.ci import kernel_without_each
-from blanketflow.ci.kernel_features import JointKernel, kernel_features
+from blanketflow.ci.kernel import hsic_null as null
+from blanketflow.ci.kernel import kernel_features as kernel_features_module
+from blanketflow.ci.kernel import kernel_without_each
+from blanketflow.ci.kernel.kernel_features import JointKernel, kernel_features
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.table import Column, Table

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from blanketflow.ci import get_ci_test, hsic_growing
+from blanketflow.ci import get_ci_test
+from blanketflow.ci.kernel import hsic_growing
 from blanketflow.core.errors import UnsupportedError
 from blanketflow.core.limits import LimitReached, Limits
 from blanketflow.core.table import Column, Table

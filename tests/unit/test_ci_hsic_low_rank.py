@@ -5,7 +5,7 @@ import pytest
 
 import blanketflow as bf
 from blanketflow.ci import get_ci_test
-from blanketflow.ci.kernel_features import JointKernel, low_rank_features
+from blanketflow.ci.kernel.kernel_features import JointKernel, low_rank_features
 from blanketflow.core.errors import ParameterError
 from blanketflow.core.table import Column
 

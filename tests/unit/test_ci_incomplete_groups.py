@@ -9,8 +9,8 @@ from scipy.stats import norm, t
 
 import blanketflow as bf
 from blanketflow.ci.feature_groups import bind_groups
-from blanketflow.ci.imputations import imputed_copies
-from blanketflow.ci.incomplete_rows import with_incomplete
+from blanketflow.ci.missing.imputations import imputed_copies
+from blanketflow.ci.missing.incomplete_rows import with_incomplete
 from blanketflow.ci.pooling import pooled_p_values
 from blanketflow.ci.strata_columns import with_strata
 from blanketflow.core.convert import as_table

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from blanketflow.ci.g2 import G2
-from blanketflow.ci.oracle import Oracle
-from blanketflow.ci.population import Population, joint_distribution
+from blanketflow.ci.contingency.g2 import G2
+from blanketflow.ci.known.oracle import Oracle
+from blanketflow.ci.known.population import Population, joint_distribution
 from blanketflow.core.errors import DataError, ParameterError, UnknownNameError
 from blanketflow.core.table import Column, Table
 from blanketflow.data.simulate import NETWORKS

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci.binning import Coder, level_codes
-from blanketflow.ci.packed_columns import MOST_LEVELS, PackedColumns
+from blanketflow.ci.contingency.binning import Coder, level_codes
+from blanketflow.ci.contingency.packed_columns import MOST_LEVELS, PackedColumns
 from blanketflow.core.convert import as_table
 from blanketflow.core.errors import ParameterError, UnsupportedError
 from literal import mutual_information

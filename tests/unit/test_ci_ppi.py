@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import blanketflow as bf
-from blanketflow.ci.repeats import draw_repeats
-from blanketflow.ci.tree_risks import TreeRisks
+from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, Table
 from literal import LiteralCart, LiteralRegression, literal_differences, ppi, ppi_risks, significance_of

@@ -6,11 +6,11 @@ import pytest
 from scipy import stats
 
 import blanketflow as bf
-from blanketflow.ci import spline_growth, spline_sample
-from blanketflow.ci.spline_functions import functions_of
-from blanketflow.ci.spline_given import LEAST_CUT, GivenFunctions
-from blanketflow.ci.spline_growth import CUT, least_told
-from blanketflow.ci.spline_screen import SplineScreen
+from blanketflow.ci.splines import spline_growth, spline_sample
+from blanketflow.ci.splines.spline_functions import functions_of
+from blanketflow.ci.splines.spline_given import LEAST_CUT, GivenFunctions
+from blanketflow.ci.splines.spline_growth import CUT, least_told
+from blanketflow.ci.splines.spline_screen import SplineScreen
 from blanketflow.core.convert import as_table
 
 

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 import blanketflow as bf
-from blanketflow.ci import tree_arrays
-from blanketflow.ci.repeats import draw_repeats
-from blanketflow.ci.tree_risks import TreeRisks
+from blanketflow.ci.predictive import tree_arrays
+from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, Table
 from blanketflow.kernels import trees

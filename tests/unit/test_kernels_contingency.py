@@ -9,8 +9,8 @@ import pytest
 from scipy import special, stats
 
 import blanketflow as bf
-from blanketflow.ci import contingency
-from blanketflow.ci.coded_columns import CodedColumns
+from blanketflow.ci.contingency import contingency
+from blanketflow.ci.contingency.coded_columns import CodedColumns
 from blanketflow.ci.tails import chi2_tail
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci import contingency
-from blanketflow.ci.coded_columns import CodedColumns, JointColumns
+from blanketflow.ci.contingency import contingency
+from blanketflow.ci.contingency.coded_columns import CodedColumns, JointColumns
 from blanketflow.core.table import Column, Table
 
 SETS = [(0, 1), (3,), (0, 2, 3), (4, 5), (0, 1, 2, 3, 4, 5), (1, 4)]

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blanketflow.ci import single_column_risks, tree_arrays
-from blanketflow.ci.repeats import draw_repeats
-from blanketflow.ci.significance import risk_differences
-from blanketflow.ci.single_column_risks import SingleColumnRisks
-from blanketflow.ci.tree_risks import TreeRisks
+from blanketflow.ci.predictive import single_column_risks, tree_arrays
+from blanketflow.ci.predictive.repeats import draw_repeats
+from blanketflow.ci.predictive.significance import risk_differences
+from blanketflow.ci.predictive.single_column_risks import SingleColumnRisks
+from blanketflow.ci.predictive.tree_risks import TreeRisks
 from blanketflow.core.convert import as_table
 from blanketflow.core.table import Column, SparseValues, Table
 from literal import LiteralCart, LiteralRegression, ppi_risks

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.lr_mixed import LRMixed
+from blanketflow.ci.linear.lr_mixed import LRMixed
 from blanketflow.core.agreement import Agreement, Coding
 from blanketflow.core.errors import DataError, RowsNeeded, UnsupportedError
 from blanketflow.core.sufficient_statistics import CrossProducts, SufficientStatistics

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from blanketflow.ci import binning
+from blanketflow.ci.contingency import binning
 from blanketflow.core.errors import DataError
 from blanketflow.core.table import Column, categorical, labelled
 from blanketflow.core.task import target_column

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from blanketflow.api.select import select
-from blanketflow.ci import get_ci_test, packed_codes
-from blanketflow.ci.packed_table import PackedTableEngine
+from blanketflow.ci import get_ci_test
+from blanketflow.ci.contingency import packed_codes
+from blanketflow.ci.contingency.packed_table import PackedTableEngine
 from blanketflow.config.reading import checked_dataset
 from blanketflow.core.errors import ConfigError, StorageError
 from blanketflow.core.mapped_file import MappedFile, any_mapped, is_mapped

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import blanketflow as bf
-from blanketflow.ci.packed_codes import MOST_CELLS, PackedCodes
+from blanketflow.ci.contingency.packed_codes import MOST_CELLS, PackedCodes
 from blanketflow.core.errors import DataError, UnsupportedError
 from blanketflow.core.summed_table import SummedTable
 from blanketflow.kernels.packed_codes import BLOCK

@@ -19,7 +19,7 @@ FOLDERS = (
 ALLOWED = {
     "benchmarks/knockoff_packages.py": {"numpy.random.seed"},  # knockpy takes its random numbers from there
     "src/blanketflow/core/seeds.py": {"numpy.random.default_rng"},  # random_state=None, as scikit-learn has it
-    "src/blanketflow/ci/binning.py": {"scipy.cluster.vq.kmeans"},  # starts at centres that are given
+    "src/blanketflow/ci/contingency/binning.py": {"scipy.cluster.vq.kmeans"},  # starts at centres that are given
     "tests/unit/test_kernels_signed_rank.py": {"scipy.stats.permutation_test"},  # of all permutations
     # models without a seed are given one
     "tests/unit/test_ci_estimator_risks.py": {

@@ -105,7 +105,7 @@ def _prepare():
     import sklearn.svm  # noqa: F401
     import snakemake.script  # noqa: F401
 
-    import blanketflow.ci.ppi
+    import blanketflow.ci.predictive.ppi
     import blanketflow.kernels.contingency
     import blanketflow.reporting.report
     import blanketflow.workflow.stages.aggregation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..ci.binning import agreed_coding
-from ..ci.packed_codes import MOST_CODES, PackedCodes, PackedRows
+from ..ci.contingency.binning import agreed_coding
+from ..ci.contingency.packed_codes import MOST_CODES, PackedCodes, PackedRows
 from ..core.agreement import CROSS_PRODUCTS, Agreement
 from ..core.prior import KEYS
 from ..core.summed_table import SummedTable

@@ -18,7 +18,7 @@ from ..core.sufficient_statistics import SufficientStatistics
 
 if TYPE_CHECKING:
     from ..ci.base import CITest
-    from ..ci.packed_codes import PackedRows
+    from ..ci.contingency.packed_codes import PackedRows
     from ..core.summed_table import SummedTable
     from ..data.row_blocks import RowBlocks
     from .estimator import MarkovBlanketSelector
@@ -91,8 +91,8 @@ def agree(
     >>> [coding.levels for coding in agreement.codings]
     [(0, 1), (0, 1), ('0', '1')]
     """
-    from ..ci.binning import agreed_coding
-    from ..ci.contingency import DiscreteTest
+    from ..ci.contingency.binning import agreed_coding
+    from ..ci.contingency.contingency import DiscreteTest
 
     for name, value in (("bins", bins), ("binning", binning)):
         DiscreteTest.parameters()[name].check("agree", name, value)

@@ -17,8 +17,8 @@ from ..core.table import Table
 from .candidates import are_positions, candidate_of, candidates_of, in_range
 from .effect import without_small
 from .engines import Candidate, CheckedEngine, Columns, Engine
-from .incomplete_rows import engine_for
 from .measures import Measures
+from .missing.incomplete_rows import engine_for
 from .result_cache import ResultCache, in_order
 from .strata_columns import with_strata
 from .tally import Tally

@@ -16,7 +16,7 @@ from ..core.cards import BOOLEAN, CATEGORICAL, INTEGER
 from ..core.flags import has_flags, is_flag
 from ..core.table import Column, Table
 from ..core.wide_columns import MatrixColumns, SparseColumns, WideColumns
-from .binning import FEW_VALUES
+from .contingency.binning import FEW_VALUES
 
 if TYPE_CHECKING:
     from .base import CITest

@@ -53,7 +53,7 @@ def bind_groups(
     if not groups:
         return test.bind(table, seed=seed, target=target)
     if test.incomplete is not None and table.first_incomplete() is not None:
-        from .incomplete_groups import bind_incomplete_groups
+        from .missing.incomplete_groups import bind_incomplete_groups
 
         if (bound := bind_incomplete_groups(test, table, groups, seed, target)) is not None:
             return bound

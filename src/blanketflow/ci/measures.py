@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.errors import UnsupportedError
 from .candidates import in_range
-from .chance import Chance
+from .contingency.chance import Chance
 
 if TYPE_CHECKING:
     from ..core.results import CIResults

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ci.base import CITest
-from ..ci.incomplete_rows import incomplete_rule, why_not_incomplete, with_incomplete
+from ..ci.missing.incomplete_rows import incomplete_rule, why_not_incomplete, with_incomplete
 from ..core.cards import IMPUTATIONS
 from ..core.errors import UnsupportedError
 from .base import Method

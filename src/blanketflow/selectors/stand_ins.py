@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..ci import get_ci_test
 from ..ci.choice import choose_test, described
-from ..ci.incomplete_rows import with_incomplete
+from ..ci.missing.incomplete_rows import with_incomplete
 from ..ci.tally import Tally
 from ..core.design import is_complex
 from ..core.stand_ins import StandIn

@@ -276,7 +276,7 @@ class MixedMB(InterIAMB):
     """Inter-IAMB with a likelihood-ratio test between regressions of the target, for any mixture of columns.
 
     The default test regresses only the target: linearly if it is a number, by multinomial logistic regression if it has
-    classes. Features of any kind are predictors only. See `blanketflow.ci.lr_mixed.LRMixed`.
+    classes. Features of any kind are predictors only. See `blanketflow.ci.linear.lr_mixed.LRMixed`.
 
     Notes
     -----

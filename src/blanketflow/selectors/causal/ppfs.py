@@ -30,7 +30,7 @@ class PPFS(Method):
     -----
     Growth is marginal, so a spouse that is independent of the target given nothing is missed: the paper's proof of
     correctness does not hold, and the card claims nothing. `significance` of the PPI test decides how many false
-    positives enter; see `blanketflow.ci.ppi.PPI`.
+    positives enter; see `blanketflow.ci.predictive.ppi.PPI`.
 
     In Algorithm 2 the rows of a fold are one part of the data (``fold_rows="part"``); in the authors' code they are all
     rows but that part (``fold_rows="train"``, the default here). docs/printed.md has the sizes by both.

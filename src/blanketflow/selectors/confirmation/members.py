@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ci.generalised_covariance import GeneralisedCovariance, generalised_covariance
-from ...ci.learner import cross_fitted
+from ...ci.predictive.learner import cross_fitted
+from ...ci.splines.generalised_covariance import GeneralisedCovariance, generalised_covariance
 from ...core.cards import CATEGORICAL
 from ...core.errors import DataError
 from ...core.holm import holm

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ci.generalised_covariance import WIDTH
+from ...ci.splines.generalised_covariance import WIDTH
 from ...core.prior import NO_GROUPS, group_of
 from ...core.table import Column, Table
 from ...search.aggregate import aggregate

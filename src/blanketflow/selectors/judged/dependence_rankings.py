@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ci.contingency.g2 import G2
 from ...ci.feature_groups import variables
-from ...ci.g2 import G2
 from ...core.cards import CLASSIFICATION
 from ...core.spread import standardised
 from ..causal.iamb import IAMB

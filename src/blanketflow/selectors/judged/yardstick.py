@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...ci.spline_functions import normal_scores
+from ...ci.splines.spline_functions import normal_scores
 from ...core.cards import CLASSIFICATION, NUMERIC
 from ...core.errors import ParameterError
 from ...core.spread import standardised

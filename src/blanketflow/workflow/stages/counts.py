@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...ci.binning import agreed_coding
+from ...ci.contingency.binning import agreed_coding
 from ...core.agreement import Agreement
 from ...core.errors import DataError
 from ...core.sufficient_statistics import SufficientStatistics

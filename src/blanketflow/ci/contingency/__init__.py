@@ -1,0 +1,1 @@
+"""Tests and measures that count combinations of levels."""

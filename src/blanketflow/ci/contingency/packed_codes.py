@@ -1,0 +1,175 @@
+"""Codes of all rows in 1 to 16 bits a cell, from which tables are counted when a search asks for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from ...core.agreement import Agreement
+from ...core.errors import UnsupportedError
+from ...core.mapped_file import MappedFile
+from ...core.sufficient_statistics import Columns
+
+#: Most cells of one table (8 bytes each), and up to how many cells rows take turns, which is faster.
+MOST_CELLS, TURNS_UP_TO = 2**25, 2**18
+#: Most codes of a column.
+MOST_CODES = 2**16
+
+
+class PackedCodes:
+    """Packed columns by position, in the layout described in kernels/packed_codes.py; in a mapped file if asked.
+
+    Examples
+    --------
+    >>> held = PackedCodes(3, 2)
+    >>> held.add((0, 2), (1, 3))
+    >>> held.put(0, 0, np.array([0, 1, 1])), held.put(1, 0, np.array([2, 0, 2]))
+    (None, None)
+    >>> held.count([(0,)], (1,))[0].tolist()
+    [[0, 0, 1], [1, 0, 1]]
+    """
+
+    def __init__(self, n_rows: int, n_columns: int, in_file: bool = False) -> None:
+        from ...kernels import packed_codes  # numba takes half a second to import: only if needed
+
+        self._kernels, self.n_rows, self._used = packed_codes, n_rows, 0
+        self._n_blocks = -(-n_rows // packed_codes.BLOCK)
+        longest = 2 * n_columns * self._n_blocks * packed_codes.BLOCK
+        self._file = MappedFile(longest) if in_file else None
+        self._packed = self._file.empty(longest, np.uint8) if self._file else np.zeros(0, dtype=np.uint8)
+        self._starts, self._bits = np.full(n_columns, -1, dtype=np.int64), np.zeros(n_columns, dtype=np.int64)
+        self.n_levels = np.zeros(n_columns, dtype=np.int64)
+
+    @staticmethod
+    def n_bytes(n_rows: int, n_levels: Iterable[int]) -> int:
+        """Return how many bytes the codes of columns take, but for what fills the last block."""
+        return sum(_bits(one) * n_rows // 8 for one in n_levels)
+
+    def add(self, *columns: tuple[int, int]) -> None:
+        """Make room for the codes of columns, given as pairs of position and number of codes.
+
+        Raises `UnsupportedError` if one has more than 65,536 codes.
+        """
+        before = self._used
+        for column, n_levels in columns:
+            if n_levels > MOST_CODES:
+                raise UnsupportedError(
+                    f"a column has {n_levels:,} levels, and {MOST_CODES:,} can be packed. Drop it, or use fewer bins."
+                )
+            bits = _bits(n_levels)
+            self.n_levels[column], self._bits[column], self._starts[column] = n_levels, bits, self._used
+            self._used += self._n_blocks * self._kernels.BLOCK * bits // 8
+        if self._file:
+            self._file.claim(self._packed[before : self._used])
+        else:
+            self._packed.resize(self._used, refcheck=False)  # in place where the system can; new bytes are zeros
+
+    def put(self, column: int, first_row: int, codes: np.ndarray) -> None:
+        """Pack the codes of rows from `first_row` on, a multiple of a block's rows, once."""
+        size, bits = self._kernels.BLOCK, int(self._bits[column])
+        n_bytes, codes = size * bits // 8, codes.astype(np.uint16)
+        at = int(self._starts[column]) + first_row // size * n_bytes
+        for start in range(0, len(codes), size):
+            self._kernels.pack_block(codes[start : start + size], bits, self._packed[at : at + n_bytes])
+            at += n_bytes
+
+    def count(self, sets: Sequence[tuple[int, ...]], others: tuple[int, ...]) -> list[np.ndarray | None]:
+        """Return the tables of sets of columns with some others: one axis for each column; None for too many cells."""
+        shapes = [tuple(self.n_levels[[*members, *others]].tolist()) for members in sets]
+        found: list[np.ndarray | None] = [None] * len(sets)
+        for asked in _passes([math.prod(shape) for shape in shapes]):
+            ends = [*accumulate((math.prod(shapes[at]) for at in asked), initial=0)]
+            counts = self._pass([sets[at] for at in asked], others, ends)
+            for at, start, stop in zip(asked, ends, ends[1:], strict=False):
+                found[at] = counts[start:stop].reshape(shapes[at])
+        return found
+
+    def _pass(self, sets: Sequence[tuple[int, ...]], others: tuple[int, ...], ends: Sequence[int]) -> np.ndarray:
+        members = np.array([column for one in sets for column in one], dtype=np.int32)
+        set_start = np.array([*accumulate(map(len, sets), initial=0)], dtype=np.int64)
+        counts = np.zeros((4 if ends[-1] <= TURNS_UP_TO else 1, ends[-1]), dtype=np.int64)
+        self._kernels.count_tables(
+            self._packed, self._starts, self._bits, self.n_levels, 0, self.n_rows, np.array(others, dtype=np.int32),
+            members, set_start, np.array(ends, dtype=np.int64), counts,
+        )  # fmt: skip
+        return counts.sum(axis=0)
+
+
+def _bits(n_levels: int) -> int:
+    return next(width for width in (1, 2, 4, 8, 16) if n_levels <= 2**width)
+
+
+def _passes(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Yield which tables are counted together: as many as rows can take turns in, or one large one."""
+    held: list[int] = []
+    for at, size in enumerate(sizes):
+        if size > MOST_CELLS:
+            continue
+        if held and sum(sizes[one] for one in held) + size > TURNS_UP_TO:
+            yield held
+            held = []
+        held.append(at)
+    if held:
+        yield held
+
+
+class PackedTables:
+    """Tables by the names of columns, counted from packed codes; `cross_products` says that there are no products."""
+
+    cross_products = None
+
+    def __init__(self, names: Iterable[str], packed: PackedCodes) -> None:
+        self.n_rows, self._packed = packed.n_rows, packed
+        self._place = {name: at for at, name in enumerate(names)}
+
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the tables of columns, with their axes as asked; None for one of more than 2^25 cells.
+
+        Tables that end with the same columns are counted together.
+        """
+        if not sets:
+            return []
+        placed, shared = [tuple(self._place[name] for name in one) for one in sets], 0
+        while shared + 1 < min(map(len, placed)) and len({one[-shared - 1] for one in placed}) == 1:
+            shared += 1
+        members = [one[: len(one) - shared] for one in placed]
+        return self._packed.count(members, placed[0][len(placed[0]) - shared :])
+
+    def in_order(self, names: Iterable[str]) -> Columns:
+        """Return different columns in the order of the table."""
+        return tuple(sorted(set(names), key=self._place.__getitem__))
+
+
+class PackedRows(PackedTables):
+    """The packed codes of a table by an agreement: any table of its columns is counted when it is asked for.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        Levels and borders; what it says of `tables` and `min_cell` is of no account, since nothing is told to others.
+    packed : PackedCodes
+        The codes of its columns, in its order.
+
+    Examples
+    --------
+    >>> import blanketflow as bf
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [0, 0, 1, 1] * 10, "b": [0, 1] * 20, "y": [0, 0, 1, 1] * 10})
+    >>> bf.pack(X, bf.agree(X, "y")).counted_each([("a", "b", "y")])[0].tolist()
+    [[[10, 0], [10, 0]], [[0, 10], [0, 10]]]
+    """
+
+    def __init__(self, agreement: Agreement, packed: PackedCodes) -> None:
+        super().__init__(agreement.names, packed)
+        self.agreement = agreement
+        self._of_one: list[np.ndarray | None] = []
+
+    def counted_each(self, sets: Sequence[Columns]) -> list[np.ndarray | None]:
+        """Return the tables of columns; those of single columns are counted all at the first time, and kept."""
+        if all(len(one) == 1 for one in sets):
+            self._of_one = self._of_one or self._packed.count([(at,) for at in range(len(self._place))], ())
+            return [self._of_one[self._place[one]] for (one,) in sets]
+        return super().counted_each(sets)

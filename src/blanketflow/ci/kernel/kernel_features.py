@@ -1,0 +1,248 @@
+"""Kernel features of columns: a matrix Phi with Phi Phi' = K, exact or from landmark rows, so that K is never stored.
+
+All rows are in random order, so the first rows are a random sample. It is the same for all columns, so that comparisons
+use the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ...core.spread import standardised
+from ...core.table import Column
+
+#: A landmark is left out if the others span it up to this share of k(x, x) = 1.
+SPANNED = 1e-10
+#: The largest number of rows for the median distance.
+MEDIAN_ROWS = 1000
+#: The largest number of entries of a working matrix, 32 MB.
+BLOCK = 2**22
+#: Rows of a triangle that are computed together.
+STEP = 128
+
+
+class JointKernel:
+    """One kernel on the joint vector of some columns: Gaussian on numeric columns, times delta on discrete ones.
+
+    The Gaussian is exp(-d^2 / (2 sigma^2)) with Euclidean distances d of standardised columns; sigma is the median
+    non-zero distance of the first `median_rows` rows, by default `MEDIAN_ROWS`. The delta kernel is 1 if all discrete
+    columns (categorical, boolean) agree, else 0.
+
+    Columns have no missing cells, and their rows are in random order.
+    """
+
+    def __init__(self, columns: Sequence[Column], median_rows: int | None = None) -> None:
+        self.numbers, codes = vectors(columns)
+        self.codes = codes
+        if codes.shape[1] > 1:
+            self.codes = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1, 1).astype(float)
+        self.sigma = median_distance(self.numbers[: median_rows or MEDIAN_ROWS])
+
+    def __call__(self, rows: np.ndarray | slice, others: np.ndarray | slice) -> np.ndarray:
+        """Return the kernel between rows and other rows, shape (number of rows, number of others)."""
+        from scipy.spatial.distance import cdist
+
+        kernel = cdist(self.numbers[rows], self.numbers[others], "sqeuclidean")  # zeros if there are no columns
+        kernel *= -0.5 / self.sigma**2
+        np.exp(kernel, out=kernel)
+        if self.codes.shape[1]:
+            kernel *= self.codes[rows] == self.codes[others].T
+        return kernel
+
+    def column(self, row: int) -> np.ndarray:
+        """Return the kernel between all rows and one, shape (n,): that of a call, in a third of its time."""
+        kernel = self._by_column - self._by_column[:, row : row + 1]
+        kernel *= kernel
+        kernel = kernel.sum(axis=0)  # in the order of columns
+        kernel *= -0.5 / self.sigma**2
+        np.exp(kernel, out=kernel)
+        if self.codes.shape[1]:
+            kernel *= self.codes[:, 0] == self.codes[row, 0]
+        return kernel
+
+    @cached_property
+    def _by_column(self) -> np.ndarray:
+        return np.ascontiguousarray(self.numbers.T)
+
+    def lower(self, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel among rows, with zeros above most of its lower triangle: `factor` reads no more."""
+        kernel = np.zeros((len(rows), len(rows)))
+        for start in range(0, len(rows), STEP):
+            part = slice(start, start + STEP)
+            kernel[part, : part.stop] = self(rows[part], rows[: part.stop])
+        return kernel
+
+
+def vectors(columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the standardised numbers, shape (n, p), and the codes of the discrete columns, shape (n, q)."""
+    n_rows = len(columns[0].numbers())
+    empty = np.empty((n_rows, 0))
+    numbers = np.column_stack([empty, *[column.numbers() for column in columns if not column.is_discrete]])
+    codes = np.column_stack([empty, *[column.numbers() for column in columns if column.is_discrete]])
+    return np.ascontiguousarray(standardised(numbers.T).T) * np.sqrt(n_rows), codes
+
+
+def distinct_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each group of equal rows, ascending, shape (m,), and each row's group, shape (n,).
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[3.0], [1.0], [3.0], [2.0]]))
+    (array([0, 1, 3]), array([0, 1, 0, 2]))
+    """
+    if values.shape[1] and len(np.unique(values[:, 0])) == len(values):  # the usual case, and the fast one
+        return np.arange(len(values)), np.arange(len(values))
+    _, first, kinds = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return first[order], place[kinds.reshape(-1)]
+
+
+def landmark_rows(values: np.ndarray, n_landmarks: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the first `n_landmarks` distinct rows, and each row's index among them, or None if there are more rows."""
+    if len(values) > n_landmarks and len(np.unique(values[:n_landmarks], axis=0)) == n_landmarks:
+        return np.arange(n_landmarks), None  # the usual case, which needs no other rows
+    first, kinds = distinct_rows(values)
+    return (first, kinds) if len(first) <= n_landmarks else (first[:n_landmarks], None)
+
+
+def kernel_features(columns: Sequence[Column], n_landmarks: int) -> np.ndarray:
+    """Return centred features of the joint kernel of some columns: Phi of shape (n, r) with Phi Phi' = H K H.
+
+    Rows are in random order, and landmarks are the first distinct ones, at most `n_landmarks`; r is at most their
+    number. The features are those of Nystroem's approximation, which is exact if every distinct row is a landmark. A
+    pivoted Cholesky decomposition leaves out landmarks that others span. Constant columns have features of 0, to
+    rounding. Memory is O(n n_landmarks + n_landmarks^2).
+
+    Examples
+    --------
+    >>> column = Column("c", "categorical", np.array([0, 1, 1, 1]), ("no", "yes"))
+    >>> phi = kernel_features([column], 10)
+    >>> (phi @ phi.T).round(4)[0].tolist()
+    [1.125, -0.375, -0.375, -0.375]
+    """
+    kernel = JointKernel(columns)
+    landmarks, _ = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)
+    upper, pivots = factor(kernel.lower(landmarks))
+    features = whitened(upper, kernel(slice(None), landmarks[pivots]).T).T
+    features -= features.mean(axis=0)
+    return features
+
+
+def low_rank_features(columns: Sequence[Column], trace_error: float, median_rows: int) -> np.ndarray:
+    """Return centred features of the joint kernel of some columns that leave out at most a share of its trace.
+
+    Phi of shape (n, r), where tr(K - Phi Phi') <= `trace_error` tr K before centring: an incomplete Cholesky
+    decomposition (Fine, Scheinberg, 2001, JMLR 2, 243-264). Each step takes the row that the earlier ones span least.
+    Rows are in random order. It costs O(n r^2) operations, n r evaluations of the kernel and O(n r) memory.
+
+    Examples
+    --------
+    >>> column = Column("c", "categorical", np.array([0, 1, 1, 1]), ("no", "yes"))
+    >>> low_rank_features([column], 0.01, 1000).shape
+    (4, 2)
+    """
+    kernel = JointKernel(columns, median_rows)
+    n = len(kernel.numbers)
+    left, features = np.ones(n), np.empty((min(n, 64), n))
+    rank = 0
+    while left.sum() > trace_error * n and rank < n:
+        pivot = int(left.argmax())
+        if rank == len(features):
+            features = np.concatenate([features, np.empty((min(rank, n - rank), n))])
+        column = kernel.column(pivot)
+        column -= features[:rank, pivot] @ features[:rank]
+        column /= np.sqrt(left[pivot])
+        features[rank] = column
+        left -= column * column
+        left[pivot] = 0.0
+        np.maximum(left, 0.0, out=left)
+        rank += 1
+    found = features[:rank].T
+    return found - found.mean(axis=0)
+
+
+def cross_of_joint(columns: Sequence[Column], n_landmarks: int, b: np.ndarray) -> float:
+    """Return ||Phi' B||^2 of the `kernel_features` Phi of some columns, without storing Phi.
+
+    `b`, (n, s), are the centred features of another variable, so that this is the HSIC of both, times (n - 1)^2. It
+    costs n n_landmarks evaluations of the kernel, and n_landmarks^3 / 3 operations if it is not exact.
+    """
+    kernel = JointKernel(columns)
+    landmarks, places = landmark_rows(np.column_stack([kernel.numbers, kernel.codes]), n_landmarks)
+    between = kernel(landmarks, landmarks)
+    if places is not None:
+        sums = sums_by_kind(b, places, len(landmarks))
+        return max(0.0, float(np.sum((between @ sums) * sums)))
+    to_landmarks = np.zeros((len(landmarks), b.shape[1]))
+    step = max(1, BLOCK // len(landmarks))
+    for start in range(0, len(b), step):
+        rows = slice(start, start + step)
+        to_landmarks += kernel(landmarks, rows) @ b[rows]
+    return squared_by_landmarks(between, to_landmarks)
+
+
+def sums_by_kind(b: np.ndarray, places: np.ndarray, n_kinds: int) -> np.ndarray:
+    """Return the sums of each group of equal rows, shape (n_kinds, s), since equal rows have equal kernels."""
+    return np.column_stack([np.bincount(places, column, n_kinds) for column in b.T])
+
+
+def squared_by_landmarks(between: np.ndarray, to_landmarks: np.ndarray) -> float:
+    """Return tr(C' W^+ C) for the kernel W between landmarks, which is overwritten, and C of shape (m, s)."""
+    upper, pivots = factor(between)
+    return float(np.sum(whitened(upper, to_landmarks[pivots]) ** 2))
+
+
+def factor(kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return U with U'U = K at rows that span the others, and these rows.
+
+    Of K only the lower triangle is read; it is overwritten.
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    upper, pivots, rank, _ = dpstrf(kernel.T, tol=SPANNED, overwrite_a=True)
+    return upper[:rank, :rank], pivots[:rank] - 1
+
+
+def whitened(upper: np.ndarray, to_chosen: np.ndarray) -> np.ndarray:
+    """Return U'^-1 C. Only the upper triangle of U is read; C may be overwritten."""
+    from scipy.linalg import solve_triangular
+
+    return solve_triangular(upper, to_chosen, trans="T", overwrite_b=True)
+
+
+def residual_of(features: np.ndarray, ridge: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function from other features, shape (n, s), to the residuals of their regression on `features` (n, r).
+
+    Kernel ridge regression: it multiplies by R = ridge (K + ridge I)^-1 = I - Phi (Phi' Phi + ridge I)^-1 Phi', where
+    K = Phi Phi'.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    factors = cho_factor(features.T @ features + ridge * np.eye(features.shape[1]))
+    return lambda others: others - features @ cho_solve(factors, features.T @ others)
+
+
+def median_distance(numbers: np.ndarray) -> float:
+    """Return the median non-zero Euclidean distance of rows, 1 if all rows are equal.
+
+    Examples
+    --------
+    >>> median_distance(np.array([[0.0], [0.0], [1.0], [3.0]]))
+    2.0
+    """
+    from scipy.spatial.distance import pdist
+
+    from ...kernels.middle_values import middle_of_positive, middle_of_squared_differences
+
+    if not (np.ptp(numbers, axis=0) ** 2).any():
+        return 1.0
+    if numbers.shape[1] == 1:
+        middle = middle_of_squared_differences(np.sort(numbers[:, 0]))
+    else:
+        middle = middle_of_positive(pdist(numbers, "sqeuclidean"))
+    return float(np.sqrt(middle).mean())

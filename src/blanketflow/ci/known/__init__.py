@@ -1,0 +1,1 @@
+"""Tests that know the network: by d-separation, or by its probabilities."""

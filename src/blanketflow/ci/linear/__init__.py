@@ -1,0 +1,1 @@
+"""Tests by linear and logistic regressions, on rows or on cross products."""

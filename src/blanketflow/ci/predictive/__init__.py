@@ -1,0 +1,1 @@
+"""Tests that permute X under a predictive model."""

@@ -1,0 +1,111 @@
+"""The random train/test repeats of the PPI test, shared by all features of a fold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.errors import DataError
+from ...core.seeds import derive_rng
+from ..exchange import ROWS, Exchange
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """B random splits of n rows, and one permutation of each split's test rows.
+
+    `is_train`, (B, n), says which rows are training rows; `test_rows`, (B, m), are the others, ascending.
+    `permuted_rows`, (B, m), are the test rows in another order: row i of the permuted column has the value at
+    ``permuted_rows[b, i]``. `first` is the number of the first repeat, from which seeds are derived.
+    """
+
+    is_train: np.ndarray
+    test_rows: np.ndarray
+    permuted_rows: np.ndarray
+    first: int = 0
+
+    def __getitem__(self, which: slice) -> Repeats:
+        """Return some consecutive repeats."""
+        first = self.first + range(len(self.is_train))[which].start
+        return Repeats(self.is_train[which], self.test_rows[which], self.permuted_rows[which], first)
+
+    def receivers(self) -> np.ndarray:
+        """Return the test row that gets each row's value in each repeat, int64 of shape (B, n).
+
+        A training row gets its own value.
+        """
+        n_repeats, n_rows = self.is_train.shape
+        receivers = np.tile(np.arange(n_rows), (n_repeats, 1))
+        np.put_along_axis(receivers, self.permuted_rows, self.test_rows, axis=1)
+        return receivers
+
+    @property
+    def test_share(self) -> float:
+        """Number of test rows over number of training rows, for the corrected t-test."""
+        n_test = self.test_rows.shape[1]
+        return n_test / (self.is_train.shape[1] - n_test)
+
+
+def draw_repeats(
+    n_rows: int,
+    n_repeats: int,
+    test_size: float,
+    seed: int,
+    permute: str = ROWS,
+    clusters: np.ndarray | None = None,
+    strata: np.ndarray | None = None,
+) -> Repeats:
+    """Draw the repeats of a fold.
+
+    Repeat b depends only on the seed and b, so more repeats only append to fewer. With `clusters`, numbers of shape
+    (n_rows,), the test part has whole ones, but for the last where they differ in size, and its rows change places as
+    `permute` says. With `strata`, (n_rows,), they do so only within these.
+
+    Raises `DataError` if the training or test part would be empty.
+    """
+    n_test = math.ceil(test_size * n_rows)
+    if not 0 < n_test < n_rows:
+        raise DataError(f"{n_rows} rows cannot be split with test_size {test_size}. Use fewer folds or more rows.")
+    if clusters is not None:
+        return _by_clusters(n_repeats, test_size, seed, permute, clusters, strata)
+    is_train = np.ones((n_repeats, n_rows), dtype=bool)
+    test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
+    permuted_rows = np.empty_like(test_rows)
+    for b in range(n_repeats):
+        test_rows[b] = np.sort(derive_rng(seed, "repeat", b, "split").permutation(n_rows)[:n_test])
+        rng = derive_rng(seed, "repeat", b, "permutation")
+        if strata is None:
+            permuted_rows[b] = rng.permutation(test_rows[b])
+        else:
+            moved = Exchange.of(permute, n_test, strata=strata[test_rows[b]]).permutation(rng)
+            permuted_rows[b] = test_rows[b, moved]
+        is_train[b, test_rows[b]] = False
+    return Repeats(is_train, test_rows, permuted_rows)
+
+
+def _by_clusters(
+    n_repeats: int, test_size: float, seed: int, permute: str, clusters: np.ndarray, strata: np.ndarray | None
+) -> Repeats:
+    """Return repeats whose test part is made of whole clusters."""
+    n_rows, sizes = len(clusters), np.bincount(clusters)
+    n_clusters, n_test = len(sizes), math.ceil(test_size * n_rows)
+    if sizes.min() == sizes.max():
+        n_test = max(math.ceil(test_size * n_clusters), 2) * sizes[0]
+    if n_test >= n_rows:
+        raise DataError(
+            f"{n_clusters} groups cannot be split with test_size {test_size}: at least 2 are to be test rows, and one "
+            "is to learn from. Use fewer folds or more groups."
+        )
+    test_rows = np.empty((n_repeats, n_test), dtype=np.int64)
+    permuted_rows, is_train = np.empty_like(test_rows), np.ones((n_repeats, n_rows), dtype=bool)
+    for b in range(n_repeats):
+        place = derive_rng(seed, "repeat", b, "split").permutation(n_clusters)[clusters]
+        test_rows[b] = np.sort(np.argsort(place, kind="stable")[:n_test])
+        own = np.unique(clusters[test_rows[b]], return_inverse=True)[1]
+        among = None if strata is None else strata[test_rows[b]]
+        moved = Exchange.of(permute, n_test, own, among).permutation(derive_rng(seed, "repeat", b, "permutation"))
+        permuted_rows[b] = test_rows[b, moved]
+        is_train[b, test_rows[b]] = False
+    return Repeats(is_train, test_rows, permuted_rows)
