@@ -55,6 +55,7 @@ def main() -> None:
     once = everywhere[everywhere["dataset"].isin(one_of_each(sorted(set(everywhere["dataset"]))))]
     scores = once[once["selector"] != "none"].pivot(index="dataset", columns="selector", values=tables.MEAN)
     said = tables.sentences(everywhere, judges)
+    said[3:3] = tables.on_fewer_sets(raw, judges, nogueira)
     blocks = {
         "run": run_of(of_sets, judged, judges),
         "short": "\n".join(f"- {sentence}" for sentence in said),

@@ -199,6 +199,29 @@ def above_auto(ranked: pd.DataFrame, judge: str) -> list[str]:
     return others.index[others > ranked.loc["auto", judge]].tolist()
 
 
+def on_fewer_sets(raw: pd.DataFrame, judges: Sequence[str], stability: Callable[..., float]) -> list[str]:
+    """Return what judges say of `auto` who judged every answer on some of the data sets with classes only."""
+    classes = raw[raw["metric"] == ACCURACY]
+    answers, said = classes[classes["n_features"].notna()], []
+    for judge in JUDGES:
+        if judge in judges or judge not in raw:
+            continue
+        known = answers[judge].notna().groupby(answers["dataset"]).all()
+        some, own = with_judges(classes[classes["dataset"].isin(known.index[known])])
+        if judge not in own or not known.any():
+            continue
+        ranked = means(by_completeness(by_set(differences(some, own), own, stability))[0], own)
+        above, n_others = (
+            len(above_auto(ranked, judge)),
+            len(ranked.drop(index=["auto", "all", "none"], errors="ignore")),
+        )
+        said.append(
+            f"By {JUDGES[judge]}, on {known.sum()} of {len(known)} data sets with classes, it was "
+            f"{ranked.loc['auto', judge]:+.3f}; {above or 'none'} of {n_others} other selectors gain more there."
+        )
+    return said
+
+
 def table_of_judges(ranked: pd.DataFrame, judges: Sequence[str]) -> str:
     """Return one row per selector: its mean difference to all features by each judge and on kinds of tables."""
     shown = {**{name: JUDGES[name] for name in judges}, MEAN: "mean", "noise": "mean, mostly noise"}

@@ -66,6 +66,18 @@ def test_a_search_replaces_a_row_and_a_judge_adds_to_it():
     assert found.loc["lasso", "score"] == pytest.approx(0.25)
 
 
+def test_a_judge_of_some_data_sets_speaks_of_these_alone():
+    judged, other = SCORES | {"forest": 0.5}, SCORES | {"forest": 0.7}
+    raw = [rows("wine", "all", judged), rows("wine", "auto", other), rows("wine", "lasso", SCORES | {"forest": 0.8})]
+    raw += [rows("iris", "all", judged), rows("iris", "auto", other), rows("iris", "lasso", SCORES)]
+    raw += [rows("wine", "relief", chosen=None)]
+    found = answer_tables.on_fewer_sets(pd.concat(raw, ignore_index=True), [*answer_tables.JUDGES][:4], answer.nogueira)
+    assert found == [
+        "By random forest, on 1 of 2 data sets with classes, it was +0.200; 1 of 2 other selectors gain more there."
+    ]
+    assert answer_tables.on_fewer_sets(pd.concat(raw[3:6]), [*answer_tables.JUDGES][:4], answer.nogueira) == []
+
+
 def test_the_scores_of_recorded_features_are_made_again(tmp_path, monkeypatch):
     monkeypatch.setattr(answer_rows, "FOLDER", tmp_path / "answer-rows")
     monkeypatch.chdir(answer_rows.ROOT)

@@ -38,7 +38,11 @@ def copy(tmp_path):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         files = {
-            "gs": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "causal" / "gs.py", ours / "ci" / "contingency" / "g2.py"],
+            "gs": [
+                tmp_path / "scripts" / "grow.py",
+                ours / "selectors" / "causal" / "gs.py",
+                ours / "ci" / "contingency" / "g2.py",
+            ],
             "relief": [tmp_path / "scripts" / "grow.py", ours / "selectors" / "filters" / "relief.py"],
             "report": [tmp_path / "scripts" / "report.py"],
             "mim": [(ours / "selectors" / "filters" / "information_criteria.py", "MIM")],
