@@ -365,6 +365,13 @@ class Configurable:
         """Return the current value of every parameter."""
         return {name: getattr(self, name) for name in self.parameters()}
 
+    def __reduce__(self) -> Any:
+        """Pickle by the id, so that a later version loads it from whatever file the class is in by then."""
+        package = type(self).__module__.split(".")[:2]
+        if package[0] != __package__.partition(".")[0] or "card" not in vars(type(self)):
+            return super().__reduce_ex__(2)
+        return _of_id, (".".join(package), self.card.id), self.__dict__
+
     # scikit-learn's clone and grid search reach into nested objects by these two.
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn's estimators do."""
@@ -378,3 +385,11 @@ class Configurable:
                 raise ParameterError(f"{type(self).__name__} has no option {name!r}. {did_you_mean(name, known)}")
             setattr(self, name, value)
         return self
+
+
+def _of_id(package: str, identifier: str) -> Any:
+    """Return an object of the class of an id, whose parameters are still to be set."""
+    from .registry import look_up
+
+    found = look_up(package, identifier, "class")
+    return found.__new__(found)
