@@ -202,12 +202,16 @@ def reach(cells: pd.DataFrame, choices: pd.DataFrame) -> str:
     told = [name for name, is_told in zip(names, is_said, strict=True) if is_told]
     silent = [name for name in names if name not in told]
     share = 100 * len(others) / max(len(judged), 1)
-    return (
-        f"{table}\n\nOf {len(judged)} cells, without steps with fewer than {STEPS_FROM} rows, {len(others)} are not "
-        f"shown to be calibrated ({share:.1f} %). In {len(told)} of them the reason says before the search where the "
-        f"test is not calibrated: {', '.join(told) or 'none'}. In {len(silent)} it does not: "
-        f"{', '.join(silent) or 'none'}."
+    said_of = [
+        f"{before} {', '.join(of)}."
+        for before, of in (("The reason says so before the search for", told), ("It does not for", silent))
+        if of
+    ]
+    found = (
+        f"Of {len(judged)} cells, without steps with fewer than {STEPS_FROM} rows, {len(others)} are not shown to be "
+        f"calibrated ({share:.1f} %)."
     )
+    return f"{table}\n\n{' '.join([found, *said_of])}"
 
 
 def _taken(choices: pd.DataFrame) -> str:
