@@ -1,10 +1,12 @@
 """Names of the package as tools see them: editors, `help`, `dir`, `inspect`, pickles, the wheel."""
 
 import base64
+import copy
 import inspect
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,8 @@ import blanketflow as bf
 from blanketflow.api import selectors
 from blanketflow.api.arguments import sections
 from blanketflow.core.registry import discover
+from blanketflow.selectors import get_method
+from blanketflow.selectors.causal.gs import GS
 from generate import selector_classes
 
 METHODS = {method.__name__: method for method in discover("blanketflow.selectors").values()}
@@ -27,6 +31,11 @@ OLD = (
     "OUTowHbWlzc2luZ5SMBWVycm9ylIwLd2VpZ2h0c19hcmWUjAZjb3VudHOUjAtpbXB1dGF0aW9uc5ROjAZuX2pvYnOUTowHdmVyYm9zZZRLAHVi"
     "Lg=="
 )
+
+
+@dataclass
+class Foreign(GS):
+    """A method of someone else."""
 
 
 def test_the_generated_files_are_in_step_with_the_declarations():
@@ -101,6 +110,13 @@ def test_pickles_name_no_file_of_a_class(package):
         pickled = pickle.dumps(configured)
         assert found.__module__.encode() not in pickled and identifier.encode() in pickled
         assert type(pickle.loads(pickled)) is found and pickle.loads(pickled).options() == configured.options()
+
+
+def test_classes_without_an_id_are_pickled_as_any_other():
+    external = get_method("sklearn.feature_selection:SelectKBest", "here", {"k": 4})
+    assert pickle.loads(pickle.dumps(external)).options() == external.options() == {"k": 4}
+    foreign = Foreign(alpha=0.2)
+    assert type(pickle.loads(pickle.dumps(foreign))) is Foreign and copy.deepcopy(foreign) == foreign
 
 
 def test_pickles_of_the_version_before_still_load():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
 import math
 import numbers
@@ -369,7 +370,7 @@ class Configurable:
         """Pickle by the id, so that a later version loads it from whatever file the class is in by then."""
         package = type(self).__module__.split(".")[:2]
         if package[0] != __package__.partition(".")[0] or "card" not in vars(type(self)):
-            return super().__reduce_ex__(2)
+            return copyreg.__newobj__, (type(self),), self.__dict__
         return _of_id, (".".join(package), self.card.id), self.__dict__
 
     # scikit-learn's clone and grid search reach into nested objects by these two.
