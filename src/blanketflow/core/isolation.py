@@ -330,7 +330,7 @@ def to_bytes(answer: Any) -> bytes:
 
 
 def from_bytes(written: bytes) -> Any:
-    """Return what `to_bytes` wrote, floats to the last digit; ValueError if it is not that."""
+    """Return what `to_bytes` wrote, floats to the last digit; ValueError if it is not that. It cannot run code."""
     return json.loads(written, object_hook=_array)
 
 

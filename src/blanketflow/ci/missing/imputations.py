@@ -128,6 +128,12 @@ _WHOLE = {INTEGER: np.int64, BOOLEAN: np.int8}
 def imputed_copies(table: Table, n_copies: int, seed: int, target: int | None = None) -> list[Table]:
     """Return imputed copies of a table.
 
+    Columns are imputed in turn, each given all others, several times over (chained equations). A missing cell borrows
+    from a row at random out of those whose predictions are nearest: a label or one of few numbers is taken over
+    (predictive mean matching); of other numbers the residual is added to the prediction (local residual draws), since
+    values that occur do not reach where most cells are missing. Predictions for incomplete rows come from regressions
+    on a bootstrap sample, so that the copies differ by what the rows leave open about the regressions, too.
+
     Parameters
     ----------
     table : Table

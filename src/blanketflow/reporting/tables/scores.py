@@ -253,6 +253,9 @@ class Mean(NamedTuple):
 def corrected_mean(values: np.ndarray, n_parts: int) -> Mean:
     """Return the mean of one value per split with the corrected standard error and Student's interval.
 
+    Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52, 239-281,
+    doi:10.1023/A:1024068626366.
+
     Parameters
     ----------
     values : ndarray of shape (n_splits,)

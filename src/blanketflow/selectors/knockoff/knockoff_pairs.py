@@ -139,6 +139,15 @@ def conditional_pairs(
 ) -> np.ndarray:
     """Return knockoffs of rows of codes, both of shape (n, features); features of one group get theirs together.
 
+    Each feature in turn gets a knockoff that is drawn from the law of the feature given all other features and all
+    knockoffs so far, by itself given these: so the two may be exchanged, and this stays so for all that follows
+    (Candes, Fan, Janson and Lv 2018, doi:10.1111/rssb.12265, algorithm 1). For a Markov chain that is the algorithm of
+    Sesia, Sabatti and Candes (2019), doi:10.1093/biomet/asy033. For a graph of small treewidth, tables over the
+    neighbours that are still to come say all that matters of the features and knockoffs so far (Bates, Candes, Janson
+    and Wang 2021, doi:10.1080/01621459.2020.1729163).
+
+    Drawing each feature given all others, and not the knockoffs so far, would not do: the pairs could not be exchanged.
+
     Parameters
     ----------
     law : DiscreteLaw

@@ -54,6 +54,15 @@ ROUNDING = 1e-9
 def worst_case_bound(n_selected: int, n_features: int, threshold: float) -> float:
     """Return the most features kept in expectation whose selection probability is at most n_selected / n_features.
 
+    Let p_k be the probability that the base selector takes feature k on half the rows. Of a complementary pair of
+    halves, 1{A takes k and B takes k} >= 1{A takes k} + 1{B takes k} - 1, so a share of halves of at least t means a
+    share of pairs in which both take k of at least 2 t - 1. The halves are disjoint, hence independent, and that share
+    has the expectation p_k^2. By Markov's inequality k is kept with probability at most p_k^2 / (2 t - 1). Summed over
+    the features with p_k at most q / p, where the p_k of all features sum up to q at most, this is at most q^2 / ((2 t
+    - 1) p).
+
+    Shah, Samworth (2013), theorem 1 with theta = q / p, doi:10.1111/j.1467-9868.2011.01034.x.
+
     `n_selected` is q, the most features selected on one half; `threshold` is above 0.5. Whatever the number of pairs.
 
     Examples
@@ -83,6 +92,8 @@ def complementary_halves(
     n_rows: int, groups: np.ndarray | None, n_pairs: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield pairs of halves, each the positions of its rows in table order; of an odd number one row is in neither.
+
+    The halves are not balanced by the target, as the parts of `core.parts` are: then they would depend on each other.
 
     With `groups`, (n_rows,), half the groups are drawn, each with all its rows. Raises `DataError` if there are fewer
     than 4 rows, or 4 groups.
