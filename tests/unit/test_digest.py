@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from blanketflow.workflow.digest import files_of, syntax
+from blanketflow.workflow import digest
+from blanketflow.workflow.digest import code_digest, files_of, syntax
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "blanketflow"
@@ -91,6 +92,17 @@ def test_a_method_is_made_of_those_in_its_file_that_it_uses(copy):
     assert digests() == after
     replace(ours / "selectors" / "causal" / "iamb.py", "class InterIAMB(GS):", "class InterIAMB(GS):\n    ABOVE = 2\n")
     assert digests()["mixed-mb"] != after["mixed-mb"]  # it is a kind of it
+
+
+def test_all_counts_where_no_class_stands_under_that_name(tmp_path):
+    path, made = tmp_path / "plugin.py", "@renamed('Made')\nclass Base:\n    card: int = 1\n    alpha = {}\n"
+    found = set()
+    for alpha in (1, 2):
+        path.write_text(made.format(alpha), encoding="utf-8")
+        code_digest.cache_clear()
+        digest._read.cache_clear()
+        found.add(code_digest((path, "Made")))
+    assert len(found) == 2
 
 
 def test_auto_is_made_of_the_rankings_and_models_that_it_asks():

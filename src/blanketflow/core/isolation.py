@@ -77,7 +77,7 @@ def in_child(work: Callable[[], Any], time_limit: float | None = None, n_stages:
     Parameters
     ----------
     work : callable
-        Returns what `answer_bytes.to_bytes` takes. Anything else that it changes stays in its process.
+        Returns what `to_bytes` takes. Anything else that it changes stays in its process.
     time_limit : float, optional
         Seconds after which each stage of the work should stop by itself. It is ended some time later (`ends_after`).
     n_stages : int, optional

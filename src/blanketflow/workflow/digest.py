@@ -75,7 +75,12 @@ def _read(path: Path, only: str) -> tuple[str, tuple[Path, ...]]:
 
 
 def _with_what_it_uses(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the statements of a file, without the classes with a card that the class of that name does not use."""
+    """Return the statements of a file, without the classes with a card that the class of that name does not use.
+
+    All count if no class stands there under that name, as where a function makes it.
+    """
+    if name not in {node.name for node in statements if isinstance(node, ast.ClassDef)}:
+        return statements
     apart = {node.name: node for node in statements if isinstance(node, ast.ClassDef) and _has_card(node)}
     apart.pop(name, None)
     pending = [node for node in statements if node not in apart.values()]
